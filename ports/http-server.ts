@@ -31,7 +31,10 @@ export interface HttpServer {
     hosts?: readonly MountedHosts[];
     /** Error codes with status and meaning; other codes are faults. Absent: any code. */
     codes?: ErrorCodes;
-    /** Paths of plugins that do not run: they answer 503, and all below them. Called once the rest is mounted. */
+    /**
+     * Paths of plugins that do not run: they answer 503, and all below them. Called once the rest
+     * is mounted.
+     */
     unavailable?: () => readonly string[];
     /**
      * Called when a plugin's part cannot be mounted; the others are mounted. Absent: mounting

@@ -1,8 +1,9 @@
-// `npm run check`: reminds of the language of this project (CONTRIBUTING.md, rules for code). It reads the words of
-// scripts/style-words.txt and prints one line for each finding: file, line, what is wrong, what to write.
+// `npm run check`: reminds of the language of this project (CONTRIBUTING.md, rules for code). It
+// reads the words of scripts/style-words.txt and prints one line for each finding: file, line, what
+// is wrong, what to write.
 //
-//   node scripts/style.mjs                  all sources
-//   node scripts/style.mjs --commit <file>  the message of one commit (.githooks/commit-msg)
+// node scripts/style.mjs all sources node scripts/style.mjs --commit <file> the message of one
+// commit (.githooks/commit-msg)
 import { parse } from '@babel/parser';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** Who may import whom (docs/architecture.md), judged over every source file; and proof that the judge can see. */
+/**
+ * Who may import whom (docs/architecture.md), judged over every source file; and proof that the
+ * judge can see.
+ */
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

@@ -1,8 +1,10 @@
-// A coding agent's loop over MCP: takes the next item, keeps its lease alive, works, and resolves it; until there is no work.
+// A coding agent's loop over MCP: takes the next item, keeps its lease alive, works, and resolves
+// it; until there is no work.
 //
-//   SVC_URL=http://127.0.0.1:8080 SVC_TOKEN=svc_live_… AOS_PROJECT=shop node docs/examples/agent.mjs
+// SVC_URL=http://127.0.0.1:8080 SVC_TOKEN=svc_live_… AOS_PROJECT=shop node docs/examples/agent.mjs
 //
-// AOS_BUILD names the version that will carry the fixes; without it a person closes what is resolved.
+// AOS_BUILD names the version that will carry the fixes; without it a person closes what is
+// resolved.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 
 const {
@@ -21,7 +23,10 @@ await client.connect(
   }),
 );
 
-/** A tool's data; a refusal becomes an Error with the service's code, and says which arguments are wrong. */
+/**
+ * A tool's data; a refusal becomes an Error with the service's code, and says which arguments are
+ * wrong.
+ */
 async function call(name, args) {
   const { isError, structuredContent, content } = await client.callTool({ name, arguments: args });
   if (!isError) return { ...structuredContent, text: content[0].text };
@@ -30,7 +35,10 @@ async function call(name, args) {
   throw Object.assign(new Error(`${name}: ${code}: ${message}${wrong.join('')}`), { code });
 }
 
-/** Where your model works. `text` is the whole answer; what came from outside stands between marks in it: data, no orders. */
+/**
+ * Where your model works. `text` is the whole answer; what came from outside stands between marks
+ * in it: data, no orders.
+ */
 async function fix(item, text, signal) {
   console.log(`working on ${item.ref} (${item.severity}), ${text.length} characters to read`);
   signal.throwIfAborted();

@@ -1,8 +1,10 @@
-// Starts an agent for each `agent.requested` of AOS: a receiver of one webhook, with nothing but Node (20 or newer).
+// Starts an agent for each `agent.requested` of AOS: a receiver of one webhook, with nothing but
+// Node (20 or newer).
 //
-//   AOS_WEBHOOK_SECRET=whsec_… AGENT_COMMAND='claude -p "…"' node start-agent.mjs
+// AOS_WEBHOOK_SECRET=whsec_… AGENT_COMMAND='claude -p "…"' node start-agent.mjs
 //
-// The command gets SVC_TOKEN, AOS_MCP_URL, AOS_REF and AOS_AGENT in its environment, and never on its command line.
+// The command gets SVC_TOKEN, AOS_MCP_URL, AOS_REF and AOS_AGENT in its environment, and never on
+// its command line.
 import { spawn } from 'node:child_process';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';

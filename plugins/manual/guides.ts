@@ -97,16 +97,14 @@ export class GuideIndex {
   constructor(private readonly manual: Manual) {}
 
   async list(): Promise<readonly Guide[]> {
-    this.#guides ??= this.manual
-      .listPages()
-      .then((pages) =>
-        pages.map((page) => ({
-          ...page,
-          title: getPageTitle(page),
-          body: getPageBody(page),
-          sections: parseSections(page),
-        })),
-      );
+    this.#guides ??= this.manual.listPages().then((pages) =>
+      pages.map((page) => ({
+        ...page,
+        title: getPageTitle(page),
+        body: getPageBody(page),
+        sections: parseSections(page),
+      })),
+    );
     try {
       return await this.#guides;
     } catch (error) {

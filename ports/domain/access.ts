@@ -15,7 +15,9 @@ export interface AccountInfo {
 
 /** Verifies credentials of all logins (contract 10, accounts). */
 export interface CredentialCheck {
-  /** @throws ServiceError invalid_credentials, rate_limited, role_not_allowed, totp_not_supported */
+  /**
+   * @throws ServiceError invalid_credentials, rate_limited, role_not_allowed, totp_not_supported
+   */
   check(input: {
     username: string;
     password: string;
@@ -57,8 +59,8 @@ export const THROTTLE = token<AttemptThrottle>('access.throttle');
  */
 export interface LoginAttemptLimiter {
   /**
-   * Computes `fits` unless account or address have to wait. False counts as a failure of both; true begins the
-   * account's count anew. The delay follows the fifth failure (contract 40, files).
+   * Computes `fits` unless account or address have to wait. False counts as a failure of both; true
+   * begins the account's count anew. The delay follows the fifth failure (contract 40, files).
    * @throws ServiceError rate_limited
    */
   run(

@@ -2,7 +2,10 @@
 import { event } from '../token.js';
 import type { Item, ItemStatus } from './item.js';
 
-/** Data of `bug.created`, `bug.critical`, `bug.resolved` and `feature.created` (contract 70, payload). */
+/**
+ * Data of `bug.created`, `bug.critical`, `bug.resolved` and `feature.created` (contract 70,
+ * payload).
+ */
 export interface BugEvent extends Pick<
   Item,
   'id' | 'ref' | 'type' | 'title' | 'severity' | 'client_ref' | 'regression' | 'people'

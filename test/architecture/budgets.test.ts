@@ -1,4 +1,7 @@
-/** What a developer does not wait for is done by `.ci/run`: each test that asks for its budget (test/support/repeat-budget.ts). */
+/**
+ * What a developer does not wait for is done by `.ci/run`: each test that asks for its budget
+ * (test/support/repeat-budget.ts).
+ */
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -13,8 +16,8 @@ async function named(): Promise<string[]> {
   return calls.filter(([, budget]) => Number(budget) > 1).flatMap(([, , words = '']) => words.trim().split(/\s+/));
 }
 
-describe('budgets of tests', () => {
-  it('.ci/run names each test that reads its budget, directly or through another file', async () => {
+describe('architecture: test budgets', () => {
+  it('requires .ci/run to list each test that reads its budget, directly or through another file', async () => {
     const words = await named();
     const isNamed = (file: string): boolean => words.some((word) => file.slice('test/'.length).includes(word));
     const texts = new Map<string, string>();

@@ -1,4 +1,7 @@
-/** Citations of the law (`contract 20, leases`) in a text, and the headings of docs/spec that they must name. */
+/**
+ * Citations of the law (`contract 20, leases`) in a text, and the headings of docs/spec that they
+ * must name.
+ */
 
 export interface Citation {
   /** Two digits. */
@@ -13,7 +16,10 @@ const CITATION = /\bcontract (\d\d)(, )?/gi;
 /** Longer than any heading. */
 const WORDS = 80;
 
-/** Wrapped comments and paragraphs as one line each, so that a citation may be wrapped too; newlines keep their number. */
+/**
+ * Wrapped comments and paragraphs as one line each, so that a citation may be wrapped too; newlines
+ * keep their number.
+ */
 const WRAP = /[ \t]*\n[ \t]*(?:\*(?!\/)|\/\/|#|<!--)?[ \t]*/g;
 
 const normal = (text: string): string =>
@@ -41,8 +47,8 @@ export const headingsOf = (markdown: string): string[] =>
   [...markdown.matchAll(/^##+ (.+)$/gm)].map(([, heading = '']) => normal(heading));
 
 /**
- * Why the citation resolves to nothing, or null. The words after the comma begin with a heading; what follows behind a
- * further comma or an `and` may be prose, so it is not judged.
+ * Why the citation resolves to nothing, or null. The words after the comma begin with a heading;
+ * what follows behind a further comma or an `and` may be prose, so it is not judged.
  */
 export function unresolved({ page, rest }: Citation, pages: ReadonlyMap<string, readonly string[]>): string | null {
   const headings = pages.get(page);

@@ -1,4 +1,7 @@
-/** Comments are read in full on any screen: at most 120 characters a line, which the formatter does not see to. */
+/**
+ * Comments are read in full on any screen: at most 120 characters a line, which the formatter does
+ * not see to.
+ */
 import { expect } from 'chai';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +16,7 @@ async function programs(folder: string): Promise<string[]> {
   return names.filter((name) => /\.m?js$/.test(name)).map((name) => `${folder}/${name.replaceAll('\\', '/')}`);
 }
 
-describe('comments', function () {
+describe('architecture: comments', function () {
   const found = new Map<string, number[]>();
 
   before(async () => {
@@ -26,7 +29,7 @@ describe('comments', function () {
     }
   });
 
-  it(`are at most ${WIDTH} characters a line`, () => {
+  it(`are at most ${WIDTH} characters per line`, () => {
     const wrong = [...found].map(([file, lines]) => `${file}: line ${lines.join(', ')}`);
     expect(wrong).to.deep.equal([]);
   });

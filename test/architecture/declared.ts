@@ -1,4 +1,7 @@
-/** The types and classes that a source declares: which of them are exported, and how many services a class is given. */
+/**
+ * The types and classes that a source declares: which of them are exported, and how many services a
+ * class is given.
+ */
 import { parse } from '@babel/parser';
 
 export interface Declared {

@@ -1,6 +1,7 @@
 /**
- * No door that only built-ins have: what a plugin of ours imports of the kernel and the ports, a plugin from outside can
- * import from `aos/plugin` and `aos/domain`, and the small tools from `aos/lib/…`.
+ * No door that only built-ins have: what a plugin of ours imports of the kernel and the ports, a
+ * plugin from outside can import from `aos/plugin` and `aos/domain`, and the small tools from
+ * `aos/lib/…`.
  */
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
@@ -19,8 +20,8 @@ async function sourceOf(entry: string): Promise<string> {
   return (exports[entry]?.default ?? '').replace(/^\.\/dist\//, '').replace(/\.js$/, '.ts');
 }
 
-describe('doors of plugins', () => {
-  it('what built-ins import of ours, an integrator can import too', async () => {
+describe('architecture: public plugin API', () => {
+  it('exports everything that built-in plugins import from the kernel and the ports', async () => {
     const [plugin, domain] = await Promise.all([sourceOf('./plugin'), sourceOf('./domain')]);
     const open = new Set([...(await exportedNames(ROOT, plugin)), ...(await exportedNames(ROOT, domain))]);
     expect(open.size).to.be.greaterThan(100);
@@ -36,7 +37,7 @@ describe('doors of plugins', () => {
     expect(closed.join('\n')).to.equal('');
   });
 
-  it('the small tools of lib/ are there for both', async () => {
+  it('exports the helpers of lib/', async () => {
     expect(await sourceOf('./lib/*')).to.equal('lib/*.ts');
   });
 });

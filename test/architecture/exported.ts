@@ -1,4 +1,7 @@
-/** The names that a module exports, through every module that it passes on: types too, which do not exist at run time. */
+/**
+ * The names that a module exports, through every module that it passes on: types too, which do not
+ * exist at run time.
+ */
 import { parse } from '@babel/parser';
 import { readFile } from 'node:fs/promises';
 import { posix } from 'node:path';

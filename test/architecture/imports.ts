@@ -1,14 +1,18 @@
 /**
- * Every import of a TypeScript file, found by parsing it: static, type-only and re-exported ones, `import()`, `require`,
- * `import x = require`, `import('…').T` in types, and `process.getBuiltinModule`. Beside them the other things that bind
- * a file to the outside: `process.env` and `console`. Rejected: searching with regular expressions, which comments fool.
+ * Every import of a TypeScript file, found by parsing it: static, type-only and re-exported ones,
+ * `import()`, `require`, `import x = require`, `import('…').T` in types, and
+ * `process.getBuiltinModule`. Beside them the other things that bind a file to the outside:
+ * `process.env` and `console`. Rejected: searching with regular expressions, which comments fool.
  */
 import { parse } from '@babel/parser';
 
 export interface Import {
   /** The text between the quotes; `<computed>` where it is no literal. */
   module: string;
-  /** Names taken from it; `*` for all, `default` for the default. Empty: for its effects, or computed. */
+  /**
+   * Names taken from it; `*` for all, `default` for the default. Empty: for its effects, or
+   * computed.
+   */
   names: readonly string[];
 }
 

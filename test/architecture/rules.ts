@@ -1,6 +1,7 @@
 /**
- * Who may import whom, as data (docs/architecture.md, "Who may import whom"). A file belongs to one unit: a layer, or a
- * folder of its own below `plugins/`, `adapters/` and `clients/`. What no rule allows is a violation.
+ * Who may import whom, as data (docs/architecture.md, "Who may import whom"). A file belongs to one
+ * unit: a layer, or a folder of its own below `plugins/`, `adapters/` and `clients/`. What no rule
+ * allows is a violation.
  */
 import { posix } from 'node:path';
 import type { FileFacts } from './imports.js';
@@ -22,7 +23,10 @@ const NODE = /^node:/;
 const PORTS = /^ports\//;
 const KERNEL_API = /^kernel\/(contract|errors)$/;
 const ANYTHING = /^/;
-/** Pure helpers that import nothing of ours: everyone's, but not of a client that is published alone. */
+/**
+ * Pure helpers that import nothing of ours: everyone's, but not of a client that is published
+ * alone.
+ */
 const LIB = /^lib\/(?!formats\/)/;
 const ALONE = /^clients\/sdk\//;
 
@@ -115,7 +119,8 @@ export const RULES: readonly Rule[] = [
     says: 'kernel imports ports, lib, joi and node without files and network',
   },
   {
-    // The protocol's own library: it speaks web-standard requests and answers, and opens no socket or file here.
+    // The protocol's own library: it speaks web-standard requests and answers, and opens no socket
+    // or file here.
     layer: 'plugins',
     files: /^plugins\/mcp\//,
     project: [PORTS, KERNEL_API],
@@ -155,7 +160,8 @@ export const RULES: readonly Rule[] = [
     says: 'plugins/projects imports what a plugin may, and formats: the names of system directories',
   },
   {
-    // The form of a license file is its verifiers’; RFC 8785 is the one text of an answer that is signed.
+    // The form of a license file is its verifiers’; RFC 8785 is the one text of an answer that is
+    // signed.
     layer: 'plugins',
     files: /^plugins\/licensing\//,
     project: [PORTS, KERNEL_API, /^lib\/formats\//],
@@ -223,7 +229,8 @@ export const RULES: readonly Rule[] = [
     says: 'adapters/fs imports what an adapter may, and formats: the rules of packages',
   },
   {
-    // Backups are read by the strict reader of packages, and written by the encoder of headers that it decodes by.
+    // Backups are read by the strict reader of packages, and written by the encoder of headers that
+    // it decodes by.
     layer: 'adapters',
     files: /^adapters\/archive\//,
     project: [PORTS, /^lib\/formats\//],
@@ -336,7 +343,10 @@ const GLOBALS: Readonly<Record<string, { files: RegExp; says: string }>> = {
   console: { files: /^(adapters\/cli|test|scripts|clients)\//, says: 'only adapters/cli writes to the terminal' },
 };
 
-/** `plugins/bugs`, `ports`, `main`: what a file belongs to. `file` is relative to the project, with slashes. */
+/**
+ * `plugins/bugs`, `ports`, `main`: what a file belongs to. `file` is relative to the project, with
+ * slashes.
+ */
 export function unitOf(file: string): string {
   const [layer = '', name = ''] = file.split('/');
   if (['plugins', 'adapters', 'clients'].includes(layer)) return `${layer}/${name}`;
@@ -345,7 +355,10 @@ export function unitOf(file: string): string {
   return layer.replace(/\.ts$/, '');
 }
 
-/** The path of the project that `module` means in `file`, without extension; null for packages and node's own. */
+/**
+ * The path of the project that `module` means in `file`, without extension; null for packages and
+ * node's own.
+ */
 export function targetOf(file: string, module: string): string | null {
   if (!/^\.{1,2}(\/|$)/.test(module)) return null;
   return posix.join(posix.dirname(file), module).replace(/\.(js|ts|json)$/, '');
@@ -373,7 +386,10 @@ export function violationsOf(file: string, { imports, globals }: FileFacts): str
   return [...found, ...used.map((name) => `${file} uses ${name}: ${GLOBALS[name]?.says}`)];
 }
 
-/** The rules as rows of a table: which files, and what they may import (docs/architecture.md shows them). */
+/**
+ * The rules as rows of a table: which files, and what they may import (docs/architecture.md shows
+ * them).
+ */
 export const ruleRows = (): string[] =>
   RULES.filter(({ says }) => says !== '').map(({ files, says }) => {
     const path = files.source.replaceAll(/\\(.)/g, '$1').replaceAll(/[\^$]/g, '');

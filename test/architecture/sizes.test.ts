@@ -12,7 +12,7 @@ const MOST_SERVICES = 8;
 
 const ROOT = projectRoot();
 
-describe('sizes and names', function () {
+describe('architecture: sizes and names', function () {
   const texts = new Map<string, string>();
   const declared = new Map<string, Declared>();
 
@@ -41,7 +41,7 @@ describe('sizes and names', function () {
     expect(wide).to.deep.equal([]);
   });
 
-  it('rejects two exported types or classes of one name', () => {
+  it('rejects two exported types or classes with the same name', () => {
     const homes = new Map<string, string[]>();
     for (const [file, { types }] of declared)
       for (const name of types) homes.set(name, [...(homes.get(name) ?? []), file]);
@@ -49,7 +49,7 @@ describe('sizes and names', function () {
     expect(shared.map(([name, files]) => `${name}: ${files.join(', ')}`)).to.deep.equal([]);
   });
 
-  it('finds what it checks', () => {
+  it('counts types, classes and services correctly', () => {
     const text = `
       export interface One {}
       export type Two = string;

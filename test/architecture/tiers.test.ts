@@ -1,11 +1,17 @@
-/** The fast tests run in their own process; what starts another one belongs to test/e2e (test/README.md). */
+/**
+ * The fast tests run in their own process; what starts another one belongs to test/e2e
+ * (test/README.md).
+ */
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { projectRoot, sources } from './tree.js';
 
 const ROOT = projectRoot();
-/** Programs of the bench and of the pictures are no tests; the helpers serve both tiers; smoke tests start one each. */
+/**
+ * Programs of the bench and of the pictures are no tests; the helpers serve both tiers; smoke tests
+ * start one each.
+ */
 const OTHERS = /^test\/(e2e|smoke|support|bench|pictures)\//;
 const STARTS =
   /from '(node:child_process|node:cluster|playwright-core|[^']*\/support\/(programs|packed)\.js|[^']*\/e2e\/[^']*)'/;
@@ -13,8 +19,8 @@ const PROGRAM = /\bTestService\.started\(|\baos(Json)?\((?=\w*\.?env\b)/;
 
 const findings = (text: string): string[] => [STARTS, PROGRAM].flatMap((pattern) => pattern.exec(text)?.[0] ?? []);
 
-describe('architecture: the tiers of the tests', () => {
-  it('keeps what starts processes in test/e2e', async () => {
+describe('architecture: test tiers', () => {
+  it('requires tests that start processes to be in test/e2e', async () => {
     const files = (await sources(ROOT)).filter((file) => file.startsWith('test/') && !OTHERS.test(file));
     expect(files.length).to.be.above(300);
     const found: string[] = [];
@@ -30,5 +36,5 @@ describe('architecture: the tiers of the tests', () => {
     'service = await TestService.started();',
     "await aosJson(service.env, ['project', 'list'])",
   ])
-    it(`sees ${text}`, () => expect(findings(text)).to.have.length(1));
+    it(`detects ${text}`, () => expect(findings(text)).to.have.length(1));
 });

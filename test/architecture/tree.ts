@@ -1,4 +1,7 @@
-/** Reads a tree of sources and judges it whole: each file by the rules, and the units together for circles. */
+/**
+ * Reads a tree of sources and judges it whole: each file by the rules, and the units together for
+ * circles.
+ */
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -75,13 +78,16 @@ function circles(facts: ReadonlyMap<string, FileFacts>): string[] {
   });
 }
 
-/** Files of one unit that import each other, types included: a circle that nobody can read from its beginning. */
+/**
+ * Files of one unit that import each other, types included: a circle that nobody can read from its
+ * beginning.
+ */
 const fileCircles = (facts: ReadonlyMap<string, FileFacts>): string[] =>
   inside(facts, (file) => file).map((circle) => `circle of files: ${circle.join(' → ')}`);
 
 /**
- * Folders of one unit that import each other: none of them can be read, moved or deleted alone. A file that stands beside the
- * folders is a place of its own.
+ * Folders of one unit that import each other: none of them can be read, moved or deleted alone. A
+ * file that stands beside the folders is a place of its own.
  */
 const folderCircles = (facts: ReadonlyMap<string, FileFacts>): string[] =>
   inside(facts, (file) => (dirname(file) === unitOf(file) ? file : dirname(file)))

@@ -1,17 +1,26 @@
-/** No test compares short times (CONTRIBUTING.md): another program on the machine would decide what it says. */
+/**
+ * No test compares short times (CONTRIBUTING.md): another program on the machine would decide what
+ * it says.
+ */
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { projectRoot, sources } from './tree.js';
 
 const ROOT = projectRoot();
-/** Benchmarks measure; `cpu-time.ts` is where a test's processor time and its limits of seconds come from. */
+/**
+ * Benchmarks measure; `cpu-time.ts` is where a test's processor time and its limits of seconds come
+ * from.
+ */
 const MAY =
   /^test\/(bench\/|support\/cpu-time\.ts$|architecture\/watches\.test\.ts$|e2e\/plugins\/licensing\/load\.test\.ts$)/;
 const WATCHES = /\bperformance\s*\.\s*now\b|\bhrtime\b|\bcpuUsage\b|\bconsole\s*\.\s*time\b/;
 /** An expectation about the time that has passed. */
 const PASSED = /expect\(\s*(Date\.now\(\)\s*-|passed\(\)[^;]*\.(below|lessThan|most|within)\()/;
-/** Limits that a busy machine reaches: of a test, and of a wait for a condition, an element or a program. */
+/**
+ * Limits that a busy machine reaches: of a test, and of a wait for a condition, an element or a
+ * program.
+ */
 const LIMITS: readonly (readonly [pattern: RegExp, shortestMs: number])[] = [
   [/\bthis\.timeout\(([^;]*\d_\d[^;]*)\)/g, 300_000],
   [/\bwaitFor\w*\(.*\btimeout: ([\d_]+)/g, 60_000],
@@ -30,8 +39,8 @@ const findings = (text: string): string[] => [
   ),
 ];
 
-describe('architecture: no test compares short times', () => {
-  it('finds neither watches nor short limits in tests', async () => {
+describe('architecture: no timing assertions in tests', () => {
+  it('finds neither stopwatches nor short time limits in tests', async () => {
     const files = (await sources(ROOT)).filter((file) => /^test(ing)?\//.test(file) && !MAY.test(file));
     expect(files.length).to.be.above(300);
     const found: string[] = [];
@@ -55,7 +64,7 @@ describe('architecture: no test compares short times', () => {
     "await promisify(execFile)('tar', [], { timeout: 20_000 });",
     "await until('it answers', async () => (await ask()).ok, 5_000);",
   ])
-    it(`finds ${text}`, () => expect(findings(text)).to.have.length(1));
+    it(`detects ${text}`, () => expect(findings(text)).to.have.length(1));
 
   for (const text of [
     'const end = Date.now() + ms;',

@@ -13,7 +13,7 @@ const HOMES: Readonly<Record<string, RegExp>> = {
   'lib/folders.ts': /export (?:async )?function syncFolder|const syncFolder/,
 };
 
-describe('what is written once', function () {
+describe('architecture: code without duplicates', function () {
   const texts = new Map<string, string>();
 
   before(async () => {
@@ -23,7 +23,7 @@ describe('what is written once', function () {
   });
 
   for (const [home, form] of Object.entries(HOMES))
-    it(`has its home in ${home} alone`, () => {
+    it(`finds the code only in ${home}`, () => {
       const found = [...texts].filter(([, text]) => form.test(text)).map(([file]) => file);
       expect(found).to.deep.equal([home]);
     });

@@ -1,7 +1,8 @@
 /**
- * `npm run bench [-- part…]`: throughput, pages, memory, peers, agent; the first two when none is named. Any other word
- * selects calls of the throughput part by name. `BENCH_AGAINST=<folder>` adds another checkout that is built,
- * `BENCH_ROUNDS`, `BENCH_SECONDS`, `BENCH_ITEMS` and `BENCH_MINUTES` change the amounts.
+ * `npm run bench [-- part…]`: throughput, pages, memory, peers, agent; the first two when none is
+ * named. Any other word selects calls of the throughput part by name. `BENCH_AGAINST=<folder>` adds
+ * another checkout that is built, `BENCH_ROUNDS`, `BENCH_SECONDS`, `BENCH_ITEMS` and
+ * `BENCH_MINUTES` change the amounts.
  *
  * Machines are noisy: compare figures of one run only.
  */

@@ -1,4 +1,7 @@
-/** Measures what a load costs a server: rate, latency, processor time, bytes written and resident memory. */
+/**
+ * Measures what a load costs a server: rate, latency, processor time, bytes written and resident
+ * memory.
+ */
 import { readFile } from 'node:fs/promises';
 import autocannon from 'autocannon';
 

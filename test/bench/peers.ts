@@ -1,4 +1,7 @@
-/** Compares the intake of Sentry envelopes with Bugsink (SQLite, gunicorn, its digesting process), installed by pip. */
+/**
+ * Compares the intake of Sentry envelopes with Bugsink (SQLite, gunicorn, its digesting process),
+ * installed by pip.
+ */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { appendFile, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';

@@ -1,4 +1,6 @@
-/** Servers that stand next to each other in one run: this build, another build, a bare hapi server. */
+/**
+ * Servers that stand next to each other in one run: this build, another build, a bare hapi server.
+ */
 import { execFile, spawn } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +11,10 @@ export interface Server {
   name: string;
   url: string;
   pids: () => Promise<readonly number[]>;
-  /** Runs a command of that build on its store and returns what it prints as JSON. Builds of this service only. */
+  /**
+   * Runs a command of that build on its store and returns what it prints as JSON. Builds of this
+   * service only.
+   */
   run?: (words: readonly string[]) => Promise<Record<string, unknown>>;
   /** Resolves when everything that was accepted is processed. */
   waitUntilDone?: () => Promise<void>;

@@ -1,4 +1,7 @@
-/** Compares the rate and cost of each call with a bare hapi route, and with another build, alternately in one run. */
+/**
+ * Compares the rate and cost of each call with a bare hapi route, and with another build,
+ * alternately in one run.
+ */
 import { getMedian, getMedians, measure, UNLIMITED, type Cost, type Workload } from './measure.js';
 import { startBare, startService, type Server } from './servers.js';
 import { CALLS, type Call, type MeasuredCall } from './workloads.js';
@@ -27,8 +30,8 @@ export const formatCost = (name: string, cost: Cost, ratio?: number): string =>
   ].join('  ');
 
 /**
- * Measures several servers under the same load, alternately. The first one is compared with each other one by the median
- * of the ratios of the rounds.
+ * Measures several servers under the same load, alternately. The first one is compared with each
+ * other one by the median of the ratios of the rounds.
  */
 export async function compare(
   { print, rounds, seconds }: BenchOptions,

@@ -11,7 +11,10 @@ const CLAIMS_PER_ROUND = 400;
 const REPORT_BYTES = 4096;
 const PROJECT = 'bench';
 
-/** Posts to the service under test and returns the body of its answer. @throws Error unless it is a 2xx */
+/**
+ * Posts to the service under test and returns the body of its answer. @throws Error unless it is a
+ * 2xx
+ */
 export type Call = (path: string, body?: object | Buffer) => Promise<Record<string, unknown>>;
 
 export interface MeasuredCall {

@@ -6,16 +6,16 @@ import { buildDefaults, renderDocs, listConfigSections } from '../../config/docs
 import { findPackageRoot } from '../../config/load.js';
 import { BUILTIN } from '../../config/compose/compose.js';
 
-describe('what is made from the configuration schemas', () => {
+describe('files generated from the configuration schemas', () => {
   const root = findPackageRoot();
   const sections = listConfigSections(BUILTIN);
 
-  it('config/default.json holds every key with its default (else: node scripts/configuration.mjs)', async () => {
+  it('config/default.json contains every key with its default (else: node scripts/configuration.mjs)', async () => {
     const file: unknown = JSON.parse(await readFile(join(root, 'config/default.json'), 'utf8'));
     expect(file).to.deep.equal(buildDefaults(sections));
   });
 
-  it('docs/configuration.md is current (else: node scripts/configuration.mjs)', async () => {
+  it('docs/configuration.md is up to date (else: node scripts/configuration.mjs)', async () => {
     const page = await readFile(join(root, 'docs/configuration.md'), 'utf8');
     expect(page).to.equal(renderDocs(sections));
   });

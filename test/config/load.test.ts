@@ -1,4 +1,7 @@
-/** The exact line for every kind of fault, and the order of the sources (contract 00, configuration). */
+/**
+ * The exact line for every kind of fault, and the order of the sources (contract 00,
+ * configuration).
+ */
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -58,7 +61,7 @@ describe('configuration', () => {
     expect(core.release_private_key).to.equal(null);
   });
 
-  it('names variables that are a setting’s but for an underscore, and leaves those of the companions alone', async () => {
+  it('reports variables that match a setting except for an underscore, and ignores those of companions', async () => {
     const { misspelt, core } = await load({
       SVC_SERVER_PORT: '1',
       SVC_LIMITS_JSON_BYTES: '1',
@@ -79,7 +82,7 @@ describe('configuration', () => {
     );
   });
 
-  it('names variables that are not settings, and accepts those of the clients', async () => {
+  it('reports variables that match no setting, and accepts those of the clients', async () => {
     const { unknown } = await load({
       SVC_PROT: '1',
       svc_port: '1',
@@ -102,13 +105,13 @@ describe('configuration', () => {
     expect(findUnknownVariables(Object.fromEntries([...read].map((name) => [name, ''])))).to.deep.equal([]);
   });
 
-  it('works with an empty default.json, by the schema', async () => {
+  it('falls back to the schema defaults with an empty default.json', async () => {
     const whole = await load();
     await write('config/default.json', {});
     expect((await load()).core).to.deep.equal(whole.core);
   });
 
-  it('lays local.json, the file of SVC_CONFIG and the environment over one another', async () => {
+  it('merges local.json, the SVC_CONFIG file and the environment, in increasing priority', async () => {
     await write('config/local.json', { server: { port: 1, host: 'local' }, limits: { api_per_minute: 1 } });
     const named = await write('named.json', { server: { port: 2 }, limits: { bulk_per_minute: 2 } });
     const config = await load({ SVC_CONFIG: named, SVC_LIMITS__API_PER_MINUTE: '3', SVC_LIMITS__BULK_PER_MINUTE: '0' });
@@ -122,7 +125,7 @@ describe('configuration', () => {
     expect(config.origin('app.debug')).to.equal('config/default.json');
   });
 
-  it('lists every named variable', async () => {
+  it('reads every named variable', async () => {
     const { core, sections } = await load({
       SVC_PORT: '0',
       SVC_HOST: '0.0.0.0',
@@ -146,7 +149,7 @@ describe('configuration', () => {
     expect(core.log.level).to.equal('debug');
   });
 
-  it('takes the value from the file of a …_FILE variable, without its last line break', async () => {
+  it('reads the value from the file in a …_FILE variable, without its last line break', async () => {
     const path = await write('secret', 'from a file\n');
     expect((await load({ SVC_SHARED_KEY_FILE: path })).core.security.shared_key).to.equal('from a file');
     expect((await load({ SVC_SECURITY__SHARED_KEY_FILE: path })).core.security.shared_key).to.equal('from a file');
@@ -159,7 +162,7 @@ describe('configuration', () => {
     );
   });
 
-  it('reads the text of a variable as its schema wants', async () => {
+  it('parses the text of a variable according to its schema', async () => {
     const { core } = await load({
       SVC_APP__DEBUG: 'true',
       SVC_SERVER__TRUSTED_PROXIES: '["10.0.0.0/8","::1"]',
@@ -175,7 +178,7 @@ describe('configuration', () => {
     expect(core.security.data_key).to.equal('12345678901234567890123456789012');
   });
 
-  it('leaves other SVC_ variables to the companions', async () => {
+  it('ignores SVC_ variables of the companions', async () => {
     await load({
       SVC_TOKEN: 'x',
       SVC_PASSWORD: 'y',
@@ -186,7 +189,7 @@ describe('configuration', () => {
     });
   });
 
-  it('migrates a MongoDB by itself outside production only, and the embedded store always', async () => {
+  it('migrates MongoDB automatically only outside production, and the embedded store always', async () => {
     const auto = async (env: NodeJS.ProcessEnv): Promise<boolean> => (await load(env)).core.storage.auto_migrate;
     expect(await auto({ SVC_STORAGE_URL: 'mongodb://db/aos' })).to.equal(true);
     expect(await auto({ SVC_STORAGE_URL: 'mongodb://db/aos', NODE_ENV: 'production' })).to.equal(false);
@@ -195,7 +198,7 @@ describe('configuration', () => {
     expect(await auto({ NODE_ENV: 'production', SVC_STORAGE__AUTO_MIGRATE: 'false' })).to.equal(true);
   });
 
-  it('is frozen to the bottom', async () => {
+  it('deeply freezes the configuration', async () => {
     const { core } = await load();
     expect(() => {
       (core.limits as { json_bytes: number }).json_bytes = 1;
@@ -203,7 +206,7 @@ describe('configuration', () => {
     expect(Object.isFrozen(core.server.trusted_proxies)).to.equal(true);
   });
 
-  describe('faults in one line', () => {
+  describe('reports in one line', () => {
     const cases: [name: string, env: NodeJS.ProcessEnv, line: string][] = [
       [
         'text for a number',
@@ -318,7 +321,7 @@ describe('configuration', () => {
       });
     }
 
-    it('an unknown key, a wrong type and a number as text in a file', async () => {
+    it('an unknown key, a wrong type, and a number as text in a file', async () => {
       await write('config/local.json', { server: { prot: 1 } });
       expect(await fault(load())).to.equal('configuration: server.prot is not a known key (from config/local.json)');
       await write('config/local.json', { limits: 5 });
@@ -329,7 +332,7 @@ describe('configuration', () => {
       expect(await fault(load())).to.equal('configuration: __proto__ is not a known key (from config/local.json)');
     });
 
-    it('an RSA or Ed25519 key is a license key, another is not', async () => {
+    it('a license key other than an RSA or Ed25519 key', async () => {
       const pem = (key: { export(options: { type: 'pkcs8'; format: 'pem' }): string | Buffer }): string =>
         String(key.export({ type: 'pkcs8', format: 'pem' }));
       const ed = pem(generateKeyPairSync('ed25519').privateKey);
@@ -346,7 +349,7 @@ describe('configuration', () => {
       );
     });
 
-    it('files that are missing, empty, broken, or no object; the text is never quoted', async () => {
+    it('files that are missing, empty, malformed, or not an object, without quoting the text', async () => {
       const missing = join(root, 'none.json');
       expect(await fault(load({ SVC_CONFIG: missing }))).to.equal(
         `configuration: SVC_CONFIG cannot be read: ENOENT (from ${missing})`,
@@ -365,7 +368,7 @@ describe('configuration', () => {
     });
   });
 
-  describe('sections of plugins', () => {
+  describe('plugin sections', () => {
     const schema = joi.object({
       egress_policy: joi.string().valid('private-ok', 'public-only').default('private-ok'),
       allow_cidrs: joi.array().items(joi.string()).default([]),
@@ -373,7 +376,7 @@ describe('configuration', () => {
       headers: joi.object().pattern(joi.string(), joi.string()).default({}),
     });
 
-    it('are validated with the plugin’s schema, defaults at every depth', async () => {
+    it('are validated with the plugin’s schema, with defaults at every depth', async () => {
       const config = await load({
         SVC_HOOKS__EGRESS_POLICY: 'public-only',
         SVC_HOOKS__ALLOW_CIDRS: '["10.0.0.0/8"]',
@@ -391,7 +394,7 @@ describe('configuration', () => {
       config.rejectUnknownSections([...Object.keys(config.sections), 'chat']);
     });
 
-    it('name their faults in one line', async () => {
+    it('report errors in one line', async () => {
       await write('config/local.json', { hooks: { allow_cidrs: 'all' } });
       const config = await load({ SVC_CHAT__STRICT: '1' });
       expect(await fault(() => config.validateSection('hooks', schema))).to.equal(
@@ -414,7 +417,7 @@ describe('configuration', () => {
     });
   });
 
-  it('survives any text in any variable: a configuration, or one line', async () => {
+  it('returns a configuration or a one-line error for any text in any variable', async () => {
     const names = [
       'SVC_PORT',
       'SVC_HOST',

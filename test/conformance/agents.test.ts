@@ -1,6 +1,6 @@
 /**
- * What contract 20 promises agents and the people beside them, sentence by sentence, against the listening program; rules
- * that need a clock are in plugins/bugs/claims.
+ * What contract 20 promises agents and the people beside them, sentence by sentence, against the
+ * listening program; rules that need a clock are in plugins/bugs/claims.
  */
 import { expect } from 'chai';
 import { fieldsOf, itemOf, itemsOf, leaseOf, Tracker } from './tracker.js';
@@ -25,8 +25,8 @@ describe('conformance: agents', function () {
     return { id, claim_token: leaseOf(await tracker.claim(id, { agent: 'one' })).claim_token };
   };
 
-  describe('builds', () => {
-    it('are stored without a name and a v, and invalid ones return 422', async () => {
+  describe('build numbers', () => {
+    it('are stored without a product name or leading v, and return 422 when invalid', async () => {
       for (const [given, stored] of [
         ['v1.4.0', '1.4.0'],
         ['shop@1.4.0', '1.4.0'],
@@ -51,7 +51,7 @@ describe('conformance: agents', function () {
       }
     });
 
-    it('at or below the first with the error return 422, in a report too, and one at or below the last returns a warning', async () => {
+    it('return 422 up to the first build with the error, and a warning up to the last', async () => {
       const item = await tracker.item({ app_version: '1.2.0', error_message: 'no rate', type: 'error' });
       const again = await tracker.call('reporter', 'POST', '/report', {
         project: 'alpha',
@@ -82,7 +82,7 @@ describe('conformance: agents', function () {
       expect((await tracker.call('reporter', 'POST', '/report', wish)).status).to.equal(201);
     });
 
-    it('are corrected after the resolution without a claim, and the resolution can be undone', async () => {
+    it('can be corrected after the resolution without a claim, and the resolution can be undone', async () => {
       const { id, claim_token } = await claimed();
       await tracker.patch(id, { status: 'resolved', claim_token });
       const fields = { resolved_in_build: '2.0', fix_commit: 'abc1234', pr_url: 'https://git.example/shop/pull/7' };
@@ -93,7 +93,7 @@ describe('conformance: agents', function () {
   });
 
   describe('handover and news', () => {
-    it('next, claim and get return who had it, why it returned, five comments, and the fix that did not last', async () => {
+    it('returns previous holder, reason for return, five comments and failed fix on next, claim and get', async () => {
       const tag = tracker.word();
       const { id, claim_token } = await claimed({ tags: [tag] });
       for (let n = 1; n <= 5; n++) await post('comments', id, { body: `Thought ${n}` });
@@ -117,7 +117,7 @@ describe('conformance: agents', function () {
       expect(handover).to.deep.include({ earlier_fix: { build: '1.5', commit: 'abc1234', comment: 'Round once.' } });
     });
 
-    it('renew, comment and change return to the holder what others did since its last call, and to no one else', async () => {
+    it('returns changes by others since the last call to the holder only, on renew, comment and change', async () => {
       const { id, claim_token } = await claimed();
       await post('comments', id, { body: 'On web-2 as well.' }, 'all');
       const renewed = newsOf(await post('renew', id, { claim_token }));
@@ -133,7 +133,7 @@ describe('conformance: agents', function () {
       expect((await post('comments', id, { body: 'Welcome.' }, 'all')).json).to.not.have.property('news');
     });
 
-    it('reports another’s link to the holder as news, not the holder’s own', async () => {
+    it('reports links by others to the holder as news, but not the holder’s own links', async () => {
       const { id, claim_token } = await claimed();
       const other = await tracker.item();
       const third = await tracker.item();
@@ -153,7 +153,7 @@ describe('conformance: agents', function () {
   });
 
   describe('hold', () => {
-    it('requires a reason, and of a program `force`, ends the lease, and rejects claims until it is lifted', async () => {
+    it('requires a reason, and `force` from a program, ends the lease, and rejects claims until lifted', async () => {
       const tag = tracker.word();
       const { id, claim_token } = await claimed({ tags: [tag] });
       expectError(await tracker.patch(id, { hold: true, reason: 'x' }), 403, 'insufficient_scope');
@@ -180,8 +180,8 @@ describe('conformance: agents', function () {
     });
   });
 
-  describe('next', () => {
-    it('returns what waits, and why, when it finds nothing', async () => {
+  describe('next item', () => {
+    it('lists waiting items with the reason when no item is available', async () => {
       const tag = tracker.word();
       const tags = [tag];
       const mine = await claimed({ tags });
@@ -205,7 +205,7 @@ describe('conformance: agents', function () {
       });
     });
 
-    it('waits for an item up to 25 seconds, in the query or the body', async () => {
+    it('waits up to 25 seconds for an item, with the wait in the query or the body', async () => {
       const tag = tracker.word();
       expectError(await next(`tag=${tag}&wait_seconds=26`), 400, 'invalid_request');
       expectError(await next(`tag=${tag}`, { wait_seconds: 26 }), 422, 'validation_failed');
@@ -218,7 +218,7 @@ describe('conformance: agents', function () {
       expect(itemOf(got).claim).to.include({ agent: 'patient' });
     });
 
-    it('gives an agent ten items at a time, and another name of the same credential its own ten', async () => {
+    it('limits each agent name to ten items at a time, even for the same credential', async () => {
       const tag = tracker.word();
       for (let n = 0; n < 12; n++) await tracker.item({ tags: [tag] });
       const answers: Wire[] = [];
@@ -234,7 +234,7 @@ describe('conformance: agents', function () {
     });
   });
 
-  it('claims by a token made for one agent under that name only', async () => {
+  it('claims with a token issued for one agent only under that agent’s name', async () => {
     const { token } = await tracker.service.runCommand<{ token: string }>(
       'token create --name fixer --scopes bugtracker:manage --project alpha --agent fixer-1'.split(' '),
     );
@@ -250,7 +250,7 @@ describe('conformance: agents', function () {
   });
 
   describe('comments', () => {
-    it('answer needs_info when the reporter of the item comments, unless they keep the status', async () => {
+    it('reopen a needs_info item when its reporter comments, unless keep_status is set', async () => {
       const { json } = await tracker.call('reporter', 'POST', '/report', { project: 'alpha', title: tracker.word() });
       const id = String(json['id']);
       await tracker.patch(id, { status: 'needs_info' });
@@ -261,7 +261,7 @@ describe('conformance: agents', function () {
     });
   });
 
-  it('returns the project’s repository with an item that names none, in every call', async () => {
+  it('returns the project’s repository for items without one, in every call', async () => {
     const repo_url = 'https://github.com/acme/beta';
     const manage = await tracker.service.createToken('projects:manage');
     const changed = await ask(tracker.service, 'PATCH', '/api/projects/v1/projects/beta', {

@@ -1,4 +1,7 @@
-/** Contract 20 sentence by sentence, against the listening program; rules that need a clock are in plugins/bugs. */
+/**
+ * Contract 20 sentence by sentence, against the listening program; rules that need a clock are in
+ * plugins/bugs.
+ */
 import { expect } from 'chai';
 import type { Item } from '../../ports/domain/bugs.js';
 import { itemOf, itemsOf, leaseOf, fieldsOf, Tracker, type Who } from './tracker.js';
@@ -22,7 +25,7 @@ const MOVES: Record<string, string[]> = {
   duplicate: ['open'],
 };
 
-describe('conformance: the bug tracker', () => {
+describe('conformance: bug tracker', () => {
   let tracker: Tracker;
   before(async () => {
     tracker = await Tracker.started();
@@ -78,11 +81,11 @@ describe('conformance: the bug tracker', () => {
       });
     }
 
-    it('counts a title in characters', async () => {
+    it('limits the title by characters instead of bytes', async () => {
       for (const letter of ['é', '😀']) expect((await report({ title: letter.repeat(200) })).status).to.equal(201);
     });
 
-    it('requires its scope, the token’s project, and an existing project', async () => {
+    it('requires the scope, the token’s project, and an existing project', async () => {
       expectError(await report({ project: 'nowhere' }), 422, 'unknown_project');
       for (const who of ['reader', 'manager', 'key'] as const)
         expectError(await report({}, who), 403, 'insufficient_scope');
@@ -90,7 +93,7 @@ describe('conformance: the bug tracker', () => {
       expectError(await report({ project: 'beta' }, 'bound'), 403, 'insufficient_scope');
     });
 
-    it('creates one item for 50 parallel reports with one client_ref, with any texts', async () => {
+    it('creates a single item for 50 parallel reports with one client_ref, with any text', async () => {
       const client_ref = tracker.word();
       const answers = await Promise.all(
         Array.from({ length: 50 }, (_, i) => report({ client_ref, ...(i % 2 === 0 ? { title: 'The same' } : {}) })),
@@ -104,7 +107,7 @@ describe('conformance: the bug tracker', () => {
       expect([other.status, ids.has(other.json['id'])]).to.deep.equal([201, false]);
     });
 
-    it('returns the existing feature for repeats, closed or not', async () => {
+    it('returns the existing feature request for repeated reports, closed or not', async () => {
       const name = tracker.word();
       const first = await report({ type: 'feature', title: `Dark mode ${name}!` });
       const again = await report({ type: 'feature', title: `dark-mode: ${name.toUpperCase()}` });
@@ -115,7 +118,7 @@ describe('conformance: the bug tracker', () => {
       expect(closed.json).to.include({ id: first.json['id'], item_status: 'closed' });
     });
 
-    it('stores no credential as a reference', async () => {
+    it('stores a credential in client_ref only as a hash', async () => {
       const secrets = ['Authorization: Bearer abcdefgh12345678', 'https://u:pa55word@host/x', 'Cookie: a=secretvalue'];
       for (const client_ref of secrets) {
         const { json } = await report({ client_ref });
@@ -198,7 +201,7 @@ describe('conformance: the bug tracker', () => {
       });
     }
 
-    it('returns 400 for an invalid cursor and for one of another list', async () => {
+    it('returns 400 for an invalid cursor and for a cursor of another list', async () => {
       const { next_cursor } = (await list('sort=hit_count&limit=1')).json;
       for (const query of [
         'cursor=abc',
@@ -209,7 +212,7 @@ describe('conformance: the bug tracker', () => {
         expectError(await list(query), 400, 'invalid_cursor');
     });
 
-    it('sorts as requested, by last_seen_at, newest first, by default', async () => {
+    it('sorts as requested, and by last_seen_at with the newest first by default', async () => {
       const names = async (query: string): Promise<string[]> =>
         itemsOf(await list(`tag=${tag}&${query}`)).map(
           ({ id }) => ['a', 'b', 'c'].find((n) => items[n as 'a'].id === id) ?? '',
@@ -221,7 +224,7 @@ describe('conformance: the bug tracker', () => {
       expect(await names('sort=created_at')).to.deep.equal(['c', 'b', 'a']);
     });
 
-    it('pages to the end while others insert, and counts only on request', async () => {
+    it('pages to the end during concurrent inserts, and counts only on request', async () => {
       const own = tracker.word();
       for (let i = 0; i < 12; i++) await tracker.item({ tags: [own] });
       const seen: string[] = [];
@@ -239,7 +242,7 @@ describe('conformance: the bug tracker', () => {
       expect((await list(`tag=${own}`)).json).to.not.have.any.keys('total', 'server_time');
     });
 
-    it('returns what changed, inclusively, with a mark for the next query', async () => {
+    it('returns items changed since a time, inclusively, with server_time for the next query', async () => {
       const item = await tracker.item();
       const first = await list(`updated_since=${item.updated_at}`);
       expect(itemsOf(first).map(({ id }) => id)).to.include(item.id);
@@ -249,7 +252,7 @@ describe('conformance: the bug tracker', () => {
       expect((await list('updated_since=2026-01-01T00:00:00%2B02:00')).status).to.equal(200);
     });
 
-    it('limits a bound token to its project', async () => {
+    it('limits the list to the project of a project-bound token', async () => {
       expect(itemsOf(await list('limit=200', 'bound')).every(({ project }) => project === 'alpha')).to.equal(true);
       expectError(await list('project=beta', 'bound'), 403, 'insufficient_scope');
       const { json } = await tracker.call('bound', 'GET', '/projects');
@@ -264,7 +267,7 @@ describe('conformance: the bug tracker', () => {
     });
   });
 
-  describe('one item', () => {
+  describe('single item', () => {
     it('is found by id and by ref, and returns 404 otherwise, on every route', async () => {
       const { id, ref } = await tracker.item();
       expect((await tracker.shown(ref)).id).to.equal(id);
@@ -314,7 +317,7 @@ describe('conformance: the bug tracker', () => {
       expect(page.json).to.include({ has_more: true, total: 2 });
     });
 
-    it('changes every field that the contract names, once, at its revision', async () => {
+    it('changes every field of the contract in one revision, and requires the current revision', async () => {
       const { id } = await tracker.item();
       const fields = {
         title: 'T',
@@ -344,7 +347,7 @@ describe('conformance: the bug tracker', () => {
     });
 
     for (const from of STATUSES) {
-      it(`allows only the transitions of the table from ${from}, and changes nothing when it rejects one`, async () => {
+      it(`allows only the transitions of the table from ${from}, and changes nothing on rejection`, async () => {
         const target = await tracker.item();
         await Promise.all(
           STATUSES.map(async (to) => {
@@ -363,7 +366,7 @@ describe('conformance: the bug tracker', () => {
       });
     }
 
-    it('requires a reason, and the item that it duplicates', async () => {
+    it('requires a reason, and for a duplicate the original item', async () => {
       const { id, ref } = await tracker.item();
       for (const reason of [undefined, '', '  ']) {
         const answer = await tracker.patch(id, { status: 'wont_fix', title: 'x', reason });
@@ -376,13 +379,13 @@ describe('conformance: the bug tracker', () => {
       expect((await tracker.shown(id)).rev).to.equal(1);
     });
 
-    it('accepts another text for its reason', async () => {
+    it('allows the reason to be changed', async () => {
       const { id } = await tracker.itemIn('wont_fix', '');
       expect(itemOf(await tracker.patch(id, { reason: 'by design' })).reason).to.equal('by design');
       expectError(await tracker.patch(id, { reason: ' ' }), 422, 'reason_required');
     });
 
-    it('never becomes part of a cycle, also in parallel', async () => {
+    it('rejects duplicate cycles, even for concurrent changes', async () => {
       for (let round = 0; round < 4; round++) {
         const ring = await Promise.all([1, 2, 3].map(() => tracker.item()));
         const answers = await Promise.all(
@@ -394,7 +397,7 @@ describe('conformance: the bug tracker', () => {
   });
 
   describe('leases', () => {
-    it('are granted to one of many, and shown without their token', async () => {
+    it('are granted to one of many concurrent callers, and are shown without their token', async () => {
       const { id } = await tracker.item();
       const answers = await Promise.all(Array.from({ length: 30 }, (_, i) => tracker.claim(id, { agent: `g${i}` })));
       const won = answers.filter(({ status }) => status === 200);
@@ -412,7 +415,7 @@ describe('conformance: the bug tracker', () => {
         .and.not.include('token');
     });
 
-    it('are granted again to the same credential and agent, are renewed, released, and end', async () => {
+    it('are granted again to the same credential and agent, renewed, released, and expire', async () => {
       const { id } = await tracker.item();
       const post = (verb: string, body: object): Promise<Wire> =>
         tracker.call('manager', 'POST', `/bugs/${id}/${verb}`, body);
@@ -434,7 +437,7 @@ describe('conformance: the bug tracker', () => {
       expectError(await tracker.patch(id, { title: 'z', claim_token }), 409, 'lease_lost');
     });
 
-    it('require an agent name that is not empty', async () => {
+    it('require a non-empty agent name', async () => {
       const { id } = await tracker.item();
       for (const agent of ['', '  ', 5, null]) {
         const answer = await tracker.claim(id, { agent });
@@ -459,7 +462,7 @@ describe('conformance: the bug tracker', () => {
       expectError(await tracker.call('manager', 'GET', '/bugs?action=next&lease_seconds=59'), 400, 'invalid_request');
     });
 
-    it('action=next orders, hands out once, and reserves an item for its target_agent', async () => {
+    it('are ordered by action=next, handed out once, and reserved for an item’s target_agent', async () => {
       const tag = tracker.word();
       const low = await tracker.item({ tags: [tag], severity: 'low' });
       const high = await tracker.item({ tags: [tag], severity: 'high' });
@@ -478,7 +481,7 @@ describe('conformance: the bug tracker', () => {
   });
 
   describe('scopes', () => {
-    it('allow reading with read, changing with manage, and neither with report', async () => {
+    it('allow reads with the read scope, changes with manage, and neither with report', async () => {
       const { id } = await tracker.item();
       const routes: [string, string, object | undefined, 'reader' | 'manager'][] = [
         ['GET', '/bugs', undefined, 'reader'],

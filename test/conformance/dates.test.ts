@@ -1,4 +1,7 @@
-/** A day that no month has is refused wherever a call takes a time, and its field is named (contract 00, names). */
+/**
+ * A day that no month has is refused wherever a call takes a time, and its field is named (contract
+ * 00, names).
+ */
 import { expect } from 'chai';
 import { TestService } from '../support/service.js';
 
@@ -18,7 +21,7 @@ interface Parameter {
   schema: { format?: string };
 }
 
-describe('days that do not exist', function () {
+describe('nonexistent calendar days', function () {
   let service: TestService;
   let token: string;
   before(async () => {
@@ -37,7 +40,7 @@ describe('days that do not exist', function () {
   const fieldsOf = (body: Record<string, unknown>): string[] =>
     Object.keys((body['error'] as { fields?: object } | undefined)?.fields ?? {});
 
-  it('returns 400 in every query with a time', async () => {
+  it('return 400 in every query with a time', async () => {
     const { body } = await service.request('GET', '/api/openapi.json', null);
     const paths = body['paths'] as Record<string, Record<string, { parameters?: Parameter[] }>>;
     const taken = Object.entries(paths).flatMap(([path, { get }]) =>
@@ -56,7 +59,7 @@ describe('days that do not exist', function () {
     }
   });
 
-  it('returns 422 in every body with a time', async () => {
+  it('return 422 in every body with a time', async () => {
     const announced = { slug: 'open', title: 'Open' };
     await service.request('POST', '/api/watchdog/v1/status-pages', token, announced);
     const bodies: [path: string, field: string, body: object][] = [

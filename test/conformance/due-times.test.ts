@@ -1,4 +1,7 @@
-/** Due times are monotonic within a process, whatever its clock does (contract 95, a bad day): one table over all queues. */
+/**
+ * Due times are monotonic within a process, whatever its clock does (contract 95, a bad day): one
+ * table over all queues.
+ */
 import { expect } from 'chai';
 import { JOBS_COLLECTION } from '../../adapters/agenda/job-document.js';
 import { StoreJobRepository } from '../../adapters/agenda/repository.js';
@@ -141,7 +144,7 @@ const QUEUES: Readonly<Record<string, (store: MemoryStore, clock: ManualClock) =
 describe('due times of a process whose clock moves backwards', () => {
   for (const [what, wait] of Object.entries(QUEUES))
     for (const [step, ms] of Object.entries({ 'an hour': HOUR_MS, 'a year': 365 * DAY_MS }))
-      it(`are preserved by ${what} when it moves backwards ${step}`, async () => {
+      it(`are preserved by ${what} when the clock moves backwards ${step}`, async () => {
         const store = new MemoryStore();
         await store.ensure([JOBS_COLLECTION]);
         const clock = new ManualClock();
@@ -155,7 +158,7 @@ describe('due times of a process whose clock moves backwards', () => {
         expect(await waiting.isDue(), 'in time').to.equal(true);
       });
 
-  it('are preserved over several steps', async () => {
+  it('are preserved across several clock jumps', async () => {
     const store = new MemoryStore();
     await store.ensure([JOBS_COLLECTION]);
     const clock = new ManualClock();

@@ -1,4 +1,7 @@
-/** Contract 21, intake and grouping, against the listening service; grouping's own cases are in plugins/bugs/grouping. */
+/**
+ * Contract 21, intake and grouping, against the listening service; grouping's own cases are in
+ * plugins/bugs/grouping.
+ */
 import { expect } from 'chai';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +16,9 @@ const ANSWER =
   'id ref created ignored ignore_rule_id dedup_key title severity urgency item_status hit_count hour_count regression sampled';
 type Result = Record<string, unknown> & { error?: { code: string; message: string; fields?: object } };
 
-/** Every kept payload, decompressed, and the texts of items: what the bytes of the file do not show. */
+/**
+ * Every kept payload, decompressed, and the texts of items: what the bytes of the file do not show.
+ */
 function payloadsIn(path: string): string[] {
   const connection = new Connection({ path, durability: 'full' });
   try {
@@ -27,7 +32,7 @@ function payloadsIn(path: string): string[] {
   }
 }
 
-describe('conformance: the error stream', function () {
+describe('conformance: error stream', function () {
   let tracker: Tracker;
   before(async () => {
     tracker = await Tracker.started();
@@ -38,7 +43,7 @@ describe('conformance: the error stream', function () {
   const idOf = ({ json }: Wire): string => String(json['id']);
 
   describe('intake', () => {
-    it('returns 201 and then 200, with every field', async () => {
+    it('returns 201 for the first and 200 for repeated reports, with every field', async () => {
       const error = tracker.error({
         exception_class: 'App\\Db\\QueryError',
         error_message: `One ${tracker.word()}\ntwo`,
@@ -76,13 +81,13 @@ describe('conformance: the error stream', function () {
       });
     }
 
-    it('accepts its aliases', async () => {
+    it('accepts field aliases', async () => {
       const { json } = await tracker.throws(tracker.error({ file_path: 'src/a.ts', line_no: 7, release: '3.1' }));
       const item = await tracker.shown(String(json['id']));
       expect(item).to.include({ file_path: 'src/a.ts', line_no: 7, app_version: '3.1', source: 'app', type: 'error' });
     });
 
-    it('lets an intake key report for its project only', async () => {
+    it('lets an intake key report only for its project', async () => {
       expect((await tracker.throws(tracker.error(), 'key')).status).to.equal(201);
       for (const who of ['key', 'bound'] as const)
         expectError(await tracker.throws(tracker.error({ project: 'beta' }), who), 403, 'insufficient_scope');
@@ -121,7 +126,7 @@ describe('conformance: the error stream', function () {
   });
 
   describe('groups', () => {
-    it('groups none, cart, checkout, none as 1, 1, 2, 1, one by one and in a list', async () => {
+    it('groups an error without a file with the first file’s group, and separates another file', async () => {
       const origins = (): object[] => {
         const error = tracker.error();
         return [error, { ...error, file: 'cart.ts' }, { ...error, file: 'checkout.ts' }, error];
@@ -132,7 +137,7 @@ describe('conformance: the error stream', function () {
       for (const ids of [single, listed]) expect(ids.map((id) => ids.indexOf(id) + 1)).to.deep.equal([1, 1, 3, 1]);
     });
 
-    it('groups the same error with and without a stack, also in parallel', async () => {
+    it('groups the same error with and without a stack, even in parallel', async () => {
       const error = tracker.error();
       const stack_trace = 'Error: It broke\n    at pay (/srv/app/src/pay.js:12:3)';
       const answers = await Promise.all(
@@ -142,14 +147,14 @@ describe('conformance: the error stream', function () {
       expect((await tracker.shown(idOf(answers[0] as Wire))).hit_count).to.equal(20);
     });
 
-    it('changes the counters with an occurrence, not the revision', async () => {
+    it('updates the counters for an occurrence, but not the revision', async () => {
       const error = tracker.error();
       const { id, rev } = await tracker.shown(idOf(await tracker.throws(error)));
       await tracker.throws(error);
       expect(await tracker.shown(id)).to.include({ rev, hit_count: 2 });
     });
 
-    it('raises 100 in an hour to at least high, and stores 5 payloads and 45 of the others', async () => {
+    it('raises 100 hits an hour to at least high, and stores 5 full and 45 reduced payloads', async () => {
       const error = tracker.error({ error_level: 'warning' });
       const list = Array.from({ length: 99 }, (_, n) => ({ ...error, context: { n } }));
       expect(resultsOf(await tracker.throws(list)).at(-1)).to.include({ severity: 'medium', hit_count: 99 });
@@ -161,7 +166,7 @@ describe('conformance: the error stream', function () {
       expect(contexts).to.include.members([0, 1, 2, 3, 4]);
     });
 
-    it('raises the severity with a higher level, never lowers it, and keeps a locked one', async () => {
+    it('raises the severity for a higher level, never lowers it, and leaves a locked severity unchanged', async () => {
       const error = tracker.error({ error_level: 'warning' });
       const id = idOf(await tracker.throws(error));
       expect((await tracker.throws({ ...error, error_level: 'fatal', environment: 'dev' })).json['severity']).to.equal(
@@ -214,7 +219,7 @@ describe('conformance: the error stream', function () {
     }
   });
 
-  it('writes no secret to the disk, by either intake', async () => {
+  it('writes no secrets to disk on either intake route', async () => {
     const planted: string[] = [];
     const secret = (): string => {
       const made = `S3cr3t${tracker.word()}q`;
@@ -289,7 +294,8 @@ describe('conformance: the error stream', function () {
         }),
       ),
     );
-    // Stopped: a file that is closed after reading would take the store's locks of this process with it.
+    // Stopped: a file that is closed after reading would take the store's locks of this process
+    // with it.
     await tracker.service.stop();
     const folder = tracker.service.dataDir;
     const names = (await readdir(folder)).filter((name) => name.startsWith('aos.db'));

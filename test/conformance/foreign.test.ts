@@ -1,7 +1,8 @@
 /**
- * What a token of one project learns of another's (contract 10, accounts): nothing. Every route of every plugin that names an
- * object is asked twice by it, for one that lies in another project and for one that is not there, and both answers are the
- * same. The routes are those that the service describes, so a new one is walked too.
+ * What a token of one project learns of another's (contract 10, accounts): nothing. Every route of
+ * every plugin that names an object is asked twice by it, for one that lies in another project and
+ * for one that is not there, and both answers are the same. The routes are those that the service
+ * describes, so a new one is walked too.
  */
 import { expect } from 'chai';
 import { waitUntil } from '../harness.js';
@@ -41,8 +42,9 @@ const BODIES: Readonly<Record<string, object>> = {
   setStatusPageLogo: { x: 'x' },
 };
 /**
- * Paths whose parameter is a credential, a project's number beside one, or a file that is open to everybody; and those of
- * sentry-cli (`/api/0/`), whose organization means nothing here, and whose own tests name another project.
+ * Paths whose parameter is a credential, a project's number beside one, or a file that is open to
+ * everybody; and those of sentry-cli (`/api/0/`), whose organization means nothing here, and whose
+ * own tests name another project.
  */
 const OTHERWISE = /^\/api\/(0|push|\{number\})\/|^\/(releases|installer|badge)\//;
 
@@ -66,7 +68,7 @@ interface Made {
   channel: { id: string };
 }
 
-describe('conformance: an object of another project', function () {
+describe('conformance: access to objects of another project', function () {
   let service: TestService;
   let master = '';
   let bound = '';
@@ -206,7 +208,7 @@ describe('conformance: an object of another project', function () {
     );
   };
 
-  it('is not found, on every route', async () => {
+  it('returns 404 on every route', async () => {
     expect(routes.length, 'routes that name an object').to.be.above(45);
     const differing: string[] = [];
     for (const { method, path, operation } of routes) {
@@ -224,7 +226,7 @@ describe('conformance: an object of another project', function () {
     expect(differing).to.deep.equal([]);
   });
 
-  it('is unchanged by all of that', async () => {
+  it('leaves the object unchanged', async () => {
     const get = (path: string): Promise<Wire> => ask(service, 'GET', path, { token: master });
     for (const path of [
       '/api/bugtracker/v1/bugs/{id}',
@@ -234,7 +236,7 @@ describe('conformance: an object of another project', function () {
       expect((await get(filled(path, foreign))).status, path).to.equal(200);
   });
 
-  it('is not found when a body names it', async () => {
+  it('returns 404 when a body references the object', async () => {
     const both = async (
       method: string,
       path: string,
@@ -267,7 +269,7 @@ describe('conformance: an object of another project', function () {
     }));
   });
 
-  it('returns 403 when a parameter or a body names the other project, and also for a missing project', async () => {
+  it('returns 403 when a parameter or body names another project, even if that project is missing', async () => {
     const rule = { name: 'x', match_type: 'contains', pattern: 'zzz', reason: 'noise' };
     const hook = { name: 'x', url: 'http://127.0.0.1:9/', events: '*' };
     const release = { version: '1', channel: 'stable', platform: 'any', reason: 'x', rollout_percent: 5 };

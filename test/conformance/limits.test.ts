@@ -1,4 +1,7 @@
-/** Limits, addresses and settings of contract 00 on a service with tight ones, behind a proxy and with https outside. */
+/**
+ * Limits, addresses and settings of contract 00 on a service with tight ones, behind a proxy and
+ * with https outside.
+ */
 import { expect } from 'chai';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -47,7 +50,7 @@ describe('conformance: limits and settings', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('gives every master token a bucket, shared with its sub-tokens, and the shared key none', async () => {
+  it('gives each master token a bucket shared with its sub-tokens, and exempts the shared key', async () => {
     const [first, second] = tokens as [string, string];
     const [one, other] = [await service.createToken('projects:manage'), await service.createToken('projects:manage')];
     const list = (token: string) => ask(service, 'GET', '/api/projects/v1/projects', { token });
@@ -64,7 +67,7 @@ describe('conformance: limits and settings', () => {
     }
   });
 
-  it('counts 401 responses per address of the client, and lets valid credentials pass', async () => {
+  it('counts 401 responses per client address, and still accepts valid credentials', async () => {
     const from = (address: string, token: string) =>
       ask(service, 'GET', '/api/health', { token, headers: { 'x-forwarded-for': `203.0.113.9, ${address}` } });
     for (let n = 0; n < 6; n++) expectError(await from('198.51.100.1', `guess-${n}`), 401, 'unauthorized');
@@ -73,7 +76,7 @@ describe('conformance: limits and settings', () => {
     expectError(await from('198.51.100.2', 'guess'), 401, 'unauthorized');
   });
 
-  it('throttles failed logins per account, but not the browser that has logged in before', async () => {
+  it('throttles failed logins per account, but not in a browser that has logged in before', async () => {
     const known = new Browser(service);
     expect((await known.login('mem', PASSWORD)).status).to.equal(303);
     expect(known.cookies.delete('__Host-svc_session')).to.equal(true);
@@ -93,7 +96,7 @@ describe('conformance: limits and settings', () => {
     expect((await known.login('mem', PASSWORD)).status).to.equal(303);
   });
 
-  it('prefixes its cookies with __Host- when the base URL is https, and accepts no others', async () => {
+  it('prefixes its cookies with __Host- when the base URL is https, and rejects other cookies', async () => {
     const browser = new Browser(service);
     await browser.login(ADMIN_ACCOUNT.username, ADMIN_ACCOUNT.password);
     expect([...browser.cookies.keys()].toSorted()).to.deep.equal([
@@ -112,7 +115,7 @@ describe('conformance: limits and settings', () => {
     expect((await ask(service, 'GET', '/login')).headers.get('strict-transport-security')).to.match(/max-age=\d+/);
   });
 
-  it('builds links with the base URL and never with a request’s Host', async () => {
+  it('builds links with the base URL and never with the Host header of a request', async () => {
     const made = await service.runCommand<{ dsn: string; key: string }>(['project', 'intake-key', 'shop']);
     expect(made.dsn).to.equal(`https://${made.key}@aos.example.org/1`);
   });

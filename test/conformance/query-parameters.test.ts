@@ -30,7 +30,7 @@ describe('unknown query parameters', () => {
     return 'cursor' in keys || 'limit' in keys;
   };
 
-  it('are rejected by every call that changes something', () => {
+  it('are rejected by every write operation', () => {
     const lenient = specs
       .filter((spec) => methodsOf(spec).some((method) => !['GET', 'HEAD'].includes(method)))
       .filter(({ strictQuery, plain }) => strictQuery === false || plain === true)

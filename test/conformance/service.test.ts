@@ -1,6 +1,7 @@
 /**
- * Contracts 00, 10, 15 and 95, sentence by sentence, against the listening program. What other suites pin on parts is
- * here only where the whole could differ: the wire, the order of checks, the table of routes, the command line.
+ * Contracts 00, 10, 15 and 95, sentence by sentence, against the listening program. What other
+ * suites pin on parts is here only where the whole could differ: the wire, the order of checks, the
+ * table of routes, the command line.
  */
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
@@ -26,7 +27,7 @@ interface Description {
   paths: Record<string, Record<string, { security?: Record<string, string[]>[]; operationId: string }>>;
 }
 
-describe('conformance: the listening service', () => {
+describe('conformance: the running service', () => {
   let service: TestService;
   let master: string;
   let bound: string;
@@ -52,7 +53,7 @@ describe('conformance: the listening service', () => {
   });
   after(() => service.dispose());
 
-  describe('the table of routes', () => {
+  describe('route table', () => {
     it('is a valid OpenAPI 3.1 document for a public validator', async () => {
       const validator = new Validator();
       const { valid, errors } = await validator.validate(structuredClone(description) as never);
@@ -60,7 +61,7 @@ describe('conformance: the listening service', () => {
       expect(validator.version).to.equal('3.1');
     });
 
-    it('declares for every operation who may call it, and names each operation once', () => {
+    it('declares the access of every operation, with unique operation ids', () => {
       const operations = Object.entries(description.paths).flatMap(([path, methods]) =>
         Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
       );
@@ -75,7 +76,7 @@ describe('conformance: the listening service', () => {
         );
     });
 
-    it('requires a credential for every other operation (401), and never returns 2xx for a setup token’s or an unrelated scope', async () => {
+    it('requires a credential for all other operations, and denies setup tokens and unrelated scopes', async () => {
       for (const [path, methods] of Object.entries(description.paths)) {
         for (const [method, { security }] of Object.entries(methods)) {
           if (security?.length === 0) continue;
@@ -135,7 +136,7 @@ describe('conformance: the listening service', () => {
       }
     });
 
-    it('uses the caller’s X-Request-Id when it is valid, also for invalid requests', async () => {
+    it('returns the caller’s X-Request-Id when it is valid, even for invalid requests', async () => {
       for (const [given, taken] of [
         ['abc.DEF_1-', true],
         ['a'.repeat(64), true],
@@ -154,7 +155,7 @@ describe('conformance: the listening service', () => {
         .and.to.match(/"request_id":"my-own-id\.1"/);
     });
 
-    it('returns 413, without a reset, for an oversize chunked body', async () => {
+    it('returns 413 for an oversized chunked body without resetting the connection', async () => {
       const head = `POST ${PROJECTS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${master}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
       const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
       const text = await bytes(service, [head, ...Array.from({ length: 40 }, () => chunk), '0\r\n\r\n']);
@@ -162,7 +163,7 @@ describe('conformance: the listening service', () => {
       expect(text).to.include('"payload_too_large"');
     });
 
-    it('stops a gzip bomb while inflating, and applies the limit on the wire', async () => {
+    it('stops a gzip bomb while inflating, and applies the limit to compressed bytes', async () => {
       const gzip = { 'content-encoding': 'gzip' };
       const bomb = await ask(service, 'POST', REPORT, {
         token: intake.key,
@@ -197,7 +198,7 @@ describe('conformance: the listening service', () => {
       });
     }
 
-    it('rejects an invalid body also where a body is optional, and changes nothing', async () => {
+    it('rejects an invalid body even where a body is optional, and changes nothing', async () => {
       for (const raw of ['{bad', '[]', '"x"']) {
         const answer = await ask(service, 'POST', `${PROJECTS}/shop/archive`, { token: master, raw });
         expectError(answer, 400, 'invalid_json');
@@ -206,7 +207,7 @@ describe('conformance: the listening service', () => {
       expect((json['project'] as Record<string, unknown>)['archived']).to.equal(false);
     });
 
-    it('ignores unknown fields of a body, `__proto__` and `constructor` included', async () => {
+    it('ignores unknown fields in a body, including `__proto__` and `constructor`', async () => {
       const raw = '{"slug":"proto","__proto__":{"a":1},"constructor":{"prototype":{"x":1}},"zzz":1}';
       expect((await ask(service, 'POST', PROJECTS, { token: master, raw })).status).to.equal(201);
     });
@@ -247,7 +248,7 @@ describe('conformance: the listening service', () => {
       });
     }
 
-    it('returns the intake keys of a project, each once', async () => {
+    it('returns each intake key of a project once', async () => {
       for (let n = 0; n < 4; n++)
         expect((await ask(service, 'POST', `${PROJECTS}/proto/intake-keys`, { token: master })).status).to.equal(201);
       const seen: unknown[] = [];
@@ -274,7 +275,7 @@ describe('conformance: the listening service', () => {
   });
 
   describe('credentials', () => {
-    it('ignores Authorization where none is needed, and never accepts the session cookie below /api/', async () => {
+    it('ignores Authorization where none is required, and never accepts the session cookie below /api/', async () => {
       expect((await ask(service, 'GET', '/api/health/live', { token: 'nonsense' })).status).to.equal(200);
       const browser = new Browser(service);
       await browser.login(ADMIN_ACCOUNT.username, ADMIN_ACCOUNT.password);
@@ -315,7 +316,7 @@ describe('conformance: the listening service', () => {
       );
     });
 
-    it('provisions by the rules', async () => {
+    it('provisions sub-tokens with limited scopes and lifetime', async () => {
       const provision = (token: string, body: object) => ask(service, 'POST', PROVISION, { token, body });
       const made = await provision(master, { name: 'sub', scopes: ['projects:read'] });
       expect(made.status).to.equal(201);
@@ -348,7 +349,7 @@ describe('conformance: the listening service', () => {
       expectError(await ask(service, 'GET', SELF, { token: sub }), 401, 'unauthorized');
     });
 
-    it('limits a token to its project, and its sub-tokens too', async () => {
+    it('limits a token and its sub-tokens to the token’s project', async () => {
       const sub = (await ask(service, 'POST', PROVISION, { token: bound, body: { name: 'sub' } })).json[
         'token'
       ] as string;
@@ -374,7 +375,7 @@ describe('conformance: the listening service', () => {
   });
 
   describe('projects', () => {
-    it('returns 404 for writes on a missing slug', async () => {
+    it('returns 404 for writes to a missing slug', async () => {
       for (const [method, path] of [
         ['PATCH', `${PROJECTS}/none`],
         ['DELETE', `${PROJECTS}/none`],
@@ -390,7 +391,7 @@ describe('conformance: the listening service', () => {
         );
     });
 
-    it('deletes unused ones, archives those with items, and accepts nothing while archived', async () => {
+    it('deletes unused projects, archives those with items, and rejects reports to archived projects', async () => {
       const report = (slug: string) =>
         ask(service, 'POST', REPORT, {
           token: master,
@@ -414,7 +415,7 @@ describe('conformance: the listening service', () => {
       expect((await report('used')).status).to.be.oneOf([200, 201]);
     });
 
-    it('returns intake keys with a DSN of the listening server, on the command line too', async () => {
+    it('returns intake keys with a DSN of the running service, including on the command line', async () => {
       const { host } = new URL(service.url);
       expect(intake.dsn).to.equal(`http://${intake.key}@${host}/1`);
       const made = await ask(service, 'POST', `${PROJECTS}/shop/intake-keys`, { token: master, body: { name: 'web' } });
@@ -422,12 +423,12 @@ describe('conformance: the listening service', () => {
       expect(made.json['dsn']).to.equal(`http://${String(made.json['key'])}@${host}/1`);
     });
 
-    it('lists projects on the command line with every field that the API shows', async () => {
+    it('lists projects on the command line with every field of the API', async () => {
       const { items } = await runCliJson<{ items: unknown[] }>(service.env, ['project', 'list']);
       expect(items).to.deep.equal((await ask(service, 'GET', PROJECTS, { token: master })).json['items']);
     });
 
-    it('describes a valid text for one with control characters, and does not repeat it', async () => {
+    it('rejects control characters with a description of valid text, without repeating the input', async () => {
       const answer = await ask(service, 'POST', PROJECTS, {
         token: master,
         body: { slug: 'control', name: 'a\u0007b' },
@@ -439,7 +440,7 @@ describe('conformance: the listening service', () => {
   });
 
   describe('operations', () => {
-    it('returns to every other token only the overall state, and no metrics for Prometheus', async () => {
+    it('returns other tokens only the overall state, and no Prometheus metrics', async () => {
       const { token: sub } = (await ask(service, 'POST', PROVISION, { token: master, body: { name: 'health' } })).json;
       for (const token of [master, bound, watchdog, String(sub)]) {
         const { status, json } = await ask(service, 'GET', '/api/health', { token });
@@ -450,7 +451,7 @@ describe('conformance: the listening service', () => {
       }
     });
 
-    it('returns health to the shared key and to a token with system:read, with every field', async () => {
+    it('returns detailed health to the shared key and to a token with system:read', async () => {
       const create = (...words: string[]): Promise<{ token: string }> =>
         service.runCommand(['token', 'create', '--name', 'inside', '--scopes', 'system:read', ...words]);
       const inside = (await create()).token;
@@ -492,7 +493,7 @@ describe('conformance: the listening service', () => {
       expect(metrics.headers.get('content-type')).to.match(/^text\/plain; version=0\.0\.4/);
     });
 
-    it('migrates at both addresses, for the shared key or an administrator’s session, and only on a POST of the latter', async () => {
+    it('migrates at both endpoints for the shared key, and for an admin session only by POST', async () => {
       for (const [method, path] of [
         ['GET', '/install_db.php'],
         ['POST', '/install_db.php'],
@@ -527,8 +528,8 @@ describe('conformance: the listening service', () => {
     });
   });
 
-  describe('the web session', () => {
-    it('returns the form again for a login without form token, with a wrong password and of an installer', async () => {
+  describe('web session', () => {
+    it('shows the login form again without a form token, for a wrong password and for an installer account', async () => {
       const browser = new Browser(service);
       for (const [form, status] of [
         [{ username: 'admin', password: 'x' }, 403],
@@ -545,7 +546,7 @@ describe('conformance: the listening service', () => {
       }
     });
 
-    it('sets its cookie HttpOnly and SameSite=Lax, renews the id at login, and ends at logout', async () => {
+    it('sets an HttpOnly, SameSite=Lax cookie, renews the session id at login, and ends it at logout', async () => {
       const browser = new Browser(service);
       expect((await browser.login('MEM', PASSWORD)).status).to.equal(303);
       expect(browser.attributes.get('svc_session')).to.equal('Path=/; Max-Age=604800; HttpOnly; SameSite=Lax');

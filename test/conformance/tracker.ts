@@ -1,4 +1,7 @@
-/** The bug tracker and the error stream of a real service, as their clients see them: projects, tokens and calls. */
+/**
+ * The bug tracker and the error stream of a real service, as their clients see them: projects,
+ * tokens and calls.
+ */
 import { expect } from 'chai';
 import type { Item } from '../../ports/domain/bugs.js';
 import { TestService } from '../support/service.js';

@@ -1,4 +1,7 @@
-/** A black-box client for the conformance suites: every header counts, redirects are not followed, bytes may be wrong. */
+/**
+ * A black-box client for the conformance suites: every header counts, redirects are not followed,
+ * bytes may be wrong.
+ */
 import { expect } from 'chai';
 import { connect } from 'node:net';
 import { ADMIN_ACCOUNT, type TestService } from '../support/service.js';
@@ -55,7 +58,10 @@ export function expectError(answer: Wire, status: number, code: string): void {
   if (code === 'validation_failed') expect(error['fields']).to.be.an('object').and.not.deep.equal({});
 }
 
-/** Writes these bytes and answers everything that comes back until the other side closes, or `enough` says so. */
+/**
+ * Writes these bytes and answers everything that comes back until the other side closes, or
+ * `enough` says so.
+ */
 export function bytes(service: TestService, chunks: readonly string[], enough = /\r\n\r\n[^]*\}$/): Promise<string> {
   const { hostname, port } = new URL(service.url);
   return new Promise((resolve, reject) => {
@@ -114,7 +120,10 @@ export class Browser {
 
 export const PASSWORD = 'violet-hammock-1999-x';
 
-/** Accounts with `PASSWORD`, made by the administrator on the page for it. @param accounts name and role */
+/**
+ * Accounts with `PASSWORD`, made by the administrator on the page for it. @param accounts name and
+ * role
+ */
 export async function createUsers(service: TestService, accounts: readonly [string, string][]): Promise<void> {
   const admin = new Browser(service);
   await admin.login(ADMIN_ACCOUNT.username, ADMIN_ACCOUNT.password);

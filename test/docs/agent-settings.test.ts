@@ -1,4 +1,7 @@
-/** The settings of coding agents in the guides: each connects as printed, with the token from the environment. */
+/**
+ * The settings of coding agents in the guides: each connects as printed, with the token from the
+ * environment.
+ */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
@@ -88,7 +91,7 @@ describe('docs: settings of coding agents', () => {
   });
   after(() => service.dispose());
 
-  it('names every client, by command where it has one', async () => {
+  it('lists every client, with its command where one exists', async () => {
     expect((await settings()).map(({ name }) => name)).to.deep.equal([
       'Claude Code (command)',
       'Claude Code (json)',
@@ -102,7 +105,7 @@ describe('docs: settings of coding agents', () => {
     ]);
   });
 
-  it('connects with each of them, and lists the tools', async () => {
+  it('connects with each client’s settings, and lists the tools', async () => {
     const token = await service.createToken('bugtracker:read');
     for (const { name, url, authorization } of await settings()) {
       expect(url, name).to.equal(ADDRESS);
@@ -124,7 +127,7 @@ describe('docs: settings of coding agents', () => {
     }
   });
 
-  it('names the transport as each client spells it', async () => {
+  it('names the transport as each client expects it', async () => {
     const found = new Map((await settings()).map(({ name, server }) => [name, server]));
     for (const name of ['Claude Code (json)', 'VS Code (json)', 'Gemini CLI (json)', "GitHub's coding agent (json)"])
       expect(found.get(name), name).to.include({ type: 'http' });
@@ -132,7 +135,7 @@ describe('docs: settings of coding agents', () => {
     expect(found.get('Codex (toml)')).to.include({ default_tools_approval_mode: 'approve' });
   });
 
-  it('starts an agent with the permission to use the tools, and with the token of its request', async () => {
+  it('starts an agent with permission to use the tools, and with the token of the request', async () => {
     const page = await readFile(join(ROOT, 'docs/dispatch.md'), 'utf8');
     const lines = page.match(/(?:claude(?:-code)? -p|codex exec)(?:.*\\\n)*.*/g) ?? [];
     expect(lines).to.have.lengthOf(3);

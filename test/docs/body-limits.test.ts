@@ -1,4 +1,7 @@
-/** docs/body-limits.md has a line for each route whose body is not bounded as every other body of JSON is. */
+/**
+ * docs/body-limits.md has a line for each route whose body is not bounded as every other body of
+ * JSON is.
+ */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -7,7 +10,10 @@ import { BUILTIN } from '../../config/compose/compose.js';
 import type { RouteSpec } from '../../ports/http.js';
 import { bootTestKernel } from '../harness.js';
 
-/** `PATCH …/bugs/{id}` as a pattern of paths: `…` is any beginning or part, a parameter has any name. */
+/**
+ * `PATCH …/bugs/{id}` as a pattern of paths: `…` is any beginning or part, a parameter has any
+ * name.
+ */
 function toPattern(path: string): RegExp {
   const plain = path.replace(/\?.*$/, '').replace(/\/$/, '');
   const parts = plain.split(/(…|\{[^}]*\})/).map((part) => {
@@ -37,8 +43,8 @@ const isSpecial = ({ input, limits = {} }: RouteSpec): boolean =>
   limits.cost !== undefined ||
   limits.categories !== undefined;
 
-describe('the table of what a body may cost', () => {
-  it('has a line for each route with limits of its own', async () => {
+describe('docs/body-limits.md', () => {
+  it('lists each route with custom body limits', async () => {
     const access = { admin_user: 'admin', admin_password: 'correct-horse-battery-staple' };
     const service = await bootTestKernel(BUILTIN, { sections: { access } });
     try {

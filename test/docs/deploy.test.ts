@@ -1,4 +1,6 @@
-/** deploy/: every setting that the files name is one, and the image holds what the service needs. */
+/**
+ * deploy/: every setting that the files name is one, and the image holds what the service needs.
+ */
 import { expect } from 'chai';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -32,7 +34,7 @@ async function keys(): Promise<Set<string>> {
 }
 
 describe('deploy/', () => {
-  it('names settings that there are', async () => {
+  it('names only existing settings', async () => {
     const known = await keys();
     let seen = 0;
     for (const [file, text] of await texts()) {
@@ -53,14 +55,14 @@ describe('deploy/', () => {
     }
   });
 
-  it('puts into the image what package.json ships and the program reads', async () => {
+  it('copies into the image everything that package.json ships and the program reads', async () => {
     const text = (await texts()).get('Containerfile') ?? '';
     for (const folder of ['dist', 'docs', 'config/default.json', 'node_modules', 'package.json']) {
       expect(text, folder).to.include(`/src/${folder} `);
     }
   });
 
-  it('keeps the times of a stop longer than the service takes', async () => {
+  it('allows more time for a stop than the service needs', async () => {
     const all = await texts();
     for (const file of ['compose.yaml', 'compose.mongodb.yaml']) {
       expect(Number(/stop_grace_period: (\d+)s/.exec(all.get(file) ?? '')?.[1]), file).to.be.greaterThan(15);

@@ -8,8 +8,8 @@ import type { ErrorCodes } from '../../ports/http.js';
 import { BUILTIN } from '../../config/compose/compose.js';
 import { findPackageRoot } from '../../config/load.js';
 
-describe('the table of error codes', () => {
-  it('describes each code in plain words, without words of programs', () => {
+describe('table of error codes', () => {
+  it('describes each code in plain words, without identifiers', () => {
     const all: ErrorCodes = Object.assign({}, CODES, ...BUILTIN.map(({ errors }) => errors ?? {}));
     expect(Object.keys(all)).to.include.members(['conflict', 'final_state', 'on_hold']);
     const wrong = Object.entries(all).filter(
@@ -18,7 +18,7 @@ describe('the table of error codes', () => {
     expect(wrong).to.deep.equal([]);
   });
 
-  it('is current (else: node scripts/errors-doc.mjs)', async () => {
+  it('is up to date (else: node scripts/errors-doc.mjs)', async () => {
     const script = pathToFileURL(join(findPackageRoot(), 'scripts', 'errors-doc.mjs')).href;
     const { errorsPage } = (await import(script)) as { errorsPage: () => string };
     expect(await readFile(join(findPackageRoot(), 'docs', 'errors.md'), 'utf8')).to.equal(errorsPage());

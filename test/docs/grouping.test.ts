@@ -22,7 +22,7 @@ function rows(heading: string): { a: string; b: string; groups: string }[] {
 
 function check(heading: string, inputs: (cell: string, second: boolean) => Partial<GroupingInput>): void {
   for (const { a, b, groups } of rows(heading)) {
-    it(`${a} and ${b}: ${groups}`, () => {
+    it(`${a} and ${b} form ${groups} group(s)`, () => {
       const key = (cell: string, second: boolean): string =>
         computeGrouping({ ...report, ...inputs(cell, second) }).dedup_key;
       expect(groups).to.be.oneOf(['one', 'two']);

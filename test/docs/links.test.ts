@@ -1,4 +1,7 @@
-/** Links and paths of the documents lead somewhere, and every decision stands in the index with its status. */
+/**
+ * Links and paths of the documents lead somewhere, and every decision stands in the index with its
+ * status.
+ */
 import { expect } from 'chai';
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
@@ -45,8 +48,8 @@ async function faultsOf(page: string): Promise<string[]> {
   return faults;
 }
 
-describe('the documents', () => {
-  it('link to files and headings that are there', async () => {
+describe('the docs', () => {
+  it('link only to existing files and headings', async () => {
     const all = await pages();
     expect(all.length).to.be.greaterThan(50);
     const faults = await Promise.all(all.map(faultsOf));
@@ -67,7 +70,7 @@ describe('the documents', () => {
     }
   });
 
-  it('record each decision in at most 300 words, with the headings of a record', async () => {
+  it('limit each decision record to 300 words, with the standard headings', async () => {
     const folder = join(ROOT, 'docs', 'decisions');
     for (const name of (await readdir(folder)).filter((entry) => /^\d{3}-.*\.md$/.test(entry))) {
       const text = await readFile(join(folder, name), 'utf8');
@@ -80,14 +83,14 @@ describe('the documents', () => {
     }
   });
 
-  it('stand in a group of their own subject at /docs', async () => {
+  it('assign every guide to a titled group at /docs', async () => {
     const names = (await readdir(join(ROOT, 'docs'))).filter((name) => name.endsWith('.md') && name !== 'README.md');
     const guides = Object.fromEntries(names.map((name) => [name.replace(/\.md$/, ''), `# ${name}`]));
     const groups = await new GuideIndex(new MemoryManual(guides)).listGroups();
     expect(groups.find(({ title }) => title === 'More')).to.equal(undefined);
   });
 
-  it('lead each hunt of docs/architecture.md to files that are there', async () => {
+  it('refer to existing files in each row of "Where is …" in docs/architecture.md', async () => {
     const page = await readFile(join(ROOT, 'docs', 'architecture.md'), 'utf8');
     const table = /\n## Where is …\n([\s\S]*?)\n## /.exec(page)?.[1] ?? '';
     const rows = table.split('\n').filter((line) => line.startsWith('| ') && !/^\| (-|What)/.test(line));
@@ -99,7 +102,7 @@ describe('the documents', () => {
     }
   });
 
-  it('take anchors as forges make them', () => {
+  it('generate heading anchors as code hosts do', () => {
     expect(toAnchor('Why is it `down`?')).to.equal('why-is-it-down');
   });
 });

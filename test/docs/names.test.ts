@@ -1,4 +1,6 @@
-/** Routes, commands, settings, error codes, npm scripts and files that the documents mention exist. */
+/**
+ * Routes, commands, settings, error codes, npm scripts and files that the documents mention exist.
+ */
 import { expect } from 'chai';
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
@@ -31,7 +33,10 @@ async function readPages(): Promise<Page[]> {
   return Promise.all(names.map(async (name) => ({ name, text: await readFile(join(ROOT, name), 'utf8') })));
 }
 
-/** What `pattern` finds in the pages and `exists` does not accept; at least `least` names are checked. */
+/**
+ * What `pattern` finds in the pages and `exists` does not accept; at least `least` names are
+ * checked.
+ */
 function listMissing(
   pages: readonly Page[],
   pattern: RegExp,
@@ -45,7 +50,7 @@ function listMissing(
   return mentioned.flatMap(({ page, name }) => (exists(name) ? [] : [`${page}: ${name}`])).join('\n');
 }
 
-describe('names in the documents', () => {
+describe('names in the docs', () => {
   let pages: readonly Page[];
   let described: { paths: Record<string, unknown>; 'x-error-codes': Record<string, unknown> };
 
@@ -56,7 +61,7 @@ describe('names in the documents', () => {
     await service.dispose();
   });
 
-  it('of the variables for address and token are one each', async () => {
+  it('use a single variable for the address and a single variable for the token', async () => {
     const examples = await readdir(join(ROOT, 'docs', 'examples'));
     const texts = await Promise.all(
       examples.map(async (name) => ({ name, text: await readFile(join(ROOT, 'docs', 'examples', name), 'utf8') })),
@@ -68,7 +73,7 @@ describe('names in the documents', () => {
     expect(found.join('\n')).to.equal('');
   });
 
-  it('of routes are in the interface description', () => {
+  it('include only routes of the OpenAPI document', () => {
     const shapes = Object.keys(described.paths).map(
       (path) => new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{[^}]+\}/g, '[^/]+')}(/|$)`),
     );
@@ -84,7 +89,7 @@ describe('names in the documents', () => {
     expect(listMissing(pages, /(?<![\w.-])(\/(?:api\/[\w/{}:.…<>-]+|openapi\.json))/g, 60, isRoute)).to.equal('');
   });
 
-  it('of commands are those of the program', async () => {
+  it('include only commands of the program', async () => {
     const commands = (await readBuiltCommands()).map(({ name }) => name);
     const groups = new Set(commands.filter((name) => name.includes(' ')).map((name) => name.split(' ')[0] ?? ''));
     const single = new Set(commands.filter((name) => !name.includes(' ')).concat('help', 'oncall'));
@@ -95,7 +100,7 @@ describe('names in the documents', () => {
     expect(listMissing(pages, /(?:`|^|\$ )aos ([a-z][a-z-]*(?: [a-z-]+)?)/gm, 60, isCommand)).to.equal('');
   });
 
-  it('of settings and variables are read by a program', async () => {
+  it('include only settings and variables that a program reads', async () => {
     const configuration = await readFile(join(ROOT, 'docs', 'configuration.md'), 'utf8');
     const settings = new Set(configuration.match(/SVC_[A-Z0-9_]+/g));
     const elsewhere =
@@ -105,19 +110,19 @@ describe('names in the documents', () => {
     expect(listMissing(pages, /\b(SVC_[A-Z0-9_]+)/g, 150, isSetting)).to.equal('');
   });
 
-  it('of error codes, where a status precedes them, are declared', () => {
+  it('include only declared error codes after a status', () => {
     const codes = new Set(Object.keys(described['x-error-codes']));
     expect(listMissing(pages, /\b(?:4\d\d|503) `([a-z]+(?:_[a-z]+)+)`/g, 20, (code) => codes.has(code))).to.equal('');
   });
 
-  it('of npm scripts are in package.json', async () => {
+  it('include only npm scripts of package.json', async () => {
     const { scripts } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
       scripts: Record<string, string>;
     };
     expect(listMissing(pages, /npm run ([\w:-]+)/g, 10, (name) => Object.hasOwn(scripts, name))).to.equal('');
   });
 
-  it('of files and folders of the sources lead to them', () => {
+  it('include only existing source files and folders', () => {
     const path = new RegExp(String.raw`\`((?:${SOURCES})/[\w./-]*[\w/])\``, 'g');
     const isFile = (name: string): boolean =>
       ['', ...(name.endsWith('.test.ts') ? ['test', 'test/e2e'] : [])].some((folder) =>
@@ -126,7 +131,7 @@ describe('names in the documents', () => {
     expect(listMissing(pages, path, 150, isFile)).to.equal('');
   });
 
-  it('of identifiers are in the sources', async () => {
+  it('include only identifiers that occur in the sources', async () => {
     const files = (await readdir(ROOT, { recursive: true })).filter(
       (name) => /\.(ts|mjs|js)$/.test(name) && !/^(node_modules|dist|build|data|docs|\.git)\//.test(name),
     );
@@ -139,7 +144,7 @@ describe('names in the documents', () => {
     );
   });
 
-  it('of the files that a report passes lead to them', () => {
+  it('include only existing files in the walkthrough of an error report', () => {
     const page = pages.find(({ name }) => name === 'docs/architecture.md');
     const walk = /\n### An error report in `plugins\/bugs`\n([\s\S]*?)\n## /.exec(page?.text ?? '')?.[1] ?? '';
     const isFile = (name: string): boolean =>

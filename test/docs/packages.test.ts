@@ -1,6 +1,6 @@
 /**
- * The table of packages names what package.json has and counts what package-lock.json has, and no package of a running
- * service has an install script.
+ * The table of packages names what package.json has and counts what package-lock.json has, and no
+ * package of a running service has an install script.
  */
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
@@ -46,15 +46,15 @@ function brought(packages: Record<string, Installed>, place: string, seen = new 
   return seen;
 }
 
-describe('packages', () => {
-  it('stand in the table of docs/packages.md, each with its purpose', async () => {
+describe('dependencies', () => {
+  it('are listed in docs/packages.md, each with its purpose', async () => {
     const { dependencies } = await json<{ dependencies: Record<string, string> }>('package.json');
     const text = await readFile(join(findPackageRoot(), 'docs', 'packages.md'), 'utf8');
     const rows = [...text.matchAll(ROW)].map(([, name]) => name);
     expect(rows).to.deep.equal(Object.keys(dependencies).sort());
   });
 
-  it('are counted there as package-lock.json has them', async () => {
+  it('are counted there as in package-lock.json', async () => {
     const { packages } = await json<{ packages: Record<string, Installed> }>('package-lock.json');
     const text = await readFile(join(findPackageRoot(), 'docs', 'packages.md'), 'utf8');
     const installed = Object.entries(packages).filter(([place, one]) => place !== '' && onLinux(one));
@@ -68,7 +68,7 @@ describe('packages', () => {
     expect(written).to.deep.equal(counted);
   });
 
-  it('run no script when they are installed with the service', async () => {
+  it('run no install scripts', async () => {
     const { packages } = await json<{ packages: Record<string, Installed> }>('package-lock.json');
     const installed = Object.entries(packages).filter(([, { dev }]) => dev !== true);
     expect(installed.length).to.be.greaterThan(100);

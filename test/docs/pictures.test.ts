@@ -1,11 +1,14 @@
-/** docs/images: each picture of a screen is there in light and in dark (`npm run pictures`), and some guide shows it. */
+/**
+ * docs/images: each picture of a screen is there in light and in dark (`npm run pictures`), and
+ * some guide shows it.
+ */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { findPackageRoot } from '../../config/load.js';
 
-describe('the pictures of the guides', () => {
-  it('are there in both colours, and are shown', async () => {
+describe('images of the guides', () => {
+  it('exist in light and dark, and are shown', async () => {
     const docs = join(findPackageRoot(), 'docs');
     const all = (await readdir(join(docs, 'images'))).filter((name) => name.endsWith('.png'));
     const light = all.filter((name) => !name.endsWith('-dark.png'));

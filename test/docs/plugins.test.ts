@@ -1,4 +1,7 @@
-/** The guide of plugins prints the example as it is; the packed service compiles and runs it (test/e2e/outside/packed.test.ts). */
+/**
+ * The guide of plugins prints the example as it is; the packed service compiles and runs it
+ * (test/e2e/outside/packed.test.ts).
+ */
 import { expect } from 'chai';
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
@@ -15,7 +18,7 @@ describe('docs/plugins.md', () => {
     guide = await readFile(join(ROOT, 'docs', 'plugins.md'), 'utf8');
   });
 
-  it('prints every file of the example, as it is: run `node scripts/plugin-guide.mjs`', async () => {
+  it('prints every file of the example unchanged (else: node scripts/plugin-guide.mjs)', async () => {
     const blocks = [...guide.matchAll(/<!-- examples\/on-call\/(\S+) -->\n\n```\w+\n([^]*?\n)```/g)];
     const printed = new Map(blocks.map(([, file = '', text = '']) => [file, text]));
     const entries = await readdir(EXAMPLE, { recursive: true, withFileTypes: true });

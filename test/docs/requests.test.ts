@@ -1,6 +1,6 @@
 /**
- * The requests in the guides, and the examples in openapi.json, against the description itself: what a reader copies is
- * what the service takes.
+ * The requests in the guides, and the examples in openapi.json, against the description itself:
+ * what a reader copies is what the service takes.
  */
 import { expect } from 'chai';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
@@ -28,7 +28,10 @@ interface Documented {
 /** `'it'\''s'` as the shell reads it. */
 const unquoted = (text: string): string => text.replaceAll(String.raw`'\''`, "'");
 
-/** Calls of curl with a body in a page's fenced blocks. Variables that hold the address of the service are its own. */
+/**
+ * Calls of curl with a body in a page's fenced blocks. Variables that hold the address of the
+ * service are its own.
+ */
 function requestsOf(name: string, page: string): Documented[] {
   const base = /`\$AOS` for `https?:\/\/[^/`]+(\/api\/[^`]*)`/.exec(page)?.[1] ?? '';
   const found: Documented[] = [];
@@ -73,7 +76,7 @@ describe('requests in the guides', function () {
     });
   }
 
-  it('every body is one that the description takes', async () => {
+  it('have bodies that the OpenAPI document accepts', async () => {
     const pages = [
       'README.md',
       ...(await readdir(join(ROOT, 'docs'))).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`),
@@ -96,7 +99,7 @@ describe('requests in the guides', function () {
     expect(faults.join('\n')).to.equal('');
   });
 
-  it('every example in openapi.json is one that its schema takes', () => {
+  it('accept every example in openapi.json by its schema', () => {
     const faults: string[] = [];
     let judged = 0;
     const walk = (node: unknown, keys: readonly string[]): void => {

@@ -14,7 +14,7 @@ interface Body {
 const guide = readFileSync('docs/webhooks.md', 'utf8');
 const bodies = [...guide.matchAll(/```json\n([\s\S]*?)\n```/g)].map(([, text = '']) => JSON.parse(text) as Body);
 
-describe('the webhook guide', () => {
+describe('webhook guide', () => {
   for (const name of [...Object.keys(CONTRACT_EVENTS), TEST_EVENT])
     it(`shows the body of ${name}, with the address of its page`, () => {
       const body = bodies.find(({ event }) => event === name);
@@ -23,7 +23,7 @@ describe('the webhook guide', () => {
       expect(addPageUrl({ event: name, data }, 'https://aos.example.org').data).to.have.property('url', url);
     });
 
-  it('shows bodies that channels can describe', () => {
+  it('shows bodies with event details that notification channels can format', () => {
     const described = bodies.filter((body) => toNote(body) !== null).map(({ event }) => event);
     expect(described).to.have.members([...LISTENED_EVENTS]);
   });

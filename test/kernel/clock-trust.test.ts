@@ -11,7 +11,7 @@ const STORES = new PluginStores('kernel', []);
 const YEAR_MS = 365 * DAY_MS;
 
 for (const engine of STORES.all) {
-  describe(`kernel: trust in the clock (${engine.name})`, () => {
+  describe(`kernel: clock trust (${engine.name})`, () => {
     let store: DocumentStore;
     let close = async (): Promise<void> => undefined;
     beforeEach(async function () {
@@ -20,7 +20,7 @@ for (const engine of STORES.all) {
     afterEach(() => close());
     const on = (clock: ManualClock, log = new RecordingLog()): ClockTrust => new ClockTrust({ store, clock, log });
 
-    it('does not trust the clock after a jump, also in the next process, until it has run for a day', async () => {
+    it('distrusts the clock after a jump, including in the next process, until it has run for a day', async () => {
       const clock = new ManualClock();
       const log = new RecordingLog();
       const trust = on(clock, log);
@@ -54,7 +54,7 @@ for (const engine of STORES.all) {
       expect((await again.check()).believed).to.equal(true);
     });
 
-    it('reports no fault after the machine was stopped, and still waits', async () => {
+    it('reports no clock jump after the machine was stopped, but still waits', async () => {
       const clock = new ManualClock();
       await on(clock).check();
       const booted = new ManualClock(toIsoString(clock.now() + 3 * HOUR_MS));
@@ -79,7 +79,7 @@ for (const engine of STORES.all) {
       expect(log.lines.map(({ level }) => level)).to.deep.equal(['warn', 'info']);
     });
 
-    it('keeps trusting the shared time while the clock of one machine jumps and another runs on', async () => {
+    it('keeps trusting the shared time when the clock of one machine jumps and another is correct', async () => {
       const right = new ManualClock();
       const wrong = new ManualClock();
       const [good, bad] = [on(right), on(wrong)];
@@ -94,7 +94,7 @@ for (const engine of STORES.all) {
       }
     });
 
-    it('does not compare the clock with what another machine wrote long ago', async () => {
+    it('does not compare the clock with old records of another machine', async () => {
       const [one, other] = [new ManualClock(), new ManualClock()];
       const [first, second] = [on(one), on(other)];
       await first.check();
@@ -111,8 +111,8 @@ for (const engine of STORES.all) {
   });
 }
 
-describe('kernel: jobs that delete by age', () => {
-  it('are skipped while the clock is not trusted, and others run', async () => {
+describe('kernel: retention jobs', () => {
+  it('are skipped while the clock is not trusted, and other jobs run', async () => {
     const ran: string[] = [];
     const job = (name: string, more: object) => ({
       name,

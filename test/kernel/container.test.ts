@@ -48,13 +48,13 @@ describe('kernel/container', () => {
     expect(scope.services({ reader: Reader }).reader.store).to.equal(fake);
   });
 
-  it('names the class and the token that is not bound', () => {
+  it('names the class and the unbound token', () => {
     expect(() => ContainerScope.createRoot().services({ writer: Writer })).to.throw(
       'Store: its constructor needs "name", which is not bound: does the manifest declare it?',
     );
   });
 
-  it('names the parameter without @inject', () => {
+  it('names the parameter that lacks @inject', () => {
     @injectable()
     class Half {
       constructor(
@@ -77,7 +77,8 @@ describe('kernel/container', () => {
     class Farm {
       constructor(readonly hen: Hen) {}
     }
-    // As plain JavaScript writes it: with the syntax of decorators a class stands behind those that it names.
+    // As plain JavaScript writes it: with the syntax of decorators a class stands behind those that
+    // it names.
     inject(Egg)(Hen, undefined, 0);
     inject(Hen)(Egg, undefined, 0);
     inject(Hen)(Farm, undefined, 0);
@@ -86,7 +87,7 @@ describe('kernel/container', () => {
     );
   });
 
-  it('reports an @inject that names nothing', () => {
+  it('reports an @inject without a token', () => {
     expect(() => inject(undefined as unknown as typeof Store)).to.throw('do two modules import each other?');
   });
 });

@@ -34,7 +34,7 @@ describe('kernel/contributions', () => {
     return made.kernel.system.listPlugins().map(({ reason }) => reason);
   }
 
-  it('accepts every form of access', async () => {
+  it('accepts every access declaration', async () => {
     const forms: Access[] = [
       'public',
       { scope: 'one:read' },
@@ -117,13 +117,13 @@ describe('kernel/contributions', () => {
     ]);
   });
 
-  it('reports every fault of a plugin', async () => {
+  it('reports every error of a plugin', async () => {
     expect(await reasons({ routes: [route('/a', { access: undefined }), route('/b', { access: [] })] })).to.deep.equal([
       'route GET /a: declares no access; route GET /b: declares no access',
     ]);
   });
 
-  it('gives a path or command to the first plugin, and names both', async () => {
+  it('assigns a path or command to the first plugin, and names both plugins', async () => {
     const command = { name: 'note add', summary: 'Adds a note', run: async () => ({ json: {}, text: '' }) };
     const found = await reasons(
       { routes: [route('/a/{id}', { aliases: ['/b'] })], commands: [command] },

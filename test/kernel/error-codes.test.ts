@@ -1,4 +1,7 @@
-/** Error codes of plugins: what a manifest declares is answered and described, and nothing else is answered. */
+/**
+ * Error codes of plugins: what a manifest declares is answered and described, and nothing else is
+ * answered.
+ */
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { findPackageRoot } from '../../config/load.js';
@@ -67,7 +70,7 @@ describe('error codes of plugins', () => {
   after(() => service.stop());
   const ask = (name: string) => service.request('GET', `/api/oncall/v1/${name}`);
 
-  it('answers a declared code with its status, also from a plugin that calls the one which declares it', async () => {
+  it('returns the declared status of a code, also from a plugin that calls the declaring plugin', async () => {
     expect(await ask('overlap')).to.include({ status: 409, code: 'oncall_overlap' });
     expect((await ask('overlap')).fields).to.deep.equal({ from: 'is taken' });
     expect(await ask('other')).to.include({ status: 409, code: 'oncall_overlap' });
@@ -79,7 +82,7 @@ describe('error codes of plugins', () => {
     ['status', /plugin oncall .*"oncall_overlap" .*422: it is declared with 409/],
     ['known', /plugin oncall .*"conflict" .*418: it is declared with 409/],
   ] as const) {
-    it(`${name}: another code, or another status, is a fault that the log explains`, async () => {
+    it(`${name}: logs an explanation for another code or status, and returns 500`, async () => {
       service.log.lines.length = 0;
       const answer = await ask(name);
       expect(answer).to.include({ status: 500, code: 'internal_error' });
@@ -88,13 +91,13 @@ describe('error codes of plugins', () => {
     });
   }
 
-  it('on a page as well', async () => {
+  it('returns the declared status on a page as well', async () => {
     service.log.lines.length = 0;
     expect((await service.request('GET', '/mirror')).status).to.equal(500);
     expect(service.log.lines.map(({ message }) => message).join('\n')).to.include('"mirror_undeclared"');
   });
 
-  it('are listed in openapi.json: at the route and in the catalogue', async () => {
+  it('are listed in openapi.json, at the route and in the catalog', async () => {
     const document = (await service.openapi()) as {
       paths: Record<string, { get: { responses: Record<string, { $ref: string }> } }>;
       components: { responses: Record<string, { description: string }> };

@@ -46,7 +46,7 @@ describe('kernel/events', () => {
     expect(await bus.emit(event())).to.equal(false);
   });
 
-  it('stores the event for a durable listener that is not ready', async () => {
+  it('retains the event for a durable listener that is not ready', async () => {
     const bus = new InProcessEvents(new RecordingLog());
     let ready = false;
     const heard: string[] = [];
@@ -58,7 +58,7 @@ describe('kernel/events', () => {
     expect(heard).to.deep.equal(['a', 'b']);
   });
 
-  it('calls a listener that is an object with its `this`', async () => {
+  it('calls a listener object with its `this`', async () => {
     const bus = new InProcessEvents(new RecordingLog());
     const listener = {
       event: '*',

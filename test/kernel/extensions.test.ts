@@ -48,7 +48,7 @@ describe('kernel/extensions', () => {
     for (const made of running.splice(0)) await made.stop();
   });
 
-  it('return the extensions of all plugins in their order, at the time of use', async () => {
+  it('return the extensions of all plugins in order, at the time of the call', async () => {
     let actions: () => string[] = () => [];
     await start([
       adding('rules', [link('rules')]),
@@ -61,7 +61,7 @@ describe('kernel/extensions', () => {
     expect(actions()).to.deep.equal(['/rules/shop-1', '/chat/shop-1', '/notes/shop-1']);
   });
 
-  it('leave out what a failed plugin added', async () => {
+  it('exclude what a failed plugin added', async () => {
     let count = (): number => -1;
     await start([
       tracker((ctx) => void (count = () => ctx.extensions(ACTIONS).length)),

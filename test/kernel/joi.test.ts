@@ -36,5 +36,5 @@ describe('kernel: secret settings', () => {
     ],
   ];
   for (const [what, schema, value, found] of cases)
-    it(`finds ${what}`, () => expect(findSecrets(schema, value)).to.deep.equal(found));
+    it(`finds secrets: ${what}`, () => expect(findSecrets(schema, value)).to.deep.equal(found));
 });

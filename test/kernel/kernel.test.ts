@@ -39,7 +39,7 @@ describe('kernel', () => {
     for (const made of running.splice(0)) await made.stop();
   });
 
-  describe('phases', () => {
+  describe('lifecycle phases', () => {
     const tracing = (trace: string[], id: string, more: Partial<Plugin> = {}): Plugin =>
       plugin(
         id,
@@ -85,7 +85,7 @@ describe('kernel', () => {
       return made;
     };
 
-    it('run in their order, and stop in reverse', async () => {
+    it('run in order, and stop in reverse order', async () => {
       const trace: string[] = [];
       const made = traced(trace);
       expect((await made.kernel.boot()).address).to.equal('http://127.0.0.1:0');
@@ -97,7 +97,7 @@ describe('kernel', () => {
       expect(states(made)).to.deep.equal({ base: 'stopped', user: 'stopped' });
     });
 
-    it('stop after setup in a command', async () => {
+    it('end after setup in a command', async () => {
       const trace: string[] = [];
       const made = traced(trace);
       expect((await made.kernel.boot('command')).address).to.equal(null);
@@ -134,7 +134,7 @@ describe('kernel', () => {
   });
 
   describe('stop', () => {
-    it('ends a start under way and undoes its steps', async () => {
+    it('aborts a start in progress and reverts its steps', async () => {
       const trace: string[] = [];
       let release = (): void => undefined;
       const waiting = plugin('waiting', async () => {
@@ -161,7 +161,7 @@ describe('kernel', () => {
       expect(made.http.state).to.equal('new');
     });
 
-    it('continues when a plugin cannot stop', async () => {
+    it('continues when a plugin fails to stop', async () => {
       const trace: string[] = [];
       const made = await bootTestKernel(
         [
@@ -181,7 +181,7 @@ describe('kernel', () => {
       expect(Object.values(states(made))).to.deep.equal(['stopped', 'stopped', 'stopped']);
     });
 
-    it('waits for events under way', async () => {
+    it('waits for events in progress', async () => {
       let finish = (): void => undefined;
       const heard: string[] = [];
       const made = await bootTestKernel([
@@ -209,8 +209,8 @@ describe('kernel', () => {
     });
   });
 
-  describe('a failure', () => {
-    it('of a critical plugin stops the start with its name and reason, and what was started', async () => {
+  describe('failure', () => {
+    it('of a critical plugin aborts the start with its name and reason, and stops started plugins', async () => {
       const trace: string[] = [];
       const made = createTestKernel([
         plugin('first', () => ({ stop: async () => void trace.push('stop first') })),
@@ -233,7 +233,7 @@ describe('kernel', () => {
       await made.stop();
     });
 
-    it('at start makes the routes answer 503 and keeps durable events in the outbox', async () => {
+    it('at start makes the routes return 503 and leaves durable events in the outbox', async () => {
       const route = {
         method: 'GET',
         path: '/api/late',
@@ -264,7 +264,7 @@ describe('kernel', () => {
       expect(await made.kernel.findService(token<() => Promise<boolean>>('talker.say'))?.()).to.equal(false);
     });
 
-    it('fails only the plugins that need what it provides, with the reason', async () => {
+    it('fails only the plugins that depend on the failed plugin, with the reason', async () => {
       const made = await start([
         plugin(
           'base',
@@ -340,8 +340,8 @@ describe('kernel', () => {
     });
   });
 
-  describe('the context', () => {
-    it('supplies a port beyond those of every plugin only to a plugin that declares it', async () => {
+  describe('plugin context', () => {
+    it('provides an optional port only to a plugin that declares the port', async () => {
       @injectable()
       class Seller {
         constructor(@inject(PORT.signers) readonly signers: unknown) {}
@@ -366,7 +366,7 @@ describe('kernel', () => {
       );
     });
 
-    it('injects ports, bound values and needed services into the plugin’s own classes', async () => {
+    it('injects ports, bound values and required services into the plugin’s classes', async () => {
       @injectable()
       class Counter {
         constructor(
@@ -403,7 +403,7 @@ describe('kernel', () => {
       expect((await service.kernel.system.checkHealth())['stranger']?.['error']).to.match(/notes/);
     });
 
-    it('rejects a class with a parameter that nothing injects', async () => {
+    it('rejects a class with a parameter that cannot be injected', async () => {
       @injectable()
       class Half {
         constructor(
@@ -420,7 +420,7 @@ describe('kernel', () => {
       expect(states(made)).to.deep.equal({ half: 'failed: Half: parameter 2 of its constructor has no @inject(…)' });
     });
 
-    it('writes under the plugin’s prefix and emits whole events', async () => {
+    it('writes under the plugin’s prefix and emits complete events', async () => {
       const heard: DomainEvent[] = [];
       const made = await start([
         plugin(
@@ -447,7 +447,7 @@ describe('kernel', () => {
       expect(heard[1]).to.include({ id: 'evt_x', timestamp: '2026-01-01T00:00:00.000Z', project_slug: 'shop' });
     });
 
-    it('accepts parts that are an instance of a class', async () => {
+    it('accepts an instance of a class as plugin parts', async () => {
       class Parts {
         #started = false;
         async start(): Promise<void> {
@@ -516,21 +516,21 @@ describe('kernel', () => {
     const mongo = (): DocumentStore => Object.defineProperty(new MemoryStore(), 'engine', { value: 'mongodb' });
     const moved = quiet('moved', { migrations: [{ number: 1, name: 'first', run: async () => undefined }] });
 
-    it('of a server wait when auto_migrate is false, and the service starts', async () => {
+    it('stay pending on a database server when auto_migrate is false, and the service starts', async () => {
       const made = await start([moved], { store: mongo(), auto_migrate: false });
       expect((await made.kernel.system.listMigrations()).pending).to.deep.equal(['moved:001-first']);
       expect(made.log.messages('warn')).to.include('migrations are pending: run `aos migrate`');
       expect(await made.kernel.system.migrate()).to.deep.equal({ applied: ['moved:001-first'], pending: [] });
     });
 
-    it('of a server wait in commands; of the embedded store they do not', async () => {
+    it('stay pending in commands on a database server, and run on the embedded store', async () => {
       const server = await start([moved], { store: mongo(), mode: 'command' });
       expect((await server.kernel.system.listMigrations()).pending).to.deep.equal(['moved:001-first']);
       const embedded = await start([moved], { mode: 'command', auto_migrate: false });
       expect((await embedded.kernel.system.listMigrations()).pending).to.deep.equal([]);
     });
 
-    it('wait when the command requests it', async () => {
+    it('stay pending when the command requests it', async () => {
       const made = await start([moved], { mode: 'command', boot: { migrate: false } });
       expect((await made.kernel.system.listMigrations()).pending).to.deep.equal(['moved:001-first']);
     });

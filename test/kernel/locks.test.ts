@@ -1,4 +1,7 @@
-/** `ctx.lock`: one at a time, over every engine, and what happens when its holder dies or falls asleep. */
+/**
+ * `ctx.lock`: one at a time, over every engine, and what happens when its holder dies or falls
+ * asleep.
+ */
 import { expect } from 'chai';
 import { definePlugin, LeaseLost, type HeldLock, type Plugin, type PluginContext } from '../../kernel/contract.js';
 import { LOCK_DURATION_MS, PluginLocks } from '../../kernel/locks.js';
@@ -28,7 +31,7 @@ const opened = (): { wait: Promise<void>; open: () => void } => {
 };
 
 for (const engine of STORES.all) {
-  describe(`kernel: locks of plugins (${engine.name})`, () => {
+  describe(`kernel: plugin locks (${engine.name})`, () => {
     let store: DocumentStore;
     let close = async (): Promise<void> => undefined;
     let clock: ManualClock;
@@ -45,7 +48,7 @@ for (const engine of STORES.all) {
     const take = <T>(locks: PluginLocks, work: (held: HeldLock) => Promise<T>, name = 'sync', plugin = 'oncall') =>
       locks.run(plugin, name, log, work);
 
-    it('runs one of many calls in several processes, and returns null to the others', async () => {
+    it('runs one of many concurrent calls in several processes, and returns null to the others', async () => {
       const all = [process_(1), process_(2), process_(3)];
       const gate = opened();
       let inside = 0;
@@ -67,7 +70,7 @@ for (const engine of STORES.all) {
       expect(await take(process_(2), async () => 2)).to.deep.equal({ result: 2 });
     });
 
-    it('releases the lock after work that throws, and increments the fence', async () => {
+    it('releases the lock when the work throws, and increments the fencing token', async () => {
       const fences: number[] = [];
       const fail = async (held: HeldLock): Promise<void> => {
         fences.push(held.fence);
@@ -78,7 +81,7 @@ for (const engine of STORES.all) {
       expect(fences[1]).to.be.greaterThan(fences[0] ?? Infinity);
     });
 
-    it('uses separate locks for other names and for the same name of another plugin', async () => {
+    it('uses separate locks for other names and for the same name in another plugin', async () => {
       const locks = process_(1);
       const nested = await take(locks, async () => [
         await take(locks, async () => 'same'),
@@ -88,7 +91,7 @@ for (const engine of STORES.all) {
       expect(nested).to.deep.equal({ result: [null, { result: 'name' }, { result: 'plugin' }] });
     });
 
-    it('replaces a dead holder immediately on its host, and after the lease on another', async () => {
+    it('replaces a dead holder immediately on the same host, and after the lease on another host', async () => {
       const heldBy = (locks: PluginLocks): Promise<void> =>
         new Promise((resolve, reject) => {
           void take(locks, () => (resolve(), new Promise<never>(() => undefined))).catch(reject);

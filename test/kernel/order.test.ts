@@ -14,7 +14,7 @@ const graphs = fc
   ) as fc.Arbitrary<Dependent[]>;
 
 describe('kernel/dependency-order', () => {
-  it('keeps the listed order where no dependency requires another', () => {
+  it('preserves the configured order where no dependency requires another', () => {
     const { order, circles } = sortByDependency([
       { id: 'c', after: ['z'] },
       { id: 'a', after: [] },
@@ -24,7 +24,7 @@ describe('kernel/dependency-order', () => {
     expect(circles).to.deep.equal([]);
   });
 
-  it('puts a provider before its users', () => {
+  it('orders a provider before its consumers', () => {
     const { order } = sortByDependency([
       { id: 'web', after: ['bugs'] },
       { id: 'bugs', after: ['access'] },
@@ -33,7 +33,7 @@ describe('kernel/dependency-order', () => {
     expect(order).to.deep.equal(['access', 'bugs', 'web']);
   });
 
-  it('reports a cycle in full, without the plugins that only depend on it', () => {
+  it('reports a cycle in full, without plugins that only depend on it', () => {
     const { order, circles } = sortByDependency([
       { id: 'outside', after: ['a'] },
       { id: 'a', after: ['b'] },
@@ -49,7 +49,7 @@ describe('kernel/dependency-order', () => {
     expect(order).to.deep.equal(['free']);
   });
 
-  it('respects every edge of any graph, or reports a real cycle', () => {
+  it('satisfies every edge of any graph, or reports a real cycle', () => {
     fc.assert(
       fc.property(graphs, (graph) => {
         const { order, circles } = sortByDependency(graph);

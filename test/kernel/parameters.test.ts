@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { timeParameter } from '../../kernel/contract.js';
 import { ServiceError } from '../../kernel/errors.js';
 
-describe('timeParameter', () => {
-  it('writes any offset in UTC with milliseconds', () => {
+describe('kernel: timeParameter', () => {
+  it('converts any offset to UTC with milliseconds', () => {
     expect(timeParameter('since', '2026-11-20T10:15:30+02:00')).to.equal('2026-11-20T08:15:30.000Z');
     expect(timeParameter('since', undefined)).to.equal(undefined);
   });

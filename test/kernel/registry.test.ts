@@ -22,7 +22,9 @@ const loaded = (plugins: readonly unknown[]) =>
 const registered = (plugins: unknown[], sections?: Record<string, unknown>): RegisteredPlugin[] =>
   registerPlugins(loaded(plugins), settings(sections)).plugins;
 
-/** Lines of the faults that stop the start, else of those of the plugins that it goes on without. */
+/**
+ * Lines of the faults that stop the start, else of those of the plugins that it goes on without.
+ */
 function faultsOf(plugins: unknown[], sections?: Record<string, unknown>): string[] {
   try {
     return registerPlugins(loaded(plugins), settings(sections)).broken.flatMap(({ faults }) => faults.map(formatFault));
@@ -42,7 +44,7 @@ describe('kernel/plugin-registry', () => {
     expect(order.map(({ manifest }) => manifest.id)).to.deep.equal(['access', 'bugs', 'web']);
   });
 
-  it('reads migrations by number, with gaps', () => {
+  it('sorts migrations by number, and allows gaps', () => {
     const run = async (): Promise<void> => undefined;
     const [only] = registered([
       plugin('bugs', {
@@ -55,7 +57,7 @@ describe('kernel/plugin-registry', () => {
     expect(only?.manifest.migrations.map(({ number }) => number)).to.deep.equal([2, 7]);
   });
 
-  it('rejects two providers of a token, including the kernel’s own', () => {
+  it('rejects two providers of a token, including tokens of the kernel', () => {
     const mend = 'remove one of the two plugins';
     expect(
       faultsOf([plugin('one', { provides: ['x.api'] }), plugin('two', { provides: ['x.api', 'kernel.system'] })]),
@@ -65,7 +67,7 @@ describe('kernel/plugin-registry', () => {
     ]);
   });
 
-  it('rejects a declared port that no manifest can declare', () => {
+  it('rejects a declared port that does not exist or cannot be declared', () => {
     expect(faultsOf([plugin('one', { ports: ['reach', 'signer' as never] })])).to.deep.equal([
       'plugin one: ports[1] must be one of [reach, releaseStore, installers, manual, signers, backups, sourceMaps]; mend its manifest (entry 0)',
     ]);
@@ -79,7 +81,7 @@ describe('kernel/plugin-registry', () => {
     }
   });
 
-  it('names a plugin without id by its entry', () => {
+  it('identifies a plugin without id by its entry', () => {
     expect(faultsOf([plugin('x', { id: undefined }), null, 'text'])).to.deep.equal([
       'plugin entry 0: id is missing; mend its manifest (entry 0)',
       'plugin entry 1: is no plugin: it exports no object; export the plugin as `default` or as `plugin`',
@@ -87,7 +89,7 @@ describe('kernel/plugin-registry', () => {
     ]);
   });
 
-  it('fails a plugin whose provider has a fault, with the reason', () => {
+  it('fails a plugin whose provider is invalid, with the reason', () => {
     const wrong = 'version must be a semantic version such as "1.2.0"; mend its manifest (entry 1)';
     expect(
       faultsOf([plugin('user', { needs: ['base.api'] }), plugin('base', { provides: ['base.api'], version: '1' })]),
@@ -97,7 +99,7 @@ describe('kernel/plugin-registry', () => {
     ]);
   });
 
-  describe('a fault', () => {
+  describe('an error', () => {
     const wrong = { version: '1' };
     const names = (plugins: readonly unknown[]): string[] => {
       const { plugins: running, broken } = registerPlugins(loaded(plugins), settings());
@@ -107,28 +109,28 @@ describe('kernel/plugin-registry', () => {
       ];
     };
 
-    it('of a plugin from outside leaves the others running', () => {
+    it('in an external plugin does not affect other plugins', () => {
       expect(names([plugin('bad', wrong), plugin('good')])).to.deep.equal(['good', 'bad failed']);
     });
 
-    it('of a second plugin with the same id is reported by its entry', () => {
+    it('in a second plugin with the same id is reported by its entry', () => {
       expect(names([plugin('one'), plugin('one')])).to.deep.equal(['one', 'entry 1 failed']);
     });
 
-    it('of a critical plugin stops the start', () => {
+    it('in a critical plugin aborts the start', () => {
       expect(() => names([plugin('bad', { ...wrong, critical: true }), plugin('good')])).to.throw(
         PluginFaults,
         'plugin bad: version must be',
       );
     });
 
-    it('of a plugin that comes with the service stops the start', () => {
+    it('in a built-in plugin aborts the start', () => {
       const own = { plugin: plugin('bad', wrong), entry: BUILT_IN, module: null, views: null };
       expect(() => registerPlugins([own], settings())).to.throw(PluginFaults, 'plugin bad: version must be');
     });
   });
 
-  it('orders plugins that use a token or extend a point after its owner', () => {
+  it('orders a plugin that uses a token or extends a point after the owner', () => {
     const order = registered([
       plugin('rules', { uses: ['tracker.api', 'gone.api'], extends: ['tracker.filters'] }),
       plugin('tracker', { provides: ['tracker.api'], extensionPoints: ['tracker.filters'] }),
@@ -157,7 +159,7 @@ describe('kernel/plugin-registry', () => {
     ]);
   });
 
-  it('rejects an extension point with two owners, and reports one without an owner', () => {
+  it('rejects an extension point with two owners, and reports an extension point without an owner', () => {
     expect(
       faultsOf([plugin('one', { extensionPoints: ['x.actions'] }), plugin('two', { extensionPoints: ['x.actions'] })]),
     ).to.deep.equal([
@@ -180,7 +182,7 @@ describe('kernel/plugin-registry', () => {
     ]);
   });
 
-  describe('switched off', () => {
+  describe('disabled plugins', () => {
     const all = [
       plugin('access', { critical: true, provides: ['access.api'] }),
       plugin('bugs', { critical: true, needs: ['access.api'], extensionPoints: ['bugs.filters'] }),
@@ -204,7 +206,7 @@ describe('kernel/plugin-registry', () => {
       return 'none';
     };
 
-    it('disables the named plugins and those that need them, with the reason', () => {
+    it('disables the named plugins and plugins that depend on them, with the reason', () => {
       const { plugins, off } = judged(['stream'], all, { stream: { kept: true } });
       expect(plugins.map(({ manifest }) => manifest.id)).to.deep.equal(['access', 'bugs']);
       expect(off.map(({ id, state, reason }) => `${id} ${state}: ${reason}`)).to.deep.equal([
@@ -214,13 +216,13 @@ describe('kernel/plugin-registry', () => {
       ]);
     });
 
-    it('keeps plugins that extend a disabled one', () => {
+    it('does not disable plugins that extend a disabled plugin', () => {
       const shown = plugin('shown', { extensionPoints: ['shown.actions'] });
       const acts = plugin('acts', { extends: ['shown.actions'] });
       expect(judged(['shown'], [shown, acts]).plugins.map(({ manifest }) => manifest.id)).to.deep.equal(['acts']);
     });
 
-    it('allows another provider in place of a disabled one', () => {
+    it('allows another provider in place of a disabled plugin', () => {
       const other = plugin('other', { provides: ['stream.api'] });
       const { plugins } = judged(['stream'], [...all, other]);
       expect(plugins.map(({ manifest }) => manifest.id)).to.include.members(['other', 'sentry', 'sdk']);
@@ -277,7 +279,7 @@ describe('kernel/plugin-registry', () => {
       ).to.deep.equal({ n: 1 });
     });
 
-    it('names key, problem and origin, and never the value', () => {
+    it('reports key, error and source, and never the value', () => {
       const faults = faultsOf([chat], { chat: { secret: 'Hunter2', colour: 'green' } });
       expect(faults).to.deep.equal([
         'configuration: chat.url is required; mend it in local.json (chat.url)',
@@ -286,7 +288,7 @@ describe('kernel/plugin-registry', () => {
       ]);
     });
 
-    it('rejects a section of no plugin, and settings of a plugin without any', () => {
+    it('rejects a section of an unknown plugin, and settings of a plugin that has none', () => {
       expect(
         faultsOf([chat, plugin('quiet')], { chat: { url: 'http://a' }, chatt: {}, quiet: { loud: true } }),
       ).to.deep.equal([

@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { TimedOut, runWithTimeout } from '../../kernel/timeout.js';
 import { getRejection } from '../harness.js';
 
-describe('kernel: limits of time', () => {
-  it('returns what the work resolves to in its time, and reports nothing afterwards', async () => {
+describe('kernel: time limits', () => {
+  it('returns the result of work that finishes in time, and reports nothing afterwards', async () => {
     const late: unknown[] = [];
     expect(
       await runWithTimeout(

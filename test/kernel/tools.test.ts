@@ -17,21 +17,21 @@ const plugin = (id: string, routes: RouteSpec[]): Plugin =>
 const tool = (name: string, more: object = {}): ToolSpec => ({ name, title: 'T', description: 'D', ...more });
 
 describe('kernel: tools of routes', () => {
-  it('accepts one or several tools of a route', async () => {
+  it('accepts a single tool or several tools of a route', async () => {
     const service = await bootTestKernel([
       plugin('one', [route('/a', tool('next')), route('/b', [tool('get'), tool('find')])]),
     ]);
     await service.stop();
   });
 
-  it('rejects the name of another plugin’s tool', async () => {
+  it('rejects the tool name of another plugin', async () => {
     const error = await getRejection(
       bootTestKernel([plugin('one', [route('/a', tool('next'))]), plugin('two', [route('/b', tool('next'))])]),
     );
     expect(error.message).to.include('the tool "next" is offered by plugin one already');
   });
 
-  it('rejects a name with other characters, and unknown members', async () => {
+  it('rejects a name with invalid characters, and unknown members', async () => {
     const named = await getRejection(bootTestKernel([plugin('one', [route('/a', tool('Next Item'))])]));
     expect(named.message).to.include('must be one lower-case word');
     const unknown = await getRejection(bootTestKernel([plugin('one', [route('/a', tool('next', { colour: 'red' }))])]));

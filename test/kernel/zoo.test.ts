@@ -25,7 +25,7 @@ async function reasonsOf(options: HarnessOptions): Promise<string[]> {
 }
 const faultsOf = (...plugins: string[]): Promise<string[]> => reasonsOf({ plugins, bases: [ZOO] });
 
-describe('the zoo of plugins', () => {
+describe('kernel: plugin fixtures', () => {
   const running: TestKernel[] = [];
   const start = async (
     plugins: string[],
@@ -43,8 +43,8 @@ describe('the zoo of plugins', () => {
     for (const made of running.splice(0)) await made.stop();
   });
 
-  describe('faults that the service survives', () => {
-    it('broken-manifest: reports every fault in one error', async () => {
+  describe('errors that the service survives', () => {
+    it('broken-manifest: reports all errors together', async () => {
       expect(await faultsOf('./broken-manifest.js')).to.deep.equal([
         `plugin brokenmanifest: ${[
           'version must be a semantic version such as "1.2.0"',
@@ -60,19 +60,19 @@ describe('the zoo of plugins', () => {
       ]);
     });
 
-    it('cycle-a, cycle-b: reports the cycle in full', async () => {
+    it('cycle-a, cycle-b: reports the complete cycle', async () => {
       expect(await faultsOf('./cycle-a.js', './cycle-b.js')).to.deep.equal([
         'plugin cyclea: is on a circle: cyclea → cycleb → cyclea (cyclea needs "cycleb.api" of cycleb, cycleb comes after cyclea); take away one of these steps; an event or an extension point breaks a circle',
       ]);
     });
 
-    it('duplicate: id, scope and event, each with both owners', async () => {
+    it('duplicate: reports id, scope and event, each with both owners', async () => {
       expect(await faultsOf('./js-plain.js', './duplicate.js')).to.deep.equal([
         'plugin ./duplicate.js: two plugins have this id (./js-plain.js and ./duplicate.js); registers the scope "jsplain:read", which plugin jsplain registers too; registers the event "jsplain.pinged", which plugin jsplain registers too; remove one of them; give the scope another name in one of them; give the event another name in one of them',
       ]);
     });
 
-    it('old-api: both numbers, and nothing about members that this API lacks', async () => {
+    it('old-api: reports both API numbers, and nothing about unsupported members', async () => {
       expect(await faultsOf('./old-api.js')).to.deep.equal([
         'plugin oldapi: is made for plugin API 0, and this service speaks 1; install its version for API 1 (./old-api.js)',
       ]);
@@ -84,7 +84,7 @@ describe('the zoo of plugins', () => {
       ]);
     });
 
-    it('import-throws, no-plugin, no-package, and an entry that is not there', async () => {
+    it('import-throws, no-plugin, no-package, missing entry: reports why each cannot be loaded', async () => {
       expect(
         await faultsOf('./import-throws.js', './no-plugin.js', './no-package', './gone.js', 'aos-plugin-gone'),
       ).to.have.members([
@@ -96,7 +96,7 @@ describe('the zoo of plugins', () => {
       ]);
     });
 
-    it('names every plugin that has a fault', async () => {
+    it('names every plugin that has an error', async () => {
       const faults = await faultsOf('./old-api.js', './missing-need.js', './cycle-a.js', './cycle-b.js', './gone.js');
       expect(faults.map((line) => line.slice(0, line.indexOf(':')))).to.have.members([
         'plugin oldapi',
@@ -126,7 +126,7 @@ describe('the zoo of plugins', () => {
     });
     after(async () => rm(folder, { recursive: true }));
 
-    it('syntax-error, unbuilt, hangs', async () => {
+    it('syntax-error, unbuilt, hangs: reports why each cannot be loaded', async () => {
       const bases = [folder];
       expect(await reasonsOf({ plugins: ['./syntax-error.mjs', './unbuilt'], bases })).to.have.members([
         'plugin ./syntax-error.mjs: cannot be loaded: SyntaxError: Unexpected end of input; fix the module, or remove the entry from `plugins`',
@@ -137,15 +137,15 @@ describe('the zoo of plugins', () => {
       ]);
     });
 
-    it('a package installed above the configuration file', async () => {
+    it('loads a package installed above the configuration file', async () => {
       const made = await bootTestKernel([], { plugins: ['@acme/aos-chat'], bases: [join(folder, 'conf')] });
       running.push(made);
       expect(stateOf(made, 'chat')).to.equal('ready: null');
     });
   });
 
-  describe('failures that the others survive', () => {
-    it('broken: failed, with the reason', async () => {
+  describe('failures that other plugins survive', () => {
+    it('broken: fails with the reason', async () => {
       const made = await start(['./broken.js', './js-plain.js']);
       expect(stateOf(made, 'broken')).to.equal('failed: the ledger cannot be opened');
       expect(stateOf(made, 'jsplain')).to.equal('ready: null');
@@ -155,13 +155,13 @@ describe('the zoo of plugins', () => {
       });
     });
 
-    it('slow-start: failed after its time', async () => {
+    it('slow-start: fails after the time limit', async () => {
       const made = await start(['./slow-start.js', './js-plain.js'], { plugin_timeout_ms: 5_000 });
       expect(stateOf(made, 'slowstart')).to.equal('failed: setup took longer than 5000 ms');
       expect(stateOf(made, 'jsplain')).to.equal('ready: null');
     });
 
-    it('throwing-listener: the event is delivered and the producer gets no error', async () => {
+    it('throwing-listener: delivers the event, and the producer gets no error', async () => {
       const made = await start(['./throwing-listener.js', './js-plain.js']);
       expect(await made.kernel.findService(PLAIN)?.write('hello')).to.equal(true);
       expect(made.log.messages('error')).to.deep.equal(['a listener failed']);
@@ -171,7 +171,7 @@ describe('the zoo of plugins', () => {
       });
     });
 
-    it('throwing-job: its failure affects no other job', async () => {
+    it('throwing-job: fails without affecting other jobs', async () => {
       const made = await start(['./throwing-job.js', './js-plain.js']);
       await made.jobs.runNow('throwingjob.fail');
       await made.jobs.runNow('jsplain.count');
@@ -192,7 +192,7 @@ describe('the zoo of plugins', () => {
       );
     });
 
-    it('lying-setup: failed', async () => {
+    it('lying-setup: fails for an undeclared collection', async () => {
       const made = await start(['./lying-setup.js']);
       expect(stateOf(made, 'lyingsetup')).to.equal(
         'failed: the collection "secrets" is not in its manifest: declare it in `collections`',
@@ -201,7 +201,7 @@ describe('the zoo of plugins', () => {
   });
 
   describe('plugins that work', () => {
-    it('js-plain, a package folder, CommonJS', async () => {
+    it('loads a plain JavaScript file, a package folder and a CommonJS module', async () => {
       const made = await start(['./js-plain.js', './package', './common']);
       expect(made.kernel.system.listPlugins().map(({ id, state }) => `${id} ${state}`)).to.deep.equal([
         'jsplain ready',
@@ -212,7 +212,7 @@ describe('the zoo of plugins', () => {
       expect(made.http.mounted?.pages[0]?.views).to.equal(join(ZOO, 'views'));
     });
 
-    it('are found without ./ as well', async () => {
+    it('loads plugins without ./ in their path', async () => {
       const made = await start(['js-plain.js', 'package']);
       expect(made.kernel.system.listPlugins().map(({ id }) => id)).to.deep.equal(['jsplain', 'parcel']);
     });

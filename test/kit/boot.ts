@@ -1,10 +1,10 @@
 /**
- * A service in memory with the plugins of a test: the real kernel, the real web server without a socket, the memory
- * store, a clock that stands still, jobs that run when they are asked to.
+ * A service in memory with the plugins of a test: the real kernel, the real web server without a
+ * socket, the memory store, a clock that stands still, jobs that run when they are asked to.
  *
- *   const service = await boot([stub(PROJECTS, { … }), plugin], { config: { chat: { room: 'ops' } } });
- *   const answer = await service.request('GET', '/api/chat/v1/notes', { as: { scopes: ['chat:read'] } });
- *   await service.stop();
+ * const service = await boot([stub(PROJECTS, { … }), plugin], { config: { chat: { room: 'ops' } }
+ * }); const answer = await service.request('GET', '/api/chat/v1/notes', { as: { scopes:
+ * ['chat:read'] } }); await service.stop();
  */
 import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';

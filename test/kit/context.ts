@@ -1,8 +1,9 @@
 /**
- * A plugin's context without the plugin's `setup`: for tests of one class or function that takes it, or a part of it.
+ * A plugin's context without the plugin's `setup`: for tests of one class or function that takes
+ * it, or a part of it.
  *
- *   const ctx = await contextFor<Config>(plugin, { config: { room: 'ops' } });
- *   const notes = new Notes(ctx.collection('notes'), ctx.clock);
+ * const ctx = await contextFor<Config>(plugin, { config: { room: 'ops' } }); const notes = new
+ * Notes(ctx.collection('notes'), ctx.clock);
  */
 import type { AppSettings, Plugin, PluginContext } from '../../kernel/contract.js';
 import { getFullJobName } from '../../kernel/contributions/job-faults.js';

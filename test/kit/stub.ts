@@ -1,10 +1,10 @@
 import type { Plugin, Token } from '../../kernel/contract.js';
 
 /**
- * A plugin that provides `token` with these members and no others. One that the test did not give throws with its name,
- * so that a test cannot pass on an answer that nobody thought of.
+ * A plugin that provides `token` with these members and no others. One that the test did not give
+ * throws with its name, so that a test cannot pass on an answer that nobody thought of.
  *
- *   boot([stub(PROJECTS, { get: async (slug) => project(slug) }), plugin])
+ * boot([stub(PROJECTS, { get: async (slug) => project(slug) }), plugin])
  */
 export function stub<T extends object>({ name }: Token<T>, members: Partial<T> = {}): Plugin {
   const id = `stub${name.replaceAll(/[^a-z0-9]/g, '')}`.slice(0, 32);

@@ -19,7 +19,7 @@ describe('lib: addresses', () => {
     it(`maps ${address || 'an empty text'} to the network ${network || 'of no name'}`, () =>
       expect(getClientNetwork(address)).to.equal(network));
 
-  it('maps every address to a network', () => {
+  it('returns a network for every address', () => {
     fc.assert(
       fc.property(fc.ipV6(), (address) => {
         expect(getClientNetwork(address)).to.match(/^([0-9a-f]{1,4}:){3}[0-9a-f]{1,4}::\/64$|^\d+\.\d+\.\d+\.\d+$/);
@@ -51,7 +51,7 @@ describe('lib: addresses', () => {
   });
 });
 
-describe('the network that one operator holds', () => {
+describe('lib: network of an operator', () => {
   for (const [address, site] of [
     ['192.0.2.200', '192.0.2.0/24'],
     ['::ffff:192.0.2.7', '192.0.2.0/24'],
@@ -61,5 +61,6 @@ describe('the network that one operator holds', () => {
     ['proxy.internal', 'proxy.internal'],
     ['', ''],
   ] as const)
-    it(`of ${address || 'no address'} is ${site || 'none'}`, () => expect(getOperatorNetwork(address)).to.equal(site));
+    it(`maps ${address || 'no address'} to ${site || 'none'}`, () =>
+      expect(getOperatorNetwork(address)).to.equal(site));
 });

@@ -22,7 +22,7 @@ describe('lib: bounded map', () => {
     expect(map.get('a')).to.equal(2);
   });
 
-  it('accepts a separate lifetime for an entry', () => {
+  it('accepts an individual lifetime for an entry', () => {
     let now = 0;
     const map = new BoundedMap<number>({ most: 10, ttlMs: 100, now: () => now });
     map.set('a', 1, 1_000);

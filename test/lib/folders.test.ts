@@ -10,14 +10,14 @@ const codeOf = (work: Promise<void>): Promise<unknown> =>
     (error: NodeJS.ErrnoException) => error.code,
   );
 
-describe('lib: making folders', () => {
+describe('lib: creating folders', () => {
   let dir: string;
   beforeEach(async () => {
     dir = await mkdtemp(join(tmpdir(), 'aos-folders-'));
   });
   afterEach(() => rm(dir, { recursive: true }));
 
-  it('creates parent folders with the same mode, and leaves existing ones unchanged', async () => {
+  it('creates parent folders with the same mode, and leaves existing folders unchanged', async () => {
     const inner = join(dir, 'a/b/c');
     await makeFolders(inner, 0o700);
     for (const made of ['a', 'a/b', 'a/b/c']) expect((await stat(join(dir, made))).mode & 0o777).to.equal(0o700);
@@ -31,7 +31,7 @@ describe('lib: making folders', () => {
     expect(await codeOf(makeFolders(join(dir, 'file/below'), 0o700))).to.equal('ENOTDIR');
   });
 
-  it('returns the outermost missing folder, and deletes empty ones again', async () => {
+  it('returns the outermost missing folder, and deletes created empty folders again', async () => {
     const inner = join(dir, 'a/b/c');
     expect(await findFirstMissing(inner)).to.equal(join(dir, 'a'));
     await makeFolders(inner, 0o700);
@@ -45,7 +45,7 @@ describe('lib: making folders', () => {
     expect(await findFirstMissing(inner)).to.equal(join(dir, 'a'));
   });
 
-  it('stops where the file system does not support the name and creates none', async function () {
+  it('fails when the file system does not support the name and creates no folder', async function () {
     if (process.platform !== 'linux') this.skip();
     for (const path of ['/proc/none', '/proc/none/below'])
       expect(await codeOf(makeFolders(path, 0o700))).to.equal('ENOENT');

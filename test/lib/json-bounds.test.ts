@@ -7,25 +7,25 @@ const bounds = { depth: 3, deeper: () => '…' };
 const depthOf = (value: unknown): number =>
   typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
 
-describe('lib: bounds of JSON', () => {
-  it('returns the same value where nothing changes', () => {
+describe('lib: JSON bounds', () => {
+  it('returns the same value when nothing changes', () => {
     const value = { a: [1, 'x', null, true, { b: 2 }] };
     expect(boundJson(value, bounds)).to.equal(value);
   });
 
-  it('cuts deeper values, and does not change its input', () => {
+  it('truncates deeper values, and does not modify its input', () => {
     const value = { a: { b: { c: { d: 1 } } }, e: [[[[2]]]] };
     const before = structuredClone(value);
     expect(boundJson(value, bounds)).to.deep.equal({ a: { b: { c: '…' } }, e: [['…']] });
     expect(value).to.deep.equal(before);
   });
 
-  it('applies to texts and keys', () => {
+  it('applies to strings and keys', () => {
     const text = (raw: string): string => raw.replaceAll('!', '?');
     expect(boundJson({ 'a!': ['b!', 1] }, { ...bounds, text })).to.deep.equal({ 'a?': ['b?', 1] });
   });
 
-  it('treats __proto__ as an ordinary name', () => {
+  it('treats __proto__ as an ordinary key', () => {
     const value: unknown = JSON.parse('{"__proto__": {"a": "x!"}, "b": 1}');
     const kept = boundJson(value, { ...bounds, text: (raw) => raw.replace('!', '') }) as object;
     expect(Object.getPrototypeOf(kept)).to.equal(Object.prototype);

@@ -25,7 +25,7 @@ describe('lib: keyed mutex', () => {
     );
   });
 
-  it('continues after a failure, which only its caller receives', async () => {
+  it('continues after a failure, which is reported only to its caller', async () => {
     const mutex = new KeyedMutex();
     const failed = mutex.run('a', () => Promise.reject(new Error('failed')));
     const next = mutex.run('a', async () => 'done');

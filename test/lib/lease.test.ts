@@ -52,7 +52,7 @@ const lost = async (work: () => unknown): Promise<boolean> => {
 };
 
 describe('lib: lease', () => {
-  it('has one winner of many, and the next holder a higher number', async () => {
+  it('is granted to one of many callers, and to the next holder with a higher number', async () => {
     const { lease } = fixture();
     const taken = (await Promise.all([1, 2, 3, 4].map(() => lease().acquire()))).filter((held) => held !== null);
     expect(taken).to.have.length(1);
@@ -63,7 +63,7 @@ describe('lib: lease', () => {
     await next?.release();
   });
 
-  it('by the clock: is held for its lifetime and free afterwards', async () => {
+  it('by clock: is held for its lifetime and free afterwards', async () => {
     const { lease, clock } = fixture();
     const held = await lease().acquire();
     clock.pass(TTL - 1);
@@ -78,7 +78,7 @@ describe('lib: lease', () => {
     await next?.release();
   });
 
-  it('by the clock: treats a time too far ahead as a clock that moved backwards', async () => {
+  it('by clock: treats a time too far in the future as a clock that moved backwards', async () => {
     const { lease, clock } = fixture();
     const held = await lease().acquire();
     clock.time -= 31_000;
@@ -88,7 +88,7 @@ describe('lib: lease', () => {
     await next?.release();
   });
 
-  it('by silence: stays with a living holder, for any clocks', async () => {
+  it('by renewal: stays with a live holder, regardless of the clocks', async () => {
     const { lease, clock } = fixture();
     const held = await lease({ judge: 'silence' }).acquire();
     const waiter = lease({ judge: 'silence' });
@@ -105,7 +105,7 @@ describe('lib: lease', () => {
     await next?.release();
   });
 
-  it('renews itself while it is held, though the clock stands still', async () => {
+  it('is renewed while held, even if the clock stands still', async () => {
     const { lease, row, clock } = fixture();
     const held = await lease({ judge: 'silence', ttlMs: 20 }).acquire();
     const waiter = lease({ judge: 'silence', ttlMs: 20 });
@@ -128,7 +128,7 @@ describe('lib: lease', () => {
     await held?.release();
   });
 
-  it('is lost to its own holder when it could not be renewed in time', async () => {
+  it('is lost when its holder could not renew it in time', async () => {
     const { lease, clock } = fixture();
     const held = await lease().acquire();
     held?.check();
@@ -139,7 +139,7 @@ describe('lib: lease', () => {
     await held?.release();
   });
 
-  it('aborts the signal when the store accepts no renewal for the lifetime of the lease', async () => {
+  it('aborts the signal when renewals fail for the lifetime of the lease', async () => {
     const { rows, clock } = fixture();
     let away = false;
     const faults: unknown[] = [];
@@ -159,7 +159,7 @@ describe('lib: lease', () => {
     await held?.release();
   });
 
-  it('passes immediately from a dead owner', async () => {
+  it('is transferred from a dead owner immediately', async () => {
     const { lease } = fixture();
     const held = await lease({ owner: { pid: 1 } }).acquire();
     const ownerDead = async (owner: object): Promise<boolean> => 'pid' in owner && owner.pid === 1;
@@ -170,7 +170,7 @@ describe('lib: lease', () => {
     await next?.release();
   });
 
-  it('is acquired by one write where it does not exist, and stores further fields with a renewal', async () => {
+  it('is acquired in one write when no document exists, and stores extra fields on renewal', async () => {
     const { rows, clock } = fixture();
     let writes = 0;
     const counted: LeaseRows = {

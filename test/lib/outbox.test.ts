@@ -22,7 +22,7 @@ const row = (id: string, ...outbox: Entry[]): Row => ({
   outbox_at: outbox.length === 0 ? null : formatOutboxPosition(outbox.at(-1) as Entry),
 });
 
-describe('outbox', () => {
+describe('lib: outbox', () => {
   let rows: Collection<Row>;
   let told: string[];
   let failures: string[];
@@ -52,7 +52,7 @@ describe('outbox', () => {
     [told, failures, deaf] = [[], [], new Set()];
   });
 
-  it('delivers the entries, and removes them from the document', async () => {
+  it('delivers entries, and removes them from the document', async () => {
     const box = outbox();
     const doc = await written(row('a', entry('1'), entry('2')));
     box.send(doc, doc.outbox);
@@ -88,7 +88,7 @@ describe('outbox', () => {
     expect((await rows.find()).items).to.deep.equal([row('a'), row('b'), row('c', entry('e')), row('d')]);
   });
 
-  it('keeps an entry that was added concurrently', async () => {
+  it('preserves an entry that was added concurrently', async () => {
     const box = outbox();
     const doc = await written(row('a', entry('1')));
     await rows.change(
@@ -101,7 +101,7 @@ describe('outbox', () => {
   });
 
   for (const inOrder of [true, false]) {
-    it(`keeps an entry that a receiver has not stored; ${inOrder ? 'later ones wait' : 'later ones are delivered'}`, async () => {
+    it(`retains a failed entry; ${inOrder ? 'later ones wait' : 'later ones are delivered'}`, async () => {
       deaf = new Set(['1']);
       const box = outbox({ inOrder });
       const doc = await written(row('a', entry('1'), entry('2')));
@@ -112,7 +112,7 @@ describe('outbox', () => {
     });
   }
 
-  it('logs a failure, and the job retries it', async () => {
+  it('logs a failure, which the job retries', async () => {
     const box = outbox();
     const doc = await written(row('a', entry('broken', 60)));
     box.send(doc, doc.outbox);
@@ -125,13 +125,13 @@ describe('outbox', () => {
     expect([await box.reconcile(), await box.getOldestAge()]).to.deep.equal([0, 0]);
   });
 
-  it('finds entries of a crash from a time when the clock ran ahead', async () => {
+  it('finds entries left by a crash at a time when the clock ran ahead', async () => {
     await written(row('a', entry('ahead', -3_600)));
     expect(await outbox().reconcile()).to.equal(1);
     expect(told).to.deep.equal(['ahead']);
   });
 
-  it('finds entries of a crash, and none that are being delivered', async () => {
+  it('finds entries left by a crash, except entries being delivered', async () => {
     const placed: string[] = [];
     const box = outbox({ place: async (_doc, entries) => void placed.push(...entries.map(({ id }) => id)) });
     for (let i = 0; i < 250; i++) await rows.insert(row(`old-${i}`, entry(`${i}`, 60)));
@@ -150,7 +150,7 @@ describe('outbox', () => {
     expect(told).to.deep.equal(['1', '2']);
   });
 
-  it('changes nothing when the document is deleted', async () => {
+  it('ignores a document that was deleted', async () => {
     const box = outbox({ onEmptied: async ({ id }) => (await rows.remove({ id })) > 0 });
     const doc = await written(row('a', entry('1')));
     box.send(doc, doc.outbox);

@@ -34,7 +34,7 @@ describe('lib: paging', () => {
     );
   });
 
-  it('returns one empty page of an empty list', async () => {
+  it('returns a single empty page for an empty list', async () => {
     const found: number[][] = [];
     for await (const items of iteratePages(new Numbers(0), {})) found.push(items);
     expect(found).to.deep.equal([[]]);

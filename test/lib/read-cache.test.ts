@@ -21,14 +21,14 @@ describe('lib: read cache', () => {
     reads = 0;
   });
 
-  it('returns the cached value until it is too old', async () => {
+  it('returns the cached value until it expires', async () => {
     const cache = create();
     const results: unknown[] = [];
     for (now of [0, 100, 101]) results.push(await cache.getWithin(HANG_MS, 'a', count));
     expect(results).to.deep.equal([1, 1, 2]);
   });
 
-  it('caches a value for as long as the duration of its read allows', async () => {
+  it('caches a value longer when its read took longer', async () => {
     const cache = create({ ttlMs: (took) => took * 20 });
     const slow = async (): Promise<number> => {
       now += 5;
@@ -61,7 +61,7 @@ describe('lib: read cache', () => {
     expect(await first).to.equal(7);
   });
 
-  it('reports a failed read to its callers, and reads again for the next one', async () => {
+  it('reports a failed read to its callers, and reads again for the next caller', async () => {
     const cache = create();
     const failed = cache.getWithin(HANG_MS, 'a', () => Promise.reject(new Error('no store')));
     expect(await failed.catch((error: Error) => error.message)).to.equal('no store');

@@ -23,13 +23,13 @@ const SLOW = -1;
 const QUICK = 60_000;
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-describe('lib: shared reading', () => {
-  it('reads again for every request while reading is fast', async () => {
+describe('lib: coalesced cache', () => {
+  it('reads again for every request while reads are fast', async () => {
     const { shared } = readings(QUICK);
     expect([await shared.get(), await shared.get(), await shared.get()]).to.deep.equal([1, 2, 3]);
   });
 
-  it('gives requests that arrive during a fast read the next read, which they share', async () => {
+  it('shares the next read among requests that arrive during a fast read', async () => {
     const { shared, state, release, begun } = readings(QUICK);
     await shared.get();
     state.holding = true;
@@ -41,7 +41,7 @@ describe('lib: shared reading', () => {
     expect(begun()).to.equal(3);
   });
 
-  it('returns the cached value when reading is slow, until it is too old', async () => {
+  it('returns the cached value when reads are slow, until it expires', async () => {
     const { shared, at } = readings(SLOW);
     expect(await shared.get()).to.equal(1);
     at(1_000);
@@ -63,7 +63,7 @@ describe('lib: shared reading', () => {
     expect(await shared.get()).to.equal(2);
   });
 
-  it('reports a failed background read to the next request, and reads again for the one after', async () => {
+  it('reports a failed background read to the next request, and reads again for the following request', async () => {
     const { shared, state, at } = readings(SLOW);
     await shared.get();
     state.failing = true;
@@ -75,7 +75,7 @@ describe('lib: shared reading', () => {
     expect(await shared.get()).to.equal(4);
   });
 
-  it('reads a small value again, however long the last read took', async () => {
+  it('rereads a small value, even if the last read was slow', async () => {
     let n = 0;
     const options = { maxAgeMs: 2_000, monotonic: () => 0, isSmall: (value: number) => value < 3 };
     const shared = new CoalescedCache(async () => ++n, options);
@@ -84,8 +84,8 @@ describe('lib: shared reading', () => {
   });
 });
 
-describe('a reading for each of many keys', () => {
-  it('is shared by requests for the same key until it is too old', async () => {
+describe('keyed reads', () => {
+  it('are shared by requests for the same key until they expire', async () => {
     let now = 0;
     const asked: string[] = [];
     const readings = new KeyedCoalescedCache<number>(2, {

@@ -23,7 +23,7 @@ class Calls {
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('lib: single flight', () => {
-  it('shares the call under way', async () => {
+  it('shares the call in progress', async () => {
     const [flights, calls] = [new SingleFlight<number>(), new Calls()];
     const both = [flights.share('a', calls.call), flights.share('a', calls.call)];
     expect(calls.begun).to.equal(1);
@@ -34,14 +34,14 @@ describe('lib: single flight', () => {
     expect(calls.begun).to.equal(2);
   });
 
-  it('separates keys', () => {
+  it('separates calls by key', () => {
     const [flights, calls] = [new SingleFlight<number>(), new Calls()];
     void flights.share('a', calls.call);
     void flights.share('b', calls.call);
     expect(calls.begun).to.equal(2);
   });
 
-  it('answers a fresh request by a call that starts after it, shared by all that wait', async () => {
+  it('answers a fresh request with a call that starts after it, shared by all waiting requests', async () => {
     const [flights, calls] = [new SingleFlight<number>(), new Calls()];
     const first = flights.fresh('a', calls.call);
     const later = [flights.fresh('a', calls.call), flights.fresh('a', calls.call), flights.fresh('a', calls.call)];

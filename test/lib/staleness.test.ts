@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { StalenessTracker } from '../../lib/staleness.js';
 
-describe('StalenessTracker', () => {
+describe('lib: StalenessTracker', () => {
   let now = 0;
   let tracker: StalenessTracker;
 
@@ -17,7 +17,7 @@ describe('StalenessTracker', () => {
     return ages;
   };
 
-  it('returns how long a mark is unchanged', () => {
+  it('returns how long a marker has been unchanged', () => {
     expect(look('a 1')).to.deep.equal([0]);
     now = 400;
     expect(look('a 1', 'b 1')).to.deep.equal([400, 0]);
@@ -25,7 +25,7 @@ describe('StalenessTracker', () => {
     expect(look('a 1', 'b 1')).to.deep.equal([1_000, 600]);
   });
 
-  it('restarts for a mark that changed, and for one that was missing in a round', () => {
+  it('restarts the age of a marker that changed or was missing in a round', () => {
     look('a 1', 'b 1');
     now = 500;
     expect(look('a 2')).to.deep.equal([0]);
@@ -33,7 +33,7 @@ describe('StalenessTracker', () => {
     expect(look('a 2', 'b 1')).to.deep.equal([400, 0]);
   });
 
-  it('forgets nothing in an aborted round', () => {
+  it('retains all markers after an aborted round', () => {
     look('a 1', 'b 1');
     now = 300;
     tracker.startRound().getAgeMs('a 1');

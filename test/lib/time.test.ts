@@ -4,12 +4,12 @@ import fc from 'fast-check';
 import { toIsoDay, toIsoString, isTimestamp, normalizeTime } from '../../lib/time.js';
 
 describe('lib: time', () => {
-  it('writes UTC with milliseconds', () => {
+  it('formats UTC with milliseconds', () => {
     expect(toIsoString(0)).to.equal('1970-01-01T00:00:00.000Z');
     expect(toIsoDay(86_399_999)).to.equal('1970-01-01');
   });
 
-  it('formats what a Date formats, and rejects what it rejects', () => {
+  it('formats the same values as Date, and rejects the same values', () => {
     const near = fc.integer({ min: Date.UTC(2026, 10, 20), max: Date.UTC(2026, 10, 22) });
     const any = fc.integer({ min: -8.64e15, max: 8.64e15 });
     const edges = fc.constantFrom(-8.64e15, -1, -0.5, 0, 0.5, 86_399_999, 86_400_000, 1e12 + 0.25, 8.64e15);
@@ -19,7 +19,7 @@ describe('lib: time', () => {
     expect(() => toIsoString(8.64e15 + 1)).to.throw(RangeError);
   });
 
-  it('formats every spelling of an instant as one text', () => {
+  it('formats every spelling of an instant identically', () => {
     for (const text of ['2026-11-20T08:15:30.123Z', '2026-11-20T09:15:30.123+01:00', '2026-11-20 08:15:30.123Z'])
       expect(normalizeTime(text), text).to.equal('2026-11-20T08:15:30.123Z');
     expect(normalizeTime('2026-11-20')).to.equal('2026-11-20T00:00:00.000Z');
@@ -31,7 +31,7 @@ describe('lib: time', () => {
       expect(isTimestamp(bad)).to.equal(false);
     });
 
-  it('accepts only RFC 3339 with a zone as a timestamp', () => {
+  it('accepts only RFC 3339 timestamps with a time zone', () => {
     for (const good of ['2026-11-20T08:15:30Z', '2026-11-20t08:15:30.123456789z', '2026-11-20T08:15:30-08:00'])
       expect(isTimestamp(good), good).to.equal(true);
     for (const bad of ['2026-02-30T00:00:00Z', '2026-11-31T00:00:00Z', '2027-02-29T00:00:00Z'])
@@ -48,7 +48,7 @@ describe('lib: time', () => {
       expect(isTimestamp(bad), bad).to.equal(false);
   });
 
-  it('accepts a day that exists in its month, and no other, in any spelling', () => {
+  it('accepts only days that exist in their month, in any spelling', () => {
     const part = (max: number): fc.Arbitrary<number> => fc.integer({ min: 0, max });
     const two = (n: number): string => String(n).padStart(2, '0');
     const clock = fc.constantFrom('', 'T00:00:00Z', 't23:59:59.9z', ' 08:15:30+00:00', 'T08:15');
@@ -65,7 +65,7 @@ describe('lib: time', () => {
       expect(normalizeTime(other), other).to.equal(null);
   });
 
-  it('orders texts as it orders instants', () => {
+  it('sorts texts in the same order as instants', () => {
     const instant = fc.integer({ min: 0, max: 253_402_300_799_999 });
     fc.assert(fc.property(instant, instant, (a, b) => a < b === toIsoString(a) < toIsoString(b)));
   });

@@ -17,8 +17,8 @@ const schema = joi.object({
 const told = (body: unknown): string[] => listUnknownFields(schema.describe(), body);
 const no = (path: string): string => `${path} is no field of this call`;
 
-describe('unknown fields', () => {
-  it('reports unknown fields, also within objects and lists', () => {
+describe('lib: unknown fields', () => {
+  it('reports unknown fields, including within objects and lists', () => {
     expect(told({ name: 'a', customer: 1 })).to.deep.equal([no('customer')]);
     expect(told({ set: { title: 'a', titel: 'b' }, list: [{ a: 1 }, { b: 1 }] })).to.deep.equal([
       no('set.titel'),
@@ -32,19 +32,19 @@ describe('unknown fields', () => {
     ]);
   });
 
-  it('ignores maps with names of the caller, and alternatives', () => {
+  it('ignores maps with arbitrary keys, and alternatives', () => {
     expect(told({ tags: { any: { thing: 1 } }, counts: { cpu: 1 }, two: { z: 1 } })).to.deep.equal([]);
     expect(told({ open: { other: 1, b: { c: 1, d: 1 } } })).to.deep.equal([no('open.b.d')]);
     for (const other of [null, 'x', 7, [], [{ name: 1 }]]) expect(told(other)).to.deep.equal([]);
   });
 
-  it('reports for an object that is validated elsewhere only the removed fields', () => {
+  it('reports only removed fields for an object that is validated elsewhere', () => {
     const judged = { any: 1 };
     const dropped = (value: object): string[] => (value === judged ? ['__proto__'] : []);
     expect(listUnknownFields(schema.describe(), { judged }, dropped)).to.deep.equal([no('judged.__proto__')]);
   });
 
-  it('returns at most ten sentences, with names cut and cleaned', () => {
+  it('returns at most ten sentences, with truncated and sanitized names', () => {
     const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`f${i}`, 1]));
     expect(told(many)).to.have.length(10);
     expect(told(many).at(-1)).to.equal('further fields are no fields of this call');

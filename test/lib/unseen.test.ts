@@ -36,7 +36,7 @@ describe('lib: invisible characters', () => {
     expect(left.slice(0, 10)).to.deep.equal([]);
   });
 
-  it('replaces full-width forms by the plain characters', () =>
+  it('replaces full-width forms with plain characters', () =>
     expect(toVisibleText('ＡＫＩＡ：９_ａ～')).to.equal('AKIA:9_a~'));
 
   it('returns visible text unchanged', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { compareNamedVersions, parseNamedVersion, getVersionIdentity } from '../../lib/versions.js';
 
-describe('version names', () => {
+describe('lib: version names', () => {
   for (const [given, name, version, number] of [
     ['1.4.2', '1.4.2', '1.4.2', null],
     ['v1.4.2', '1.4.2', '1.4.2', null],
@@ -17,7 +17,7 @@ describe('version names', () => {
     ['2026.11_rc+1', '2026.11_rc+1', null, null],
     ['shop@', '', null, null],
   ] as const)
-    it(`reads ${given}`, () => expect(parseNamedVersion(given)).to.deep.equal({ name, version, number }));
+    it(`parses ${given}`, () => expect(parseNamedVersion(given)).to.deep.equal({ name, version, number }));
 
   for (const [a, order, b] of [
     ['v1.4.2', 0, '1.4.2'],
@@ -33,12 +33,12 @@ describe('version names', () => {
     ['9fceb02', null, 'a94a8fe'],
     ['9fceb02', null, '1.4.2'],
   ] as const)
-    it(`${a} against ${b} is ${order}`, () => {
+    it(`compares ${a} with ${b} as ${order}`, () => {
       expect(compareNamedVersions(a, b)).to.equal(order);
       expect(compareNamedVersions(b, a)).to.equal(order === null ? null : order === 0 ? 0 : -order);
     });
 
-  it('has one identity for equal versions, and keeps other text', () => {
+  it('returns one identity for equal versions, and leaves other text unchanged', () => {
     const same = ['1.4', 'v1.4.0', 'shop@1.4.0+388', '01.4'].map(getVersionIdentity);
     expect(new Set(same)).to.deep.equal(new Set(['1.4']));
     expect(['2', '2.0', 'v2.0.0'].map(getVersionIdentity)).to.deep.equal(['2', '2', '2']);

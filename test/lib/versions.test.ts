@@ -5,7 +5,7 @@ import { compareVersions, isVersion, isSameVersion, stripBuildMetadata } from '.
 
 const BIG = '9'.repeat(400);
 
-describe('versions', () => {
+describe('lib: versions', () => {
   for (const good of ['1', '1.2', '1.2.3.4.5.6', '0.0.0', '1.0-rc.1', '1-a', `${BIG}.1`, '01.2', `1-${'x'.repeat(40)}`])
     it(`accepts ${good.slice(0, 20)}`, () => expect(isVersion(good)).to.equal(true));
 
@@ -43,7 +43,7 @@ describe('versions', () => {
     ['1.B', '1.a'].map((v) => v.replace('.', '-')),
   ] as const;
   for (const [below, above] of ORDERED)
-    it(`${below?.slice(0, 20)} is below ${above?.slice(0, 20)}`, () => {
+    it(`orders ${below?.slice(0, 20)} below ${above?.slice(0, 20)}`, () => {
       expect(compareVersions(below ?? '', above ?? '')).to.be.below(0);
       expect(compareVersions(above ?? '', below ?? '')).to.be.above(0);
     });
@@ -54,9 +54,9 @@ describe('versions', () => {
     ['01.002', '1.2'],
     ['1.0-rc.1', '1-rc.01'],
   ] as const)
-    it(`${a} is ${b}`, () => expect(isSameVersion(a, b)).to.equal(true));
+    it(`treats ${a} as equal to ${b}`, () => expect(isSameVersion(a, b)).to.equal(true));
 
-  it('is a total order', () => {
+  it('defines a total order', () => {
     const version = fc
       .tuple(
         fc.array(fc.nat(12), { minLength: 1, maxLength: 6 }),
@@ -74,7 +74,7 @@ describe('versions', () => {
     );
   });
 
-  it('ignores build metadata, also where its plus arrives as a space (S08)', () => {
+  it('ignores build metadata, including when the plus arrives as a space (S08)', () => {
     for (const text of ['1.2.3+0a1b2c3', '1.2.3+388', '1.2.3 0a1b2c3', '1.2.3'])
       expect(stripBuildMetadata(text)).to.equal('1.2.3');
     expect(stripBuildMetadata('1.2.3-rc.1+build.5')).to.equal('1.2.3-rc.1');

@@ -1,7 +1,7 @@
 /**
- * Whether the faults of a refused form stand beside its controls: below the control that is wrong, named by it for those
- * who listen, and in no part that is folded (contract 80, conduct). Without a parser, because the pages are ours and every
- * attribute is quoted.
+ * Whether the faults of a refused form stand beside its controls: below the control that is wrong,
+ * named by it for those who listen, and in no part that is folded (contract 80, conduct). Without a
+ * parser, because the pages are ours and every attribute is quoted.
  */
 import type { Form } from './web-session.js';
 
@@ -16,7 +16,10 @@ interface Control {
   at: number;
 }
 
-/** What of `html` begins before `at` and has not ended there: the attributes of each, outermost first. */
+/**
+ * What of `html` begins before `at` and has not ended there: the attributes of each, outermost
+ * first.
+ */
 function around(html: string, element: string, at: number): string[] {
   const open: string[] = [];
   for (const [, end, attributes = ''] of html.slice(0, at).matchAll(new RegExp(`<(/?)${element}\\b([^>]*)>`, 'g'))) {

@@ -1,6 +1,7 @@
 /**
- * Every form of every page with what nobody should type: refused with an answer that is a page under the same policy, never a
- * fault of the server, never a script from outside; and every edit form as it is filled in is accepted (contract 80).
+ * Every form of every page with what nobody should type: refused with an answer that is a page
+ * under the same policy, never a fault of the server, never a script from outside; and every edit
+ * form as it is filled in is accepted (contract 80).
  */
 import { expect } from 'chai';
 import { everyPage } from './every-page.js';
@@ -42,7 +43,10 @@ const FIELD = /<input\b[^>]*>|<textarea\b[^>]*>[\s\S]*?<\/textarea>|<select\b[^>
 /** The form that a field names, which may stand elsewhere on the page. */
 const ownerOf = (field: string): string | undefined => attribute(/^<[^>]*>/.exec(field)?.[0] ?? '', 'form');
 
-/** The forms of a page that post; without a parser, because the pages are ours and every attribute is quoted. */
+/**
+ * The forms of a page that post; without a parser, because the pages are ours and every attribute
+ * is quoted.
+ */
 function formsOf(from: string, html: string): FoundForm[] {
   const elsewhere = [...html.matchAll(FIELD)].map(([field]) => field).filter((field) => ownerOf(field) !== undefined);
   return [...html.matchAll(/<form\b([^>]*)>([\s\S]*?)<\/form>/g)].flatMap(([, head = '', between = '']) => {
@@ -116,7 +120,7 @@ const rawWords = (html: string): string[] =>
     .filter((text) => RAW.test(text))
     .map((text) => text.slice(0, 160));
 
-describe('web: every form with good and bad input', () => {
+describe('web: every form with valid and invalid input', () => {
   let planted: PlantedService;
   let forms: FoundForm[];
   /** Controls whose fault was looked for. */
@@ -143,14 +147,20 @@ describe('web: every form with good and bad input', () => {
     ...(/<script>globalThis|onerror="globalThis/.test(text) ? ['a planted script'] : []),
     ...rawWords(text).map((said) => `says to a person “${said}”`),
   ];
-  /** What every form sends along: with path and content it names a form, so one page's does for a round of them all. */
+  /**
+   * What every form sends along: with path and content it names a form, so one page's does for a
+   * round of them all.
+   */
   const tokenOfRound = (): Promise<Form> => planted.admin.tokenOf('/account');
   const sent = (form: FoundForm, value: string, token: Form): Promise<Page> => {
     const texts = Object.fromEntries(form.texts.map((name) => [name, value]));
     return planted.admin.send(form.action, { ...form.filled, ...texts, ...token });
   };
 
-  /** The same once more as a script sends it, which is told the fields: each has its fault beside its control. */
+  /**
+   * The same once more as a script sends it, which is told the fields: each has its fault beside
+   * its control.
+   */
   const besideOf = async (form: FoundForm, values: Form, token: Form): Promise<string[]> => {
     const body: Form | FormData = form.multipart ? withFile({ ...token, ...values }) : { ...token, ...values };
     const { status, text } = await planted.admin.sendForm(form.action, body);
@@ -160,18 +170,18 @@ describe('web: every form with good and bad input', () => {
     return fields === null ? [] : notBeside(text, { action: form.action, sent: values }, fields);
   };
 
-  it('distinguishes internal names from readable words', () => {
+  it('distinguishes internal names from user-readable text', () => {
     const below = (text: string): string => `<div class="invalid-feedback"><svg></svg> ${text}</div>`;
     const raw = ['Field expires_at is wrong.', 'Roles[0] must be a text.', '&quot;name&quot; is required', 'NaN days'];
     expect(rawWords(raw.map(below).join(''))).to.have.length(4);
     expect(rawWords(below('Reason is required.') + below('Valid until must be a date.'))).to.deep.equal([]);
   });
 
-  it('finds forms on the pages', () => {
+  it('finds the forms on every page', () => {
     expect(forms.filter(({ texts }) => texts.length > 0).length).to.be.greaterThan(20);
   });
 
-  it('assigns a field to the form that it names', () => {
+  it('assigns a field to the form in its form attribute', () => {
     const html = '<form id="a" method="post" action="/a"><input name="one"><input name="two" form="b"></form>';
     const found = formsOf(
       '/',
@@ -192,7 +202,7 @@ describe('web: every form with good and bad input', () => {
     }
   });
 
-  it('finds an error that is not next to its control', () => {
+  it('detects an error that is not next to its control', () => {
     const a = { action: '/a', sent: {} };
     const html = (control: string): string => `<form action="/a"><input name="b" ${control}></form>`;
     const below = '<div id="h"><div class="invalid-feedback">No.</div></div>';

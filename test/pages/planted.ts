@@ -1,6 +1,6 @@
 /**
- * A real service in which every field that takes text holds a script and 8 KB of unbroken letters, as far as the field lets it:
- * no text from outside may run, and none may move a layout.
+ * A real service in which every field that takes text holds a script and 8 KB of unbroken letters,
+ * as far as the field lets it: no text from outside may run, and none may move a layout.
  */
 import { buildPackage } from '../../clients/demo/package-file.js';
 import { ADMIN_ACCOUNT, TestService, type ServiceResponse } from '../support/service.js';
@@ -14,7 +14,10 @@ const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAA
 export const SCRIPT = '<script>globalThis.owned=1</script><img src=x onerror="globalThis.owned=1">"\'>';
 const LETTERS = 'W'.repeat(8_192);
 export const PLANTED = SCRIPT + LETTERS;
-/** As people write: emoji of several code points, both directions of writing, a word that no line holds. */
+/**
+ * As people write: emoji of several code points, both directions of writing, a word that no line
+ * holds.
+ */
 export const WRITTEN =
   'طلبات المتجر 🛒 👩‍👩‍👧‍👦 הזמנות Rechtsschutzversicherungsgesellschaften und Donaudampfschifffahrtskapitäne';
 /** Characters that nobody sees are shown by their names: each is as wide as a word. */
@@ -191,7 +194,9 @@ export class PlantedService {
     });
   }
 
-  /** @returns the path of the link in the next mail to a subscriber: it confirms, or unsubscribes */
+  /**
+   * @returns the path of the link in the next mail to a subscriber: it confirms, or unsubscribes
+   */
   async #subscribe(email: string): Promise<string> {
     const { mail } = this;
     const before = mail.raw.length;

@@ -1,6 +1,7 @@
 /**
- * Every page for everyone (contract 10, roles; contract 80): an administrator, a member, an installer and nobody, with the
- * exact answer. A page that is not in the table fails the suite, and so does one that is no longer there.
+ * Every page for everyone (contract 10, roles; contract 80): an administrator, a member, an
+ * installer and nobody, with the exact answer. A page that is not in the table fails the suite, and
+ * so does one that is no longer there.
  */
 import { expect } from 'chai';
 import { ADMIN_ACCOUNT } from '../support/service.js';
@@ -40,7 +41,10 @@ function least({ method, path }: KnownPage): 'public' | 'member' | 'admin' {
   return method === 'POST' && ADMINISTRATORS_CHANGE.some((one) => one.test(path)) ? 'admin' : 'member';
 }
 
-/** The login leads on who is in, the audit log lies elsewhere now, the enrolment goes by its form, a live list wants to be told since when, and the next item is another page. */
+/**
+ * The login leads on who is in, the audit log lies elsewhere now, the enrolment goes by its form, a
+ * live list wants to be told since when, and the next item is another page.
+ */
 const OTHERWISE: Record<string, number> = {
   '/login': 303,
   '/system/audit': 303,
@@ -70,7 +74,7 @@ describe('web: every page for every role', () => {
   });
   after(() => planted?.dispose());
 
-  it('rejects the installer at the login, with the right password', async () => {
+  it('rejects an installer account at login, even with the correct password', async () => {
     expect(await installer.signIn(INSTALLER.username, INSTALLER.password)).to.equal(403);
     expect(await installer.signIn(ADMIN_ACCOUNT.username, INSTALLER.password)).to.equal(401);
   });
@@ -83,12 +87,12 @@ describe('web: every page for every role', () => {
     expect(wrong.map(({ method, path }) => `${method} ${path}`)).to.deep.equal([]);
   });
 
-  it('has an address for every page', () => {
+  it('has an example URL for every page', () => {
     const missing = pages.filter(({ method, path }) => method === 'GET' && !planted.addressOf(path));
     expect(missing.map(({ path }) => path)).to.deep.equal([]);
   });
 
-  it('GET: answers each role as the page’s access demands', async () => {
+  it('GET: responds to each role according to the page’s access', async () => {
     const seen: string[] = [];
     const wanted: string[] = [];
     for (const page of pages) {
@@ -112,7 +116,7 @@ describe('web: every page for every role', () => {
     expect(differing).to.deep.equal([]);
   });
 
-  it('POST: rejects requests without a session, a form token or the role, and changes nothing', async () => {
+  it('POST: rejects requests without a session, form token or role, and changes nothing', async () => {
     const token = /name="csrf_token" value="([^"]+)"/.exec((await member.get('/account')).text)?.[1] ?? '';
     const seen: string[] = [];
     const wanted: string[] = [];

@@ -42,7 +42,10 @@ export class WebSession {
     return { csrf_token: token, ...(id !== undefined && { form_id: id }) };
   }
 
-  /** What a script is told of a form: the refusal's fields with their faults; null where it was taken. */
+  /**
+   * What a script is told of a form: the refusal's fields with their faults; null where it was
+   * taken.
+   */
   async faultsOf(path: string, form: Form | FormData): Promise<Record<string, string> | null> {
     const { status, text } = await this.#send(path, { method: 'POST', body: encoded(form) }, 'application/json');
     if (status < 400) return null;

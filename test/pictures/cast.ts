@@ -1,4 +1,7 @@
-/** Who and what is in the story: names as long, and errors as alike, as they are in real companies. Pure. */
+/**
+ * Who and what is in the story: names as long, and errors as alike, as they are in real companies.
+ * Pure.
+ */
 
 export interface Cast {
   slug: string;

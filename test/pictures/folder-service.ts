@@ -5,8 +5,9 @@ import { CLI_PATH, TestService } from '../support/service.js';
 const SHIFTED = new URL('./shifted-date.js', import.meta.url).href;
 
 /**
- * Nothing is refused for its number, and no write waits for the disk: two weeks of calls come within minutes. Between two of
- * them the service was away, so it holds no silence against a monitor: what is down says so itself.
+ * Nothing is refused for its number, and no write waits for the disk: two weeks of calls come
+ * within minutes. Between two of them the service was away, so it holds no silence against a
+ * monitor: what is down says so itself.
  */
 export const UNLIMITED = {
   SVC_STORAGE__DURABILITY: 'normal',

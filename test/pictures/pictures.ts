@@ -1,6 +1,7 @@
 /**
- * `npm run pictures [folder]`: takes the pictures of the guides from a service that the story has filled (serve.ts), in light and
- * dark into docs/images. With a folder in which the story has been told already it is done within a minute.
+ * `npm run pictures [folder]`: takes the pictures of the guides from a service that the story has
+ * filled (serve.ts), in light and dark into docs/images. With a folder in which the story has been
+ * told already it is done within a minute.
  */
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
@@ -66,7 +67,10 @@ async function inBoth(page: Page, name: string): Promise<void> {
   }
 }
 
-/** Where the story was told says nothing to a reader: its folder is called as that of an installation. */
+/**
+ * Where the story was told says nothing to a reader: its folder is called as that of an
+ * installation.
+ */
 const placed = (folder: string): string => `(() => {
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replaceAll(${JSON.stringify(folder)}, '/var/lib/aos');

@@ -1,6 +1,7 @@
 /**
- * `npm run build && node dist/test/pictures/serve.js [folder]`: tells the story into a folder (a temporary one, removed at the end)
- * unless it has been told there before, and serves it until Ctrl-C. Prints the address; the account is that of the tests.
+ * `npm run build && node dist/test/pictures/serve.js [folder]`: tells the story into a folder (a
+ * temporary one, removed at the end) unless it has been told there before, and serves it until
+ * Ctrl-C. Prints the address; the account is that of the tests.
  */
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';

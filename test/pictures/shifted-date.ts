@@ -1,6 +1,6 @@
 /**
- * Loaded before the service (`--import`) while a story is told: the parent says by message how many milliseconds to add to
- * the time, so that two weeks pass within a minute. Timers run as ever.
+ * Loaded before the service (`--import`) while a story is told: the parent says by message how many
+ * milliseconds to add to the time, so that two weeks pass within a minute. Timers run as ever.
  */
 const Real = Date;
 let shift = 0;

@@ -1,4 +1,7 @@
-/** Every query that access, projects and bugs make in use finds a declared index (design, ports: hot look-ups). */
+/**
+ * Every query that access, projects and bugs make in use finds a declared index (design, ports: hot
+ * look-ups).
+ */
 import 'reflect-metadata';
 import { expect } from 'chai';
 import access from '../../plugins/access/plugin.js';
@@ -9,7 +12,7 @@ import { HttpFixture } from './access/http-fixture.js';
 import { ensureCollections, errorReport, itemIn, MANAGER, settled, fixtureOn, type Fixture } from './bugs/fixture.js';
 
 describe('declared indexes', function () {
-  it('serve what access and projects ask', async () => {
+  it('cover the queries of access and projects', async () => {
     const store = new WatchedStore();
     const http = await HttpFixture.open({ store });
     try {
@@ -73,7 +76,7 @@ describe('declared indexes', function () {
     await settled(fixture);
   }
 
-  it('serve the queries of the bug tracker', async () => {
+  it('cover the queries of the bug tracker', async () => {
     const store = new WatchedStore();
     await ensureCollections(store);
     await use(fixtureOn(store));
@@ -82,7 +85,7 @@ describe('declared indexes', function () {
     expect(looked).to.be.greaterThan(50);
   });
 
-  it('are missed when one is not declared', async () => {
+  it('are reported when missing', async () => {
     const store = new WatchedStore();
     await ensureCollections(store);
     const fixture = fixtureOn(store);

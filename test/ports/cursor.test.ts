@@ -6,7 +6,7 @@ import { InvalidCursor, type Doc, type Scalar } from '../../ports/store.js';
 import { arbitraryDoc, arbitrarySort } from '../kit/contracts/arbitraries.js';
 
 describe('cursors', () => {
-  it('the stretches after a row are exactly the rows after it, in order', () => {
+  it('resume with exactly the rows after a given row, in order', () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(arbitraryDoc, { selector: (doc) => doc.id, minLength: 2, maxLength: 20 }),
@@ -26,7 +26,7 @@ describe('cursors', () => {
     );
   });
 
-  it('returns the sort values', () => {
+  it('contain the sort values', () => {
     const sort = [
       ['a.b', 'desc'],
       ['n', 'asc'],
@@ -44,7 +44,7 @@ describe('cursors', () => {
     ).to.throw(InvalidCursor);
   });
 
-  it('rejects any text that is not a cursor of this sort with InvalidCursor', () => {
+  it('throw InvalidCursor for any text that is not a cursor of this sort', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -59,19 +59,19 @@ describe('cursors', () => {
     );
   });
 
-  it('returns a next cursor only when there is another page', () => {
+  it('are returned only when there is another page', () => {
     const docs = ['a', 'b', 'c'].map((id) => ({ id }));
     expect(toPage([], docs, 3)).to.deep.equal({ items: docs, next: null });
     expect(toPage([], docs, 2).items).to.deep.equal(docs.slice(0, 2));
     expect(decodeCursor([], toPage([], docs, 2).next ?? '')).to.deep.equal(['b']);
   });
 
-  it('limits', () => {
+  it('validate limits', () => {
     expect(resolvePageLimit()).to.equal(50);
     for (const limit of [0, 1001, 1.5, Number.NaN]) expect(() => resolvePageLimit(limit)).to.throw(TypeError);
   });
 
-  it('throws TypeError for a sort by objects', () => {
+  it('throw TypeError for a sort by objects', () => {
     expect(() => encodeCursor([['o', 'asc']], { id: 'a', o: {} } as Doc)).to.throw(TypeError);
   });
 });

@@ -17,7 +17,7 @@ import type { Doc, Update } from '../../ports/store.js';
 const change = (doc: object, update: Update): Doc => applyUpdate({ id: 'a', ...doc }, toPlainUpdate(update));
 
 describe('document semantics', () => {
-  it('orders texts by the bytes of UTF-8', () => {
+  it('orders strings by their UTF-8 bytes', () => {
     const wellFormed = fc.string({ unit: 'binary' });
     fc.assert(
       fc.property(
@@ -30,12 +30,12 @@ describe('document semantics', () => {
     expect(compareText('\uffee', '😀')).to.be.lessThan(0);
   });
 
-  it('orders null, numbers, text, objects, booleans', () => {
+  it('orders null, numbers, strings, objects, booleans', () => {
     const sorted = [null, -1, 2, '', 'a', {}, false, true];
     expect([...sorted].reverse().sort(compareValues)).to.deep.equal(sorted);
   });
 
-  it('jsonText stores well-formed text only, and only what is not', () => {
+  it('stringifyJson replaces lone surrogates only', () => {
     expect(
       stringifyJson({ a: 'x\ud800', b: '\udc00\udc00', c: '😀', d: '\\ud800', e: '\\\ud800', '\udfff': undefined }),
     ).to.equal('{"a":"x\\ufffd","b":"\\ufffd\\ufffd","c":"😀","d":"\\\\ud800","e":"\\\\\\ufffd"}');
@@ -51,7 +51,7 @@ describe('document semantics', () => {
     );
   });
 
-  it('ends the total order with the id, once', () => {
+  it('adds the id once as tie-breaker to the sort', () => {
     expect(toTotalSort()).to.deep.equal([['id', 'asc']]);
     expect(toTotalSort([['a', 'desc']])).to.deep.equal([
       ['a', 'desc'],
@@ -66,20 +66,20 @@ describe('document semantics', () => {
     expect(() => toTotalSort([['a"', 'asc']])).to.throw(TypeError);
   });
 
-  it('resolves paths through own fields of objects only', () => {
+  it('resolves paths only through own properties of objects', () => {
     expect(getPathValue({ a: { b: 1 } }, 'a.b')).to.equal(1);
     expect(getPathValue({ a: [{ b: 1 }] }, 'a.0.b')).to.equal(null);
     expect(getPathValue({}, 'constructor.name')).to.equal(null);
     expect(getPathValue({ a: 'text' }, 'a.length')).to.equal(null);
   });
 
-  it('writes below `constructor` stay in the document', () => {
+  it('writes below `constructor` to the document, never to the prototype', () => {
     expect(change({}, { set: { 'constructor.prototype.x': 1 } })).to.have.own.property('constructor');
     expect(({} as { x?: number }).x).to.equal(undefined);
     expect(() => change({}, { set: { '__proto__.x': 1 } })).to.throw(TypeError);
   });
 
-  it('rejects an update that no engine could run as a whole', () => {
+  it('rejects an update that no engine could apply atomically', () => {
     const bad: Update[] = [
       { set: { a: 1 }, unset: ['a'] },
       { set: { a: {} }, inc: { 'a.b': 1 } },
@@ -95,7 +95,7 @@ describe('document semantics', () => {
     });
   });
 
-  it('names the path and the fault of a failed update', () => {
+  it('reports path and cause of a failed update', () => {
     expect(() => change({ n: null }, { inc: { n: 1 } })).to.throw(TypeError, 'n holds null, not a number');
     expect(() => change({ o: null }, { set: { 'o.x': 1 } })).to.throw(
       TypeError,
@@ -105,13 +105,13 @@ describe('document semantics', () => {
     expect(() => change({ l: {} }, { pull: { l: { in: [] } } })).to.throw(TypeError);
   });
 
-  it('a unique value is text, a number or missing', () => {
+  it('requires unique values to be a string, a number or missing', () => {
     expect(getUniqueValue({ id: 'a' }, 'ref')).to.equal(undefined);
     expect(getUniqueValue({ id: 'a', ref: 'x' } as Doc, 'ref')).to.equal('x');
     expect(() => getUniqueValue({ id: 'a', ref: null } as Doc, 'ref')).to.throw(TypeError);
   });
 
-  it('seeds an upsert from plain equalities', () => {
+  it('fills an upsert from plain equality conditions', () => {
     expect(buildSeed({ id: 'a', 'o.p': 1, n: null, x: { gt: 1 }, or: [{ y: 1 }] })).to.deep.equal({
       id: 'a',
       o: { p: 1 },
@@ -119,7 +119,7 @@ describe('document semantics', () => {
     expect(() => buildSeed({ id: { in: ['a'] } })).to.throw(TypeError);
   });
 
-  it('allows one level of or', () => {
+  it('allows a single level of OR conditions', () => {
     expect(() => matchesFilter({ id: 'a' }, { or: [{ or: [] }] })).to.throw(TypeError);
     expect(matchesFilter({ id: 'a' }, { or: [] })).to.equal(false);
   });

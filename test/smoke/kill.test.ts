@@ -11,7 +11,7 @@ describe('smoke: kill -9 under writes', () => {
   });
   after(() => service.dispose());
 
-  it('loses no report that was acknowledged', async () => {
+  it('loses no acknowledged report', async () => {
     await service.createProject('shop');
     const token = await service.createToken('bugtracker:report,bugtracker:read', 'shop');
     const acknowledged: string[] = [];

@@ -10,7 +10,7 @@ describe('smoke: the program', () => {
   });
   after(() => service.dispose());
 
-  it('starts in an empty directory, answers, and stops on SIGTERM with exit 0', async () => {
+  it('starts in an empty directory, responds, and exits with 0 on SIGTERM', async () => {
     const health = await service.request('GET', '/api/health', SHARED_KEY);
     expect(health).to.deep.include({ status: 200 });
     expect(health.body).to.include({ healthy: true });

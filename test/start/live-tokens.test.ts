@@ -1,6 +1,7 @@
 /**
- * Wherever people and agents write, a text with a live token of this service is refused, the field is named, and the answer
- * does not repeat the token (contract 20, endpoints). With the whole service: its routes, its pages, its tools.
+ * Wherever people and agents write, a text with a live token of this service is refused, the field
+ * is named, and the answer does not repeat the token (contract 20, endpoints). With the whole
+ * service: its routes, its pages, its tools.
  */
 import { expect } from 'chai';
 import { ADMIN_ACCOUNT, TestService } from '../support/service.js';
@@ -97,7 +98,7 @@ const PAGES: readonly { path: string; page: string; fields: (text: string) => Re
   { path: '/bugs/new', page: '/bugs', fields: (description) => ({ project: 'shop', title: 'T', description }) },
 ];
 
-describe('start: texts with a live token', function () {
+describe('start: texts that contain a live token', function () {
   let service: TestService;
   let token: string;
   before(async () => {
@@ -114,7 +115,7 @@ describe('start: texts with a live token', function () {
   };
 
   for (const { method, path, body, field } of ROUTES) {
-    it(`are refused by ${method} ${path}: ${field}`, async () => {
+    it(`are rejected by ${method} ${path}: ${field}`, async () => {
       for (const divider of DIVIDERS) {
         const answer = await service.request(method, path, token, body(divided(divider)));
         const error = answer.body['error'] as { code: string; fields: object } | undefined;
@@ -125,7 +126,7 @@ describe('start: texts with a live token', function () {
     });
   }
 
-  it('are refused in the notes of a release, before anything is published', async () => {
+  it('are rejected in release notes, before anything is published', async () => {
     const notes = Buffer.from(divided('\u200b')).toString('base64');
     const response = await fetch(
       `${service.url}/api/updateservice/v1/publish?product=shop&version=1.0&channel=stable&build=1`,
@@ -141,7 +142,7 @@ describe('start: texts with a live token', function () {
     told(answer);
   });
 
-  it('are refused from the tools of agents', async () => {
+  it('are rejected by the tools of agents', async () => {
     const call = { name: 'report', arguments: { project: 'shop', title: 'T', description: divided('\u200b') } };
     const response = await fetch(`${service.url}/mcp`, {
       method: 'POST',
@@ -158,7 +159,7 @@ describe('start: texts with a live token', function () {
   });
 
   for (const { path, page, fields } of PAGES) {
-    it(`are refused by the form of ${path}`, async () => {
+    it(`are rejected by the form of ${path}`, async () => {
       const visitor = new BrowserVisitor(service);
       expect(await visitor.signIn(ADMIN_ACCOUNT)).to.equal(303);
       for (const divider of DIVIDERS) {
@@ -171,7 +172,7 @@ describe('start: texts with a live token', function () {
     });
   }
 
-  it('leave the store as it was, and a revoked token, a short one and an intake key are text like any other', async () => {
+  it('leave the store unchanged, while revoked or short tokens and intake keys are accepted', async () => {
     const dead = await service.createToken('bugtracker:read');
     expect((await service.request('DELETE', '/api/tokens/v1/self', dead)).status).to.equal(403);
     const sub = await service.request('POST', '/api/tokens/v1/provision', token, { name: 'gone' });
@@ -189,7 +190,7 @@ describe('start: texts with a live token', function () {
     expect(body['items']).to.deep.equal([]);
   });
 
-  it('are scrubbed from a report of an error, and hold up no heartbeat', async () => {
+  it('are scrubbed from error reports, and never block a heartbeat', async () => {
     const report = {
       project: 'shop',
       file: 'a.ts',

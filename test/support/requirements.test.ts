@@ -8,14 +8,14 @@ describe('SVC_TEST_REQUIRE', () => {
     else process.env['SVC_TEST_REQUIRE'] = before;
   });
 
-  it('fails a suite that it names and that cannot run', () => {
+  it('fails a listed suite that cannot run', () => {
     process.env['SVC_TEST_REQUIRE'] = 'browser,mongodb';
     expect(() => isAvailable('mongodb', false)).to.throw('SVC_TEST_REQUIRE names mongodb');
     expect(isAvailable('mongodb', true)).to.equal(true);
     expect(isRequired('browser')).to.equal(true);
   });
 
-  it('lets a suite skip that it does not name', () => {
+  it('allows a suite that is not listed to be skipped', () => {
     process.env['SVC_TEST_REQUIRE'] = 'browser';
     expect(isAvailable('mongodb', false)).to.equal(false);
     delete process.env['SVC_TEST_REQUIRE'];

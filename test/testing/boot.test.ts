@@ -36,7 +36,7 @@ describe('aos/testing', () => {
   after(() => service.stop());
   beforeEach(() => service.collection('chat_notes').remove({}));
 
-  it('sends requests as a token with scopes, and anonymously', async () => {
+  it('sends requests with a scoped token, and anonymously', async () => {
     const answer = await service.request<{ room: string; project: string; items: Note[] }>(
       'GET',
       '/api/chat/v1/notes',
@@ -49,7 +49,7 @@ describe('aos/testing', () => {
     expect(other).to.include({ status: 403, code: 'insufficient_scope' });
   });
 
-  it('sends a body, and reads code and fields of an error', async () => {
+  it('sends a body, and returns code and fields of an error', async () => {
     const ask = { as: { scopes: ['chat:write'] }, body: { text: '' } };
     const refused = await service.request('POST', '/api/chat/v1/notes', ask);
     expect(refused).to.include({ status: 409, code: 'chat_silent' });
@@ -66,11 +66,11 @@ describe('aos/testing', () => {
     expect((await service.request('GET', '/chat')).status).to.equal(303);
   });
 
-  it('shows the panels', async () => {
+  it('renders the panels', async () => {
     expect(await service.panels()).to.include('<p>0 waiting</p>');
   });
 
-  it('delivers an event to the listeners, and records emitted events', async () => {
+  it('delivers an event to its listeners, and records emitted events', async () => {
     expect(await service.emit(BUG_CREATED, BUG)).to.equal(true);
     expect((await service.collection<Note>('chat_notes').find()).items[0]).to.deep.include({
       text: 'shop-1: It falls over',
@@ -79,7 +79,7 @@ describe('aos/testing', () => {
     expect(service.emitted.slice(-2).map(({ event }) => event)).to.deep.equal(['bug.created', 'chat.noted']);
   });
 
-  it('runs jobs on request: one by name, or all queued ones, one per key', async () => {
+  it('runs jobs on request: a single job by name, or all queued jobs, one per key', async () => {
     await service.runQueue();
     sent.length = 0;
     for (const text of ['a', 'b']) {
@@ -95,7 +95,7 @@ describe('aos/testing', () => {
     );
   });
 
-  it('runs a command and reads health', async () => {
+  it('runs a command and returns health', async () => {
     expect(await service.command('chat say', { args: ['hi'] })).to.deep.equal({ json: {}, text: 'said' });
     expect((await service.health())['chat']).to.deep.equal({ ok: true, notes: 1 });
     expect((await getRejection(service.command('chat shout'))).message).to.equal(
@@ -103,13 +103,13 @@ describe('aos/testing', () => {
     );
   });
 
-  it('moves the clock only on request', async () => {
+  it('advances the clock only on request', async () => {
     const before = service.clock.now();
     service.clock.advance(60_000);
     expect(service.clock.now() - before).to.equal(60_000);
   });
 
-  it('fails where the service fails: a missing dependency, a plugin that throws, an invalid section', async () => {
+  it('fails like the service: missing dependency, throwing plugin, invalid section', async () => {
     expect((await getRejection(boot([chat]))).message).to.include('plugin chat: needs "projects.directory"');
     const broken = { id: 'broken', version: '1.0.0', api: 1, title: 'Broken', setup: () => ({ rotues: [] }) };
     expect((await getRejection(boot([broken as never]))).message).to.match(
@@ -119,7 +119,7 @@ describe('aos/testing', () => {
     expect((await getRejection(boot([chat, projects], { config }))).message).to.include('chat.rooom is unknown');
   });
 
-  it('returns the stubbed values, and names a call without one', async () => {
+  it('returns stubbed values, and reports a call without a stub', async () => {
     const silent = await boot([chat, stub(PROJECTS)]);
     await silent.emit(BUG_CREATED, BUG);
     const line = silent.log.lines.find(({ level }) => level === 'error');
@@ -143,7 +143,7 @@ describe('aos/testing', () => {
     expect(await ctx.resolve(PROJECTS).get('shop')).to.deep.equal({ slug: 'shop' });
   });
 
-  describe('with a plugin of a test', () => {
+  describe('with a custom plugin', () => {
     const plugin = (setup: Plugin['setup']): Plugin => ({
       id: 'tried',
       version: '1.0.0',
@@ -158,7 +158,7 @@ describe('aos/testing', () => {
       own = undefined;
     });
 
-    it('runs jobs when they are due, and retries as the service does', async () => {
+    it('runs jobs when due, and retries like the service', async () => {
       const runs: [number, boolean][] = [];
       own = await boot([
         plugin((ctx) => ({
@@ -193,7 +193,7 @@ describe('aos/testing', () => {
       expect(own.enqueued).to.deep.equal([]);
     });
 
-    it('runs on the embedded engine, and removes its folder', async () => {
+    it('runs on the embedded engine, and removes its directory', async () => {
       own = await boot([plugin(() => ({}))], { store: 'embedded' });
       expect(own.store.engine).to.equal('sqlite');
       await own.collection<{ id: string; n: number }>('tried_rows').insert({ id: 'a', n: 1 });
@@ -247,7 +247,7 @@ describe('aos/testing', () => {
       ],
     ];
     for (const [name, use, message] of misused) {
-      it(`names ${name}`, async () => {
+      it(`reports ${name}`, async () => {
         const failed = boot([
           plugin((ctx) => {
             use(ctx as never);

@@ -1,4 +1,7 @@
-/** What a plugin names and nobody has is told at its start, with place and mend: in a test and in the service alike. */
+/**
+ * What a plugin names and nobody has is told at its start, with place and mend: in a test and in
+ * the service alike.
+ */
 import { expect } from 'chai';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -29,7 +32,7 @@ export default {
 };
 `;
 
-describe('faults at the start of a plugin', () => {
+describe('plugin validation at startup', () => {
   const folders: string[] = [];
   after(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
 
@@ -169,14 +172,14 @@ describe('faults at the start of a plugin', () => {
     });
   }
 
-  it('reports nothing for a valid plugin, and ignores what it only mentions', async () => {
+  it('reports nothing for a valid plugin, and ignores names in comments and strings', async () => {
     const before = `// new View('old'), jobs.enqueue('old')\nconst text = "/* not a comment"; /* new View('older') */`;
     const service = await boot([await planted({ parts: both(), before })]);
     expect((await service.request('GET', '/oncall', { as: 'member' })).status).to.equal(200);
     await service.stop();
   });
 
-  it('rejects an unknown job name at run time when it is enqueued', async () => {
+  it('rejects an undeclared job name when the job is enqueued', async () => {
     const route = `{ method: 'POST', path: '/api/oncall/v1/x', summary: 'x', access: 'public', handle: ({ query }) => ctx.ports.jobs.enqueue(name).then(() => ({})) }`;
     const before = `const name = ['no', 'body'].join('');`;
     const service = await boot([await planted({ parts: `routes: [${route}]`, before })]);
@@ -186,7 +189,7 @@ describe('faults at the start of a plugin', () => {
     await service.stop();
   });
 
-  it('finds nothing in the built-in plugins', async () => {
+  it('reports nothing for the built-in plugins', async () => {
     const service = new InMemory(BUILTIN, {});
     await service.start();
     await service.stop();

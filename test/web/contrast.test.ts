@@ -1,4 +1,7 @@
-/** Colours of the theme against WCAG 2: 4.5 for text, 3 for the outlines of controls, in both themes. */
+/**
+ * Colours of the theme against WCAG 2: 4.5 for text, 3 for the outlines of controls, in both
+ * themes.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

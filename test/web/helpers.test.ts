@@ -17,16 +17,16 @@ function call(name: string, ...args: unknown[]): string {
   return String(helper(...args, { hash: {} }));
 }
 
-describe('names for values', () => {
+describe('display names of values', () => {
   const { 'label-of': labelOf, 'chips-of': chipsOf } = zurich;
   const projects = [{ value: 'shop', label: 'Online shop' }];
 
-  it('label-of returns the name that a select shows, and the value without one', () => {
+  it('label-of returns the label of a select option, or the value without a label', () => {
     const said = [labelOf?.(projects, 'shop'), labelOf?.(projects, 'gone'), labelOf?.(undefined, 'all')];
     expect(said).to.deep.equal(['Online shop', 'gone', 'all']);
   });
 
-  it('chips-of returns the names of the values of a parameter with a list', () => {
+  it('chips-of returns the names of the values of a list parameter', () => {
     const query = { project: ['shop', 'gone'], status: 'open' };
     const chips = chipsOf?.('/errors', query, ['project', 'Project', 'status', 'Status'], {
       hash: { project: projects },
@@ -41,7 +41,7 @@ describe('names for values', () => {
 });
 
 describe('time helpers', () => {
-  it('show the zone, with UTC in the title, and the age next to the time or in the title', () => {
+  it('show the time zone, with UTC in the title, and the age next to the time or in the title', () => {
     const html = call('time', '2026-11-20T08:12:30.123Z');
     expect(html).to.include('datetime="2026-11-20T08:12:30.123Z"');
     expect(html).to.include(
@@ -70,7 +70,7 @@ describe('time helpers', () => {
     expect(nepal('2026-11-20T18:15:00.000Z')).to.equal('21 Nov 2026, 00:00:00 GMT+5:45');
   });
 
-  it('use the zone and the hours that the reader of the page chose', () => {
+  it('use the time zone and hour format of the current user', () => {
     const reader = { timezone: 'America/New_York', hours: 12 };
     const at = '2026-11-20T20:05:09.000Z';
     expect(render('{{time at}}', { at, reader })).to.include(
@@ -87,7 +87,7 @@ describe('time helpers', () => {
     expect(midnight).to.include('20 Nov 2026, 12:00 am ');
   });
 
-  it('leave times of public pages to the browser, without texts that change', () => {
+  it('leave times of public pages to the browser, without changing text', () => {
     const reader = { timezone: 'Europe/Zurich', hours: 24, public: true };
     const at = '2026-11-20T08:12:30.123Z';
     expect(render('{{time at mode="minute"}}', { at, reader })).to.equal(
@@ -96,7 +96,7 @@ describe('time helpers', () => {
     expect(render('{{time at}}', { at })).not.to.include('data-time');
   });
 
-  it('reject an unknown zone at the start', () => {
+  it('reject an unknown zone at startup', () => {
     expect(() => createHelpers({ timezone: 'Mars/Olympus', now: () => 0 })).to.throw(RangeError);
   });
 
@@ -147,7 +147,7 @@ describe('numbers', () => {
   ];
   for (const [n, text] of sizes) it(`print ${String(n)} bytes as ${text}`, () => expect(formatBytes(n)).to.equal(text));
 
-  it('are grouped, counted and shared', () => {
+  it('are formatted with grouping, counts and percentages', () => {
     expect(call('num', 1234567)).to.equal('1,234,567');
     expect(call('plural', 1, 'item')).to.equal('1 item');
     expect(call('plural', 0, 'reply', 'replies')).to.equal('0 replies');
@@ -156,13 +156,13 @@ describe('numbers', () => {
 });
 
 describe('links', () => {
-  it('keep the filters, change one and remove one', () => {
+  it('preserve the filters, and change or remove one of them', () => {
     expect(buildUrl('/bugs', { status: ['a', 'b'], cursor: 'x' }, { cursor: null, q: 'a b&c' })).to.equal(
       '/bugs?status=a&status=b&q=a+b%26c',
     );
   });
 
-  it('lead only to http and https', () => {
+  it('allow only http and https', () => {
     for (const bad of [
       'javascript:alert(1)',
       ' JaVaScRiPt:1',
@@ -181,7 +181,7 @@ describe('links', () => {
     );
   });
 
-  it('never lead anywhere else, for any text', () => {
+  it('never point to another target, for any text', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -212,7 +212,7 @@ describe('external texts', () => {
     'sparkline',
   ];
 
-  it('are escaped by every helper that writes markup', () => {
+  it('are escaped by every helper that generates markup', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom('<', '>', '"', "'", '&', '`', '=', 'a', ' ', '/', '\n') }),
@@ -228,7 +228,7 @@ describe('external texts', () => {
     );
   });
 
-  it('stay the same text after escaping and parsing', () => {
+  it('are unchanged after escaping and parsing', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
         const html = escapeHtml(text);
@@ -258,7 +258,7 @@ describe('charts', () => {
     expect(buildSparkPath([1], 10, 10)).to.equal('');
   });
 
-  it('omit the middle of a level line', () => {
+  it('omit interior points of a flat line', () => {
     expect(buildSparkPath([0, 0, 0, 4, 4, 4, 0], 60, 8)).to.equal('M0,8L20,8L30,0L50,0L60,8');
     expect(render('{{sparkline v}}', { v: [0, 0, 0] }))
       .to.include('d="M0 22.5H96"')
@@ -277,7 +277,7 @@ describe('charts', () => {
     );
   });
 
-  it('contain no style and have a name when they carry meaning', () => {
+  it('contain no inline style, and have an accessible name when they carry meaning', () => {
     const html = render(
       '{{bar-chart v label="Errors per hour" titles=t}}{{share-bar p label="States"}}{{progress-bar 3 7 label="Rule"}}',
       {
@@ -315,7 +315,7 @@ describe('charts', () => {
     expect(render('{{series-chart p label="cpu"}}', { p: [] })).to.equal('');
   });
 
-  it('name the unit of a series, with no axis below zero without negative values, and none above 100% for a share', () => {
+  it('name the unit of a series, and limit the axis to zero and to 100% for a share', () => {
     const p = [1, 4, 2, 98].map((avg, i) => ({ t: new Date(i * 60_000).toISOString(), avg }));
     const axis = (more: object): string[] => {
       const context = { p, f: p[0]?.t, t: p.at(-1)?.t, mean: 3, ...more };
@@ -344,7 +344,7 @@ describe('charts', () => {
       .and.not.contain('bars');
   });
 
-  it('round times of the zone, also on the day when the clock goes back', () => {
+  it('align times to the zone, also on the day when the clock goes back', () => {
     const ticks = (from: string, hours: number, zone: string): string[] =>
       listTimeTicks(Date.parse(from), Date.parse(from) + hours * 3_600_000, zone).map(({ label }) => label);
     expect(ticks('2026-11-21T09:17:00Z', 24, 'UTC')).to.deep.equal([
@@ -390,7 +390,7 @@ describe('charts', () => {
     expect(listTimeTicks(5, 5, 'UTC')).to.deep.equal([]);
   });
 
-  it('title columns of states, with a label of the number with problems', () => {
+  it('add the number of problems to the titles of state columns', () => {
     const columns = [
       { tone: 'critical', text: 'down', seconds: 90 },
       { tone: 'success', text: '<up>', seconds: null },
@@ -402,7 +402,7 @@ describe('charts', () => {
     expect(render('{{state-bar none}}')).to.include('down in 0 of 0');
   });
 
-  it('join equal neighbouring columns in one line, named by the first and the last', () => {
+  it('merge equal adjacent columns into a line, titled by the first and the last', () => {
     const up = { tone: 'success', text: 'up', seconds: null };
     const down = { tone: 'critical', text: 'down', seconds: 60 };
     const columns = [up, up, up, down, { ...down, seconds: 120 }, up];
@@ -416,7 +416,7 @@ describe('charts', () => {
     expect(html).to.include('viewBox="0 0 46 24"');
   });
 
-  it('keep a series inside its box, for any values', () => {
+  it('fit a series inside its box, for any values', () => {
     const value = fc.double({ noNaN: true, min: -1e12, max: 1e12 });
     fc.assert(
       fc.property(fc.array(value, { minLength: 1, maxLength: 30 }), fc.option(value), (values, mean) => {
@@ -440,14 +440,14 @@ describe('charts', () => {
     );
   });
 
-  it('keep progress between nothing and all', () => {
+  it('limit progress to between 0 and 100 %', () => {
     expect(render('{{progress-bar 9 7}}')).to.include('value="7"');
     expect(render('{{progress-bar x y}}')).to.include('aria-valuenow="0"');
   });
 });
 
 describe('code', () => {
-  it('keeps the lines of a trace unchanged and marks one', () => {
+  it('preserves the lines of a trace and marks one line', () => {
     const html = render('  {{stack-trace text mark=1}}', { text: 'Error: a\r\n    at b (c.ts:1)\n' });
     expect(html.match(/trace-line/g)).to.have.length(2);
     expect(html).to.include(
@@ -455,17 +455,17 @@ describe('code', () => {
     );
   });
 
-  it('shows backticks of prose as code, escaped, and lone ones unchanged', () => {
+  it('renders backticks in prose as escaped code, and leaves unpaired ones unchanged', () => {
     expect(render('{{prose t}}', { t: 'a `<b>` c ` d' })).to.equal('a <code>&lt;b&gt;</code> c &#x60; d');
   });
 
-  it('shows values other than texts as JSON', () => {
+  it('shows values other than strings as JSON', () => {
     expect(render('{{code-block v}}', { v: { a: '<' } })).to.include('&quot;a&quot;: &quot;&lt;&quot;');
   });
 });
 
-describe('conditions', () => {
-  it('compare without guessing types', () => {
+describe('conditional helpers', () => {
+  it('compare without type coercion', () => {
     expect(
       render('{{eq a b}} {{eq a c}} {{gt 3 2}} {{gt "b" "a"}} {{gt 3 "2"}} {{lte 2 2}}', { a: 1, b: '1', c: 1 }),
     ).to.equal('false true true true false true');
@@ -479,7 +479,7 @@ describe('conditions', () => {
     ).to.equal('no no true');
   });
 
-  it('choose, fall back, and look inside', () => {
+  it('support choices, fallbacks and membership checks', () => {
     expect(
       render('{{choose t "y" "n"}} {{default x "" "z"}} {{includes l "b"}} {{length-of l}} {{concat "a" 1}}', {
         t: true,
@@ -488,11 +488,11 @@ describe('conditions', () => {
     ).to.equal('y z true 2 a1');
   });
 
-  it('cut text by characters, not within them', () => {
+  it('truncate text at character boundaries', () => {
     expect(render('{{truncate t 3}}', { t: '😀😀😀😀' })).to.equal('<span title="😀😀😀😀">😀😀…</span>');
   });
 
-  it('name a state in plain words', () => {
+  it('describe a state in plain words', () => {
     expect(render('{{words "wont_fix"}} {{sentence "in_progress"}} {{initial "anna"}}')).to.equal(
       'won’t fix In progress A',
     );
@@ -512,7 +512,7 @@ describe('conditions', () => {
 describe('lists', () => {
   const query = { status: ['open', 'closed'], q: 'a&b', cursor: 'c', muted: [false] };
 
-  it('have a chip for every value of the named parameters, which leads to the list without it', () => {
+  it('show a chip for every value of the given parameters, with a link that removes it', () => {
     const html = render(
       '{{#each (chips-of "/bugs" q (list-of "status" "Status" "q" "Search"))}}{{label}} {{value}} {{href}}|{{/each}}',
       { q: query },
@@ -523,7 +523,7 @@ describe('lists', () => {
     expect(render('{{#each (chips-of "/bugs" nothing (list-of "q" "Search"))}}x{{/each}}')).to.equal('');
   });
 
-  it('check whether a value was given, once or several times', () => {
+  it('check whether a value is present, once or several times', () => {
     const source = '{{among v "open"}} {{first-of v}} {{count-of v}}';
     expect(render(source, { v: ['open', 'closed'] })).to.equal('true open 2');
     expect(render(source, { v: 'reopen' })).to.equal('false reopen 1');
@@ -531,7 +531,7 @@ describe('lists', () => {
     expect(render('{{among v "false"}}', { v: [false] })).to.equal('true');
   });
 
-  it('name the selection of a menu and tick it', () => {
+  it('show and check the selected option of a menu', () => {
     const html = render('{{> pick name="s" label="Status" options=o values=v}}', {
       o: ['open', 'in_progress'],
       v: ['in_progress'],
@@ -544,13 +544,13 @@ describe('lists', () => {
 });
 
 describe('charts over time', () => {
-  it('name the hours in the service’s time zone and the days in UTC, the running one last', () => {
+  it('label hours in the service’s time zone and days in UTC, the current one last', () => {
     expect(zurich['hour-titles']?.(3)).to.deep.equal(['20 Nov, 07:00 CET', '20 Nov, 08:00 CET', '20 Nov, 09:00 CET']);
     expect(zurich['day-titles']?.(2)).to.deep.equal(['19 Nov', '20 Nov']);
     expect(zurich['hour-titles']?.('x')).to.deep.equal([]);
   });
 
-  it('show new and regressed above the line, resolved below it, each day with its numbers', () => {
+  it('show new and regressed above the line, resolved below it, and the numbers of each day', () => {
     const days = [
       { date: '2026-11-19', new: 4, resolved: 1, regressed: 1 },
       { date: '<b>', new: 0, resolved: 0, regressed: 0 },
@@ -562,7 +562,7 @@ describe('charts over time', () => {
   });
 });
 
-describe('a tree of values', () => {
+describe('value tree', () => {
   it('escapes keys and values and distinguishes types', () => {
     const html = render('{{json-tree v}}', {
       v: { '<k>': '<v>', n: 1, t: true, none: null, empty: [], inner: { a: ['x'] } },

@@ -11,7 +11,7 @@ const guide = (text: string, page = 'operations'): string =>
   render(text, { hash: { base: '/docs/', page } }).toString();
 
 describe('external markdown', () => {
-  it('becomes lists, code and links to the web', () => {
+  it('is rendered as lists, code and links to the web', () => {
     const html = outside('# Title\n\n- one\n- `two`\n\n[here](https://example.com/a?b=1&c=2)');
     expect(html).to.include('<h1>Title</h1>').and.include('<li>one</li>').and.include('<code>two</code>');
     expect(html).to.include('href="https://example.com/a?b=1&amp;c=2" rel="noopener noreferrer nofollow"');
@@ -42,7 +42,9 @@ describe('external markdown', () => {
       for (const [, href = ''] of html.matchAll(/href="([^"]*)"/g)) expect(href).to.match(/^https?:/);
     });
 
-  /** Texts that cost the most for their length, each as long as one text of an item's page may be. */
+  /**
+   * Texts that cost the most for their length, each as long as one text of an item's page may be.
+   */
   const LONGEST = 4096;
   const HOSTILE: Record<string, string> = {
     'a wide table of short rows': `|${'a|'.repeat(60)}\n|${'-|'.repeat(60)}\n${'|\n'.repeat(LONGEST)}`,
@@ -61,7 +63,7 @@ describe('external markdown', () => {
     strikes: '~~a~'.repeat(LONGEST),
   };
   for (const [what, whole] of Object.entries(HOSTILE))
-    it(`limits the markup, in linear time: ${what}`, () => {
+    it(`has limited markup in linear time: ${what}`, () => {
       const text = whole.slice(0, LONGEST);
       expect(outside(text).length).to.be.below(16 * LONGEST);
       // Far more than a page shows, so that work which grows with the square of it takes minutes.
@@ -70,7 +72,7 @@ describe('external markdown', () => {
       }, what);
     });
 
-  it('renders a table up to a page’s size, and shows a larger one as written', () => {
+  it('is rendered as a table within the size limit of a page, and as plain text above it', () => {
     const rows = (n: number): string => `|a|b|\n|-|-|\n${'|1|2|\n'.repeat(n)}`;
     expect(outside(rows(100)))
       .to.include('<table')
@@ -82,7 +84,7 @@ describe('external markdown', () => {
     expect(guide(rows(400))).to.include('<table');
   });
 
-  it('contains only its own markup, for any text', () => {
+  it('contains only generated markup, for any text', () => {
     const piece = fc.constantFrom(
       '<',
       '>',
@@ -115,7 +117,7 @@ describe('external markdown', () => {
 });
 
 describe('expensive markdown', () => {
-  it('shows a long paragraph as written', () => {
+  it('is shown as plain text for a long paragraph', () => {
     const text = `${'![*_<b>'.repeat(2_000)} end`;
     expect(outside(text)).to.include(' end</p>').and.include('&lt;b&gt;').and.not.include('<em>');
     expect(outside(`**a**\n\n${text}`)).to.include('<strong>a</strong>');
@@ -124,8 +126,8 @@ describe('expensive markdown', () => {
   });
 });
 
-describe('a guide', () => {
-  it('links to other guides, to their headings, and nowhere else', () => {
+describe('guide', () => {
+  it('links only to other guides and their headings', () => {
     expect(guide('[a](keys.md#release-key)')).to.include('href="/docs/keys#release-key"');
     expect(guide('[a](decisions/003-x.md)')).to.include('href="/docs/decisions/003-x"');
     expect(guide('[a](../keys.md)', 'decisions/003-x')).to.include('href="/docs/keys"');
@@ -136,7 +138,7 @@ describe('a guide', () => {
     expect(guide('[a](../clients/sdk/README.md) b')).to.include('<span>a</span> b');
   });
 
-  it('numbers anchors of equal headings, and shows its pictures', () => {
+  it('numbers anchors of duplicate headings, and shows its images', () => {
     const html = guide('## Why `down`?\n\n## Why down?\n\n![The loop](images/loop.svg)');
     expect(html).to.include('<h2 id="why-down">').and.include('<h2 id="why-down-1">');
     expect(html).to.include('<img src="/docs/images/loop.svg" alt="The loop" loading="lazy">');

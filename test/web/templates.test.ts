@@ -56,7 +56,7 @@ describe('templates', () => {
   const names = [...Object.keys(createHelpers({ timezone: 'UTC', now: () => 0 })), 'asset'];
   const known = Object.fromEntries(names.map((name) => [name, true]));
 
-  it('are found', () => {
+  it('exist', () => {
     expect(all.map(({ file }) => file)).to.include.members(['web/layouts/app.hbs', 'plugins/health/views/system.hbs']);
   });
 
@@ -65,8 +65,9 @@ describe('templates', () => {
       expect(faults(file, source)).to.deep.equal([]);
     });
 
-    it(`${file} uses helpers and partials that exist, and renders without data`, () => {
-      // With `knownHelpersOnly` a misspelt helper is a compile error; without it, silence on the page.
+    it(`${file} uses existing helpers and partials, and renders without data`, () => {
+      // With `knownHelpersOnly` a misspelt helper is a compile error; without it, silence on the
+      // page.
       Handlebars.precompile(source, { ...COMPILE, knownHelpersOnly: true, knownHelpers: known });
       expect(partialsUsed(source).filter((name) => name !== '@partial-block' && !partials.has(name))).to.deep.equal([]);
       const page = render(source);
@@ -74,7 +75,7 @@ describe('templates', () => {
     });
   }
 
-  it('use icons that the sprite has', () => {
+  it('use only icons in the sprite', () => {
     const sprite = readFileSync(join(root, 'web/assets/icons.svg'), 'utf8');
     const has = new Set([...sprite.matchAll(/id="i-([a-z0-9-]+)"/g)].map(([, id]) => id));
     const used = all.flatMap(({ source }) => [...source.matchAll(/\bicon[= ]"([a-z0-9-]+)"/g)].map(([, id]) => id));
@@ -128,7 +129,7 @@ describe('layouts', () => {
     crumbs: [{ label: 'Bugs', href: '/bugs' }, { label: 'shop-1' }],
   };
 
-  it('render app with its landmarks, mark the current entry, and escape texts', () => {
+  it('render the app layout with landmarks, mark the current entry, and escape texts', () => {
     const page = renderFile('web/layouts/app.hbs', context);
     expect(page.match(/<h1/g)).to.have.length(1);
     expect(page.match(/<main/g)).to.have.length(1);
@@ -143,12 +144,12 @@ describe('layouts', () => {
     expect(page.indexOf('/assets/theme.js')).to.be.lessThan(page.indexOf('/assets/aos.css'));
   });
 
-  it('follow the system without a chosen theme', () => {
+  it('follow the system theme when none is selected', () => {
     const page = renderFile('web/layouts/blank.hbs', { ...context, theme: undefined, user: null });
     expect(page).to.include('data-svc-theme="auto" data-bs-theme="light"').and.not.include('/logout');
   });
 
-  it('show on an error page what happened, who may, and the request', () => {
+  it('show the error, who has access, and the request id on an error page', () => {
     const page = renderFile('web/views/error.hbs', {
       status: 403,
       code: 'role_not_allowed',
@@ -172,13 +173,13 @@ describe('partials', () => {
     expect(html).to.include('aria-invalid="true"').and.include('Too short').and.include('value="&quot;&gt;&lt;b&gt;"');
   });
 
-  it('field sees only its own parameters', () => {
+  it('field accesses only its parameters', () => {
     expect(
       render('{{> field name="a" label="A"}}', { error: 'leaked', value: 'leaked', help: 'leaked' }),
     ).not.to.include('leaked');
   });
 
-  it('select marks the selection, given as texts or as pairs', () => {
+  it('select marks the selected option, given as strings or pairs', () => {
     const texts = render('{{> select name="s" label="S" options=o value="in_progress"}}', {
       o: ['open', 'in_progress'],
     });
@@ -192,7 +193,7 @@ describe('partials', () => {
     expect(pairs).to.include('<option value="a">A</option>').and.include('<option value="b" selected>Bee</option>');
   });
 
-  it('pagination keeps the filters', () => {
+  it('pagination preserves the filters', () => {
     const html = render('{{> pagination path="/bugs" query=query cursor=query.cursor next_cursor="n+1"}}', {
       query: { status: ['open', 'closed'], cursor: 'c' },
     });
@@ -200,11 +201,11 @@ describe('partials', () => {
     expect(html).to.include('href="/bugs?status&#x3D;open&amp;status&#x3D;closed"');
   });
 
-  it('pagination of one page is nothing', () => {
+  it('pagination renders nothing for a single page', () => {
     expect(render('{{> pagination path="/bugs" query=query next_cursor=null}}').trim()).to.equal('');
   });
 
-  it('confirm names what it does and carries token and fields', () => {
+  it('confirm shows its action and includes token and fields', () => {
     const html = render('{{> confirm action="/x" label="Delete" text="Deletes shop." fields=(object-of id="7")}}', {
       csrf_token: 't0k',
     });
@@ -212,7 +213,7 @@ describe('partials', () => {
     expect(html).to.include('name="id" value="7"').and.include('method="post" action="/x"');
   });
 
-  it('the block of page-header sees the page', () => {
+  it('the block of page-header has access to the page context', () => {
     expect(
       render('{{#> page-header heading="H"}}<b>{{deep.name}}</b>{{/page-header}}', { deep: { name: 'N' } }),
     ).to.include('<b>N</b>');

@@ -1,4 +1,7 @@
-/** Templates as they ship: the compiled tree holds copies of every view beside the code that renders it. */
+/**
+ * Templates as they ship: the compiled tree holds copies of every view beside the code that renders
+ * it.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';

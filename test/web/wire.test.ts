@@ -1,4 +1,7 @@
-/** What a page costs on the wire, by real requests: the list of bugs, and everything that a first visit to it fetches. */
+/**
+ * What a page costs on the wire, by real requests: the list of bugs, and everything that a first
+ * visit to it fetches.
+ */
 import { get } from 'node:http';
 import { expect } from 'chai';
 import { ADMIN_ACCOUNT, TestService } from '../support/service.js';
@@ -8,7 +11,7 @@ const ROWS = 60;
 const PAGE_BYTES = 15_000;
 const VISIT_BYTES = 80_000;
 
-describe('web: bytes on the wire', () => {
+describe('web: transfer size', () => {
   let service: TestService;
   let cookie: string;
 
@@ -51,7 +54,7 @@ describe('web: bytes on the wire', () => {
       }).on('error', reject);
     });
 
-  it('a full list of bugs is below 15 KB, its first visit below 80 KB', async () => {
+  it('serves a full bug list below 15 KB, and its first visit below 80 KB', async () => {
     const plain = (await fetched('/bugs', 'identity')).bytes.toString('utf8');
     expect(plain.match(/<tr data-ref=/g)?.length).to.equal(50);
     for (const encoding of ['br', 'gzip']) {

@@ -1,4 +1,7 @@
-/** The plugin in the service, in memory: nothing listens, no time passes, every test takes milliseconds. */
+/**
+ * The plugin in the service, in memory: nothing listens, no time passes, every test takes
+ * milliseconds.
+ */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { BUG_CRITICAL, ITEMS } from 'aos/domain';

@@ -51,7 +51,8 @@ export class Shifts {
   }
 
   /**
-   * The caller holds the plugin's lock `shifts`: two shifts that are added at once could not see each other.
+   * The caller holds the plugin's lock `shifts`: two shifts that are added at once could not see
+   * each other.
    * @throws ServiceError oncall_overlap, oncall_backwards
    */
   async add({ person, starts_at, ends_at }: NewShift): Promise<Shift> {
@@ -76,8 +77,9 @@ export class Shifts {
   }
 
   /**
-   * Announces the running shift, once. `announce` may be asked again with the same shift when it answers false, or when
-   * the process ends before the mark is written: listeners know the event by its id.
+   * Announces the running shift, once. `announce` may be asked again with the same shift when it
+   * answers false, or when the process ends before the mark is written: listeners know the event by
+   * its id.
    */
   async handOver(announce: (shift: Shift) => Promise<boolean>): Promise<void> {
     const shift = await this.now();

@@ -69,7 +69,9 @@ export class TokenService implements TokenIssuer {
     @inject(PURPOSE_PROVIDERS) private readonly purposes: () => readonly TokenPurposeResolver[],
   ) {}
 
-  /** The bearer of `secret`, which has a token's shape; null when it is unknown, expired or revoked. */
+  /**
+   * The bearer of `secret`, which has a token's shape; null when it is unknown, expired or revoked.
+   */
   async verify(secret: string): Promise<TokenPrincipal | null> {
     const doc = await this.rows.get(computeSha256(secret));
     const now = this.clock.iso();

@@ -1,4 +1,7 @@
-/** Jobs on a machine whose clock is put forward and back (contract 95, a bad day). The monotonic clock goes on as ever. */
+/**
+ * Jobs on a machine whose clock is put forward and back (contract 95, a bad day). The monotonic
+ * clock goes on as ever.
+ */
 import { expect } from 'chai';
 import type { JobParameters } from 'agenda';
 import { JOBS_COLLECTION, type JobDoc } from '../../../adapters/agenda/job-document.js';
@@ -14,7 +17,7 @@ const LEASE_MS = 61_000;
 const YEAR_MS = 365 * DAY_MS;
 const STEPS = { 'an hour back': -HOUR_MS, 'a year back': -YEAR_MS, 'an hour ahead': HOUR_MS, 'a year ahead': YEAR_MS };
 
-describe('jobs: a clock that steps', () => {
+describe('jobs: clock jumps', () => {
   let store: MemoryStore;
   let clock: ManualClock;
   beforeEach(async () => {
@@ -54,12 +57,13 @@ describe('jobs: a clock that steps', () => {
     (await store.collection<JobDoc>(JOBS_COLLECTION.name).get(NAME)) ?? expect.fail('it is stored');
 
   for (const [name, ms] of Object.entries(STEPS)) {
-    it(`of ${name}: a repeating job continues with its interval`, async () => {
+    it(`runs a repeating job at its interval after a jump of ${name}`, async () => {
       const process = repository();
       await every(process, 5 * MINUTE_MS);
       expect(await runs(process)).to.equal(true);
       step(ms);
-      // Ahead it is due at once; either way it runs again within its interval, and then once in each.
+      // Ahead it is due at once; either way it runs again within its interval, and then once in
+      // each.
       clock.advance(5 * MINUTE_MS + 1);
       expect(await runs(process)).to.equal(true);
       clock.advance(5 * MINUTE_MS + 1);
@@ -71,7 +75,7 @@ describe('jobs: a clock that steps', () => {
       expect(await runs(process)).to.equal(true);
     });
 
-    it(`of ${name} while it runs: the interval starts at its start`, async () => {
+    it(`starts the interval at the start of a run when the clock jumps ${name} during the run`, async () => {
       const process = repository();
       await every(process, 5 * MINUTE_MS);
       const job = (await process.getNextJobToRun(NAME)) ?? expect.fail('it is due');
@@ -85,7 +89,7 @@ describe('jobs: a clock that steps', () => {
       expect(await runs(process)).to.equal(true);
     });
 
-    it(`of ${name}: the lock of a living process keeps its duration, and that of a dead one ends`, async () => {
+    it(`keeps the lock of a live process for its full duration and ends that of a dead process (${name})`, async () => {
       const [first, second] = [repository(), repository()];
       await every(first, 5 * MINUTE_MS);
       const job = (await first.getNextJobToRun(NAME)) ?? expect.fail('it is due');
@@ -101,7 +105,7 @@ describe('jobs: a clock that steps', () => {
     });
   }
 
-  it('keeps the lock of a living process when the clock steps an hour ahead twice', async () => {
+  it('keeps the lock of a live process when the clock jumps an hour ahead twice', async () => {
     const [first, second] = [repository(), repository()];
     await every(first, 5 * MINUTE_MS);
     const job = (await first.getNextJobToRun(NAME)) ?? expect.fail('it is due');
@@ -115,7 +119,7 @@ describe('jobs: a clock that steps', () => {
     expect(await runs(second)).to.equal(true);
   });
 
-  it('corrects times far ahead of another machine or an earlier process', async () => {
+  it('corrects times far in the future that another machine or an earlier process wrote', async () => {
     const wrong = new ManualClock(clock.now() + YEAR_MS);
     const before = repository(wrong);
     await every(before, 5 * MINUTE_MS);
@@ -130,7 +134,7 @@ describe('jobs: a clock that steps', () => {
     expect((await stored()).due_at).to.equal(toIsoString(clock.now() + 5 * MINUTE_MS));
   });
 
-  it('evaluates a cron expression again, and keeps an explicit time', async () => {
+  it('recomputes the due time of a cron expression but not an explicit due time', async () => {
     const process = repository();
     const midnight = Math.floor(clock.now() / DAY_MS + 1) * DAY_MS;
     await process.rows.schedule(NAME, '0 0 * * *');
@@ -139,7 +143,7 @@ describe('jobs: a clock that steps', () => {
     expect((await stored()).due_at).to.equal(toIsoString(midnight - 2 * DAY_MS));
   });
 
-  it('costs one query a minute', async () => {
+  it('sends one query per minute', async () => {
     const process = repository();
     const jobs = store.collection<JobDoc>(JOBS_COLLECTION.name);
     await every(process, 5 * MINUTE_MS);

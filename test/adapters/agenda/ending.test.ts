@@ -1,4 +1,7 @@
-/** What is told of the end of a run whose storing takes long, as it does on a busy machine's first start. */
+/**
+ * What is told of the end of a run whose storing takes long, as it does on a busy machine's first
+ * start.
+ */
 import { expect } from 'chai';
 import { Job } from 'agenda';
 import { MemoryStore } from '../../../adapters/memory/store.js';
@@ -31,7 +34,7 @@ class SlowEnds extends MemoryStore {
   }
 }
 
-describe('jobs: the end of a run', function () {
+describe('jobs: end of a run', function () {
   let looks = 0;
   const original = Object.getOwnPropertyDescriptor(Job.prototype, 'isExpired') ?? {};
   before(() => {
@@ -48,7 +51,7 @@ describe('jobs: the end of a run', function () {
     Object.defineProperty(Job.prototype, 'isExpired', original);
   });
 
-  it('does not log a run as canceled whose end takes long to store', async () => {
+  it('does not log a run as canceled when storing its result takes long', async () => {
     const store = new SlowEnds();
     await store.ensure(JOBS_COLLECTIONS);
     let ran = 0;

@@ -50,8 +50,8 @@ class Lines implements Logger {
   }
 }
 
-describe('jobs: an unavailable store', function () {
-  it('is logged once a minute with the number of omitted lines, and so is its return', async () => {
+describe('jobs: unavailable store', function () {
+  it('logs the outage once a minute with the number of suppressed lines, and then logs the recovery', async () => {
     const store = new AwayStore();
     await store.ensure(JOBS_COLLECTIONS);
     const clock = new ManualClock();
@@ -82,7 +82,7 @@ describe('jobs: an unavailable store', function () {
     expect(log.told).to.have.lengthOf(3);
   });
 
-  it('is logged by other parts once a minute each, and always by requests and for other errors', () => {
+  it('logs other components once a minute each, and requests and other errors every time', () => {
     const clock = new ManualClock();
     const lines = new Lines();
     const log: Logger = new StoreFaultLogger(lines, new RepeatedLineLimiter(() => clock.monotonic()));

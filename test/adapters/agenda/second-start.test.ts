@@ -28,7 +28,7 @@ class Counted extends MemoryStore {
   }
 }
 
-describe('repeating jobs at a start', () => {
+describe('repeating jobs at startup', () => {
   let store: Counted;
   let clock: ManualClock;
   beforeEach(async () => {
@@ -37,7 +37,10 @@ describe('repeating jobs at a start', () => {
     clock = new ManualClock();
   });
 
-  /** A start of a process whose job has this interval: how many changes it asked for, and when the job is due then. */
+  /**
+   * A start of a process whose job has this interval: how many changes it asked for, and when the
+   * job is due then.
+   */
   async function start(everyMs: number): Promise<[changes: number, due: string | undefined]> {
     const jobs = store.collection<JobDoc>(JOBS_COLLECTION.name);
     const rows = new JobStore(jobs, clock, new RandomIds(clock), () => expect.fail('it has no cron expression'));
@@ -47,14 +50,14 @@ describe('repeating jobs at a start', () => {
     return [store.changes, (await jobs.get('a.tick'))?.due_at];
   }
 
-  it('create a job in one write, and write nothing at the next start', async () => {
+  it('creates all jobs in one write, and writes nothing at the next start', async () => {
     const due = toIsoString(clock.now());
     expect(await start(EVERY_MS)).to.deep.equal([1, due]);
     clock.advance(1_000);
     expect(await start(EVERY_MS)).to.deep.equal([0, due]);
   });
 
-  it('move to a shorter interval, except when locked', async () => {
+  it('moves a job to a shorter interval unless it is locked', async () => {
     await start(EVERY_MS);
     const jobs = store.collection<JobDoc>(JOBS_COLLECTION.name);
     const later = toIsoString(clock.now() + EVERY_MS);
@@ -66,7 +69,7 @@ describe('repeating jobs at a start', () => {
     expect(await start(1_000)).to.deep.equal([1, toIsoString(clock.now() + 1_000)]);
   });
 
-  it('are due immediately when they have no due time', async () => {
+  it('schedules a job without a due time immediately', async () => {
     await start(EVERY_MS);
     await store.collection<JobDoc>(JOBS_COLLECTION.name).change({ id: 'a.tick' }, { unset: ['due_at'] });
     clock.advance(5_000);

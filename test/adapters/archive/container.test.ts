@@ -1,4 +1,7 @@
-/** Archives of `aos backup` and `aos export`: written whole or not at all, and read strictly (contract 95, command line). */
+/**
+ * Archives of `aos backup` and `aos export`: written whole or not at all, and read strictly
+ * (contract 95, command line).
+ */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -25,7 +28,7 @@ const HEAD: ArchiveHead = {
   migrations: null,
 };
 
-describe('archives', () => {
+describe('archive files', () => {
   let folder: string;
   let path: string;
   beforeEach(async () => {
@@ -51,7 +54,7 @@ describe('archives', () => {
     return error.message;
   };
 
-  it('restores any contents, from a file that only its owner can read', async () => {
+  it('restores any content from a file that only its owner can read', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 3_000 }), { maxLength: 6 }), async (all) => {
         await rm(path, { force: true });
@@ -74,7 +77,7 @@ describe('archives', () => {
     if (process.platform !== 'win32') expect((await stat(path)).mode & 0o777).to.equal(0o600);
   });
 
-  it('does not overwrite a file, and leaves nothing after a failure', async () => {
+  it('does not overwrite an existing file, and leaves nothing behind after a failure', async () => {
     await writeFile(path, 'mine');
     expect((await getRejection(writeArchive(path, HEAD, listed()))).message).to.match(
       /is there already: name another file/,
@@ -95,7 +98,7 @@ describe('archives', () => {
     expect(await readdir(folder)).to.deep.equal(['a.tar.gz']);
   });
 
-  it('rejects any changed byte', async () => {
+  it('rejects an archive with any changed byte', async () => {
     await writeArchive(path, HEAD, listed(createTextEntry('a', 'first'), createTextEntry('b', 'second')));
     const tar = gunzipSync(await readFile(path));
     await fc.assert(
@@ -120,7 +123,7 @@ describe('archives', () => {
     }
   });
 
-  it('rejects an unlisted or missing entry, another order, and another kind', async () => {
+  it('rejects an unlisted or missing entry, a different order, and a different kind of archive', async () => {
     const head = { name: 'archive.json', content: JSON.stringify(HEAD) };
     const hashes = (...entries: object[]) => ({ name: 'hashes.json', content: JSON.stringify({ entries }) });
     const cases: [Parameters<typeof buildTar>, RegExp][] = [
@@ -146,7 +149,7 @@ describe('archives', () => {
     expect(error.message).to.match(/is an export: `aos import` takes it/);
   });
 
-  it('rejects what packages may not hold: links, devices, paths outside, sparse files, several members', async function () {
+  it('rejects links, devices, paths outside the archive, sparse files and multiple gzip members', async function () {
     for (const { what, bytes, slow, only, limits } of HOSTILE_ARCHIVES) {
       if (slow === true || only !== undefined || limits !== undefined) continue;
       await writeFile(path, bytes());

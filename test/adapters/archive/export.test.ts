@@ -1,4 +1,7 @@
-/** What an export holds at once: a machine of 256 MB exports source maps too (docs/operations.md, backup and moving). */
+/**
+ * What an export holds at once: a machine of 256 MB exports source maps too (docs/operations.md,
+ * backup and moving).
+ */
 import { expect } from 'chai';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,7 +22,7 @@ const bound = <T extends object>(it: T, methods: Partial<T>): T =>
     },
   });
 
-describe('export', () => {
+describe('archive export', () => {
   let folder: string;
   beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), 'aos-export-'))));
   afterEach(() => rm(folder, { recursive: true, force: true }));
@@ -45,11 +48,11 @@ describe('export', () => {
     return pages;
   }
 
-  it('reads large documents few at a time', async () => {
+  it('reads large documents in small batches', async () => {
     expect(Math.max(...(await pagesOf(60, 350_000)))).to.be.below(4.5 * 1024 * 1024);
   });
 
-  it('reads small documents many at a time', async () => {
+  it('reads small documents in large batches', async () => {
     expect(await pagesOf(1_000, 10)).to.have.length.below(10);
   });
 });

@@ -21,7 +21,7 @@ const keys = (data: string): ServiceKeys => ({
   created: [],
 });
 
-describe('import', () => {
+describe('archive import', () => {
   let folder: string;
   let store: MemoryStore;
   const target = (finish: ImportTarget['finish']): ImportTarget => ({
@@ -42,7 +42,7 @@ describe('import', () => {
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  it('stores the given keys before the store counts as complete', async () => {
+  it('stores the given keys before it marks the store as complete', async () => {
     let half: unknown;
     await importDocuments(
       join(folder, 'e.tar.gz'),
@@ -57,7 +57,7 @@ describe('import', () => {
     await checkFingerprints(store, keys('d'), NOW);
   });
 
-  it('imports the chains of keys, without the fingerprints of the source store', async () => {
+  it('imports the key chains without the fingerprints of the source store', async () => {
     await importDocuments(
       join(folder, 'e.tar.gz'),
       target(() => Promise.resolve()),
@@ -66,7 +66,7 @@ describe('import', () => {
     expect(items.map(({ id }) => id)).to.deep.equal(['of_a_ring']);
   });
 
-  it('brings the bytes of documents back as bytes, also those that an earlier version kept as text', async () => {
+  it('restores binary fields as bytes, including those that an earlier version stored as text', async () => {
     const maps = [{ name: 'maps', bytes: 'data', indexes: [] }];
     const source = new MemoryStore();
     await source.collection<Doc>('maps').insert({ id: 'old', data: 'AP8=' } as Doc);
@@ -86,7 +86,7 @@ describe('import', () => {
     );
   });
 
-  it('refuses a document whose bytes are no base64', async () => {
+  it('rejects a document whose bytes are not valid base64', async () => {
     const source = new MemoryStore();
     for (const data of ['no base64!', 5, { $bytes: '' }]) {
       await source.collection<Doc>('maps').remove({});
@@ -99,7 +99,7 @@ describe('import', () => {
     }
   });
 
-  it('leaves the store empty when it cannot be finished', async () => {
+  it('leaves the store empty when the import fails', async () => {
     const error = await getRejection(
       importDocuments(
         join(folder, 'e.tar.gz'),

@@ -7,14 +7,14 @@ import { formatBackupName, findNewestBackupIn, pruneBackups } from '../../../ada
 
 const NOW = Date.parse('2026-11-24T12:00:00Z');
 
-describe('names of backups', () => {
+describe('backup file names', () => {
   let folder: string;
   beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), 'aos-backups-'))));
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
   const put = (name: string): Promise<void> => writeFile(join(folder, name), 'x');
 
-  it('finds the newest by its name, not by the time of its file, and none from the future', async () => {
+  it('finds the newest backup by its name instead of its mtime, and ignores names in the future', async () => {
     expect(await findNewestBackupIn(join(folder, 'none'), NOW)).to.equal(null);
     await put(formatBackupName('2026-11-24T10:00:00.123Z'));
     await put(formatBackupName('2026-11-23T10:00:00Z'));
@@ -28,7 +28,7 @@ describe('names of backups', () => {
     );
   });
 
-  it('deletes the oldest per kind above the limit and remains of a day ago, and keeps other files', async () => {
+  it('deletes the oldest backups of each kind and day-old partial files, and no other files', async () => {
     for (const day of ['20', '21', '22', '23']) {
       await put(formatBackupName(`2026-11-${day}T10:00:00Z`));
       await put(formatBackupName(`2026-11-${day}T11:00:00Z`, '2.0.0'));

@@ -22,7 +22,7 @@ const ABOUT = {
 const STORE = `SQLite format 3\0${'s'.repeat(5_000)}`;
 const PLACE = { product: 'shop', channel: 'beta', version: '1.0', platform: 'any' };
 
-describe('restoring', function () {
+describe('archive restore', function () {
   let folder: string;
   beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), 'aos-restore-'))));
   afterEach(() => rm(folder, { recursive: true, force: true }));
@@ -63,7 +63,7 @@ describe('restoring', function () {
     return at('b.tar.gz');
   }
 
-  it('restores the store, the keys, and a package in both of its locations, which the backup holds once', async () => {
+  it('restores the store, the keys, and both copies of a package that the backup contains once', async () => {
     const restored = await restoreBackup(await backup(), targetAt('to'), () => null);
     expect(restored).to.deep.include({ keys: ['data-key'], packages: 2 });
     expect(await readFile(at('to', 'aos.db'), 'utf8')).to.equal(STORE);
@@ -80,7 +80,7 @@ describe('restoring', function () {
     expect(await files('to')).to.not.include('ready.json');
   });
 
-  it('deletes the log of a store from a first start', async () => {
+  it('deletes the write-ahead log that a first start left behind', async () => {
     await mkdir(at('to'));
     for (const name of ['aos.db', 'aos.db-wal', 'aos.db-shm']) await writeFile(at('to', name), 'of before');
     await restoreBackup(await backup(), targetAt('to'), () => null);
@@ -88,7 +88,7 @@ describe('restoring', function () {
     expect(await readFile(at('to', 'aos.db'), 'utf8')).to.equal(STORE);
   });
 
-  it('finishes a restore that was interrupted after validation, also repeatedly', async () => {
+  it('completes a restore that was interrupted after validation, even repeatedly', async () => {
     const file = await backup();
     const target = targetAt('to');
     // The run that dies: the store does not take its place.
@@ -105,7 +105,7 @@ describe('restoring', function () {
     );
   });
 
-  it('writes nothing for hostile and damaged archives', async () => {
+  it('writes nothing for malicious or damaged archives', async () => {
     const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
     const head = {
       name: 'archive.json',

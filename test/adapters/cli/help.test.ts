@@ -17,7 +17,7 @@ const COMMANDS = ['serve', 'migrate', 'token create', 'token list', 'user create
 }));
 
 describe('cli: help, placeholders and suggestions', () => {
-  it('shows real placeholders, and the environment of an option', () => {
+  it('shows meaningful placeholders, and the environment variable of an option', () => {
     expect(formatUsage(user)).to.equal('aos user create <name> --role <admin|member> [--password-stdin] [--json]');
     expect(formatHelp(user))
       .to.match(/--role <admin\|member> +Its role\n/)
@@ -30,7 +30,7 @@ describe('cli: help, placeholders and suggestions', () => {
     ['both with one value', ['ada', '--username=ada', '--role', 'admin'], { username: 'ada', role: 'admin' }],
   ];
   for (const [name, words, options] of read) {
-    it(`takes ${name}`, () => expect({ ...parseCommand(user, words).options }).to.deep.equal(options));
+    it(`accepts ${name}`, () => expect({ ...parseCommand(user, words).options }).to.deep.equal(options));
   }
 
   const refused: [string[], string][] = [
@@ -45,7 +45,7 @@ describe('cli: help, placeholders and suggestions', () => {
     [['ada', '--role', 'admin', '--json=yes'], '--json takes no value'],
   ];
   for (const [words, message] of refused) {
-    it(`answers "${words.join(' ')}" with: ${message}`, () => {
+    it(`rejects "${words.join(' ')}" with: ${message}`, () => {
       expect(() => parseCommand(user, words)).to.throw(UsageError, new RegExp(`^${message.replaceAll('?', '\\?')}$`));
     });
   }
@@ -60,7 +60,7 @@ describe('cli: help, placeholders and suggestions', () => {
     [['frobnicate'], 'unknown command "frobnicate"; run "aos help" for the list'],
   ];
   for (const [words, message] of unknown) {
-    it(`answers the command "${words.join(' ')}" with: ${message}`, () => {
+    it(`rejects the command "${words.join(' ')}" with: ${message}`, () => {
       expect(matchCommand(COMMANDS, words)).to.equal(null);
       expect(formatUnknownCommand(COMMANDS, words)).to.equal(message);
     });

@@ -25,7 +25,7 @@ describe('cli: arguments and options', () => {
     });
   });
 
-  it('returns the request for help, for any missing word', () => {
+  it('returns the help request, even when arguments are missing', () => {
     for (const option of ['--help', '-h']) expect(parseCommand(SPEC, [option])).to.include({ help: true, json: false });
   });
 

@@ -1,4 +1,7 @@
-/** Installers on the file system: what was built is placed, what somebody changed is left alone (contract 60, installer). */
+/**
+ * Installers on the file system: what was built is placed, what somebody changed is left alone
+ * (contract 60, installer).
+ */
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,14 +39,14 @@ describe('fs: installers', () => {
 
   afterEach(() => rm(root, { recursive: true }));
 
-  it('has none before a build, and creates no folder for it', async () => {
+  it('returns no installers before a build, and creates no folder', async () => {
     expect(await installers.place()).to.deep.equal([]);
     expect(await installers.readManifest()).to.equal(null);
     expect(await installers.open(AGENT, null)).to.equal(null);
     expect(await readdir(root)).to.deep.equal(['built']);
   });
 
-  it('places what was built, the manifest last, once; and a new build in its place', async () => {
+  it('stores the built files once with the manifest last, and replaces them after a new build', async () => {
     await built(AGENT, 'one');
     await built(`${AGENT}.br`, 'one br');
     await built('installer.json', manifest('1.0.0'));
@@ -59,7 +62,7 @@ describe('fs: installers', () => {
     expect(await text(null)).to.equal('two, newer');
   });
 
-  it('reports them while it copies them, and nothing when all are there', async () => {
+  it('reports the version while it copies the files, and null when nothing remains to copy', async () => {
     expect(await installers.announce()).to.equal(false);
     await built(AGENT, 'one');
     await built('installer.json', manifest('1.0.0'));
@@ -83,7 +86,7 @@ describe('fs: installers', () => {
     expect(installers.getPendingManifest()).to.equal(null);
   });
 
-  it('keeps files that were added or changed by others', async () => {
+  it('preserves files that were added or changed by others', async () => {
     await built(AGENT, 'one');
     await built('installer.json', manifest('1.0.0'));
     await mkdir(join(root, 'given'));
@@ -104,7 +107,7 @@ describe('fs: installers', () => {
     expect(await installers.place()).to.deep.equal([AGENT]);
   });
 
-  it('opens nothing outside its folder, no hidden file and no link', async () => {
+  it('opens no path outside its folder, no hidden file and no link', async () => {
     await mkdir(join(root, 'given'));
     await writeFile(join(root, 'secret'), 'x');
     await writeFile(join(root, 'given', '.placed.json'), '{}');
@@ -112,7 +115,7 @@ describe('fs: installers', () => {
       expect(await installers.open(name, null), name).to.equal(null);
   });
 
-  it('reports the fault of a manifest that it cannot read', async () => {
+  it('reports the error when the manifest cannot be read', async () => {
     await mkdir(join(root, 'given'));
     const cases = [
       '{',

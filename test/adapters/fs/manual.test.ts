@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FsManual } from '../../../adapters/fs/manual.js';
 
-describe('the guides as files', () => {
+describe('fs: guides', () => {
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'aos-manual-'));
@@ -18,7 +18,7 @@ describe('the guides as files', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  it('are pages by name, and pictures by path', async () => {
+  it('returns pages by name, and images by path', async () => {
     const manual = new FsManual(join(folder, 'docs'));
     expect(await manual.listPages()).to.deep.equal([
       { name: 'b', text: '# B' },
@@ -28,7 +28,7 @@ describe('the guides as files', () => {
     expect([picture?.type, [...(picture?.bytes ?? [])]]).to.deep.equal(['image/png', [1, 2]]);
   });
 
-  it('hold nothing outside of their folder', async () => {
+  it('returns nothing from outside its folder', async () => {
     const manual = new FsManual(join(folder, 'docs'));
     for (const path of [
       '../secret.png',
@@ -43,7 +43,7 @@ describe('the guides as files', () => {
     }
   });
 
-  it('are empty where the program was installed without them', async () => {
+  it('returns no guides when the program was installed without them', async () => {
     expect(await new FsManual(join(folder, 'no')).listPages()).to.deep.equal([]);
   });
 });

@@ -1,4 +1,7 @@
-/** Modes of the data directory at a start: ours are corrected, what others put there keeps its own, and so does a folder that is theirs too. */
+/**
+ * Modes of the data directory at a start: ours are corrected, what others put there keeps its own,
+ * and so does a folder that is theirs too.
+ */
 import { expect } from 'chai';
 import { chmod, chown, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,7 +26,7 @@ describe('fs: modes of the data directory', () => {
     mkdir(join(folder, name), { recursive: true }).then(() => chmod(join(folder, name), mode));
   const OWN_FILES = ['data-key', 'license-key', 'release-key.pem', 'plugins.json', 'server.json'];
 
-  it('closes files of the service, and the folder that contains nothing else', async () => {
+  it('restricts the mode of the service’s files, and of the folder when it contains nothing else', async () => {
     for (const name of OWN_FILES) await file(name, 0o644);
     for (const name of ['aos.db', 'aos.db-wal', 'aos.db.lock', 'data-key.12.0badcafe.tmp']) await file(name, 0o600);
     for (const name of ['installer', 'backups', 'releases', 'lost+found']) await makeFolder(name, 0o750);
@@ -34,7 +37,7 @@ describe('fs: modes of the data directory', () => {
     expect([await modeOf(), await modeOf('releases'), await modeOf('lost+found')]).to.deep.equal(['711', '755', '750']);
   });
 
-  it('closes files of the service in a shared folder, and leaves the others and the folder', async () => {
+  it('restricts the mode of the service’s files in a shared folder, and of nothing else', async () => {
     for (const name of [...OWN_FILES, 'passwd', 'aliases.db', 'monkey.txt']) await file(name, 0o644);
     await makeFolder('somebody', 0o755);
     await chmod(folder, 0o2775);
@@ -46,13 +49,13 @@ describe('fs: modes of the data directory', () => {
     expect(await correct()).to.deep.equal([]);
   });
 
-  it('leaves a folder that is writable by everyone', async () => {
+  it('does not change a folder that is world-writable', async () => {
     await chmod(folder, 0o1777);
     await correct();
     expect(await modeOf()).to.equal('1777');
   });
 
-  it('corrects products in a web server’s directory, and nothing else', async () => {
+  it('corrects the modes of products in a web server’s directory, and nothing else', async () => {
     await makeFolder('releases/shop/stable', 0o700);
     await makeFolder('releases/blog/private', 0o750);
     for (const [name, text] of [
@@ -80,7 +83,7 @@ describe('fs: modes of the data directory', () => {
     for (const [path, mode] of Object.entries(modes)) expect(await modeOf(path), path).to.equal(mode);
   });
 
-  it('leaves a store of another user, with its products corrected', async function () {
+  it('does not change a store that belongs to another user, but corrects the products in it', async function () {
     if (process.getuid?.() !== 0) this.skip();
     await makeFolder('releases/shop', 0o700);
     await file('releases/shop/.htaccess', 0o600, SIGNED);

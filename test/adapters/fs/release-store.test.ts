@@ -1,4 +1,7 @@
-/** The release store on the file system: the contract, and what only a file system has: modes, links, room, other processes. */
+/**
+ * The release store on the file system: the contract, and what only a file system has: modes,
+ * links, room, other processes.
+ */
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,7 +18,7 @@ const PLACE = { product: 'shop', channel: 'stable', version: '1.0', platform: 'a
 const TEXTS = { manifest: '{}', signature: 'eA==' };
 const LIMITS = { bytes: 1 << 26, keepFree: 0 };
 
-describe('the release store on the file system', function () {
+describe('release store on the file system', function () {
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'aos-releases-'));
@@ -37,7 +40,7 @@ describe('the release store on the file system', function () {
 
   releaseStoreContract('fs', async () => new FsReleaseStore(root()));
 
-  it('is open for a web server with any umask, and .incoming is not', async () => {
+  it('is readable for a web server with any umask, except .incoming', async () => {
     const before = process.umask(0o077);
     try {
       await filled();
@@ -76,7 +79,7 @@ describe('the release store on the file system', function () {
     expect(await modeOf('.incoming')).to.equal('700');
   });
 
-  it('opens the folders above a deeper store to a web server where they contain nothing else', async () => {
+  it('makes the parent folders of a nested store readable when they contain nothing else', async () => {
     const data = join(folder, 'data');
     const deep = join(data, 'srv', 'releases');
     const mode = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
@@ -91,7 +94,7 @@ describe('the release store on the file system', function () {
     expect([await mode(join(data, 'srv')), await mode(join(data, 'srv', 'other'))]).to.deep.equal([0o750, 0o755]);
   });
 
-  it('ignores folders of others, and writes nothing there', async () => {
+  it('ignores folders of other users, and writes nothing to them', async () => {
     const store = await filled();
     await mkdir(join(root(), 'blog', 'posts', '2026'), { recursive: true });
     await writeFile(join(root(), 'blog', '.htaccess'), 'Require all denied\n');
@@ -103,7 +106,7 @@ describe('the release store on the file system', function () {
     expect(await store.access.listProducts()).to.deep.equal(['shop']);
   });
 
-  it('writes nothing into a folder of others with the name of a product, and reports it', async () => {
+  it('reports a folder of another user that has the name of a product, and writes nothing to it', async () => {
     const store = await filled();
     const blog = join(root(), 'blog');
     await mkdir(blog);
@@ -136,7 +139,7 @@ describe('the release store on the file system', function () {
     await store.requireFolder('new');
   });
 
-  it('follows no link', async () => {
+  it('does not follow links', async () => {
     const store = await filled();
     await mkdir(join(folder, 'outside', 'stable'), { recursive: true });
     await writeFile(join(folder, 'outside', 'stable', 'latest.json'), 'secret');
@@ -163,7 +166,7 @@ describe('the release store on the file system', function () {
     expect(await getRejection(read(current))).to.be.instanceOf(FileReplaced);
   });
 
-  it('rejects packages when less space is free than required', async () => {
+  it('rejects packages when the free space is below the required minimum', async () => {
     const store = new FsReleaseStore(root());
     const free = await store.packages.getFreeBytes();
     expect(free).to.be.above(0);
@@ -172,7 +175,7 @@ describe('the release store on the file system', function () {
     expect(await store.packages.listStaged()).to.deep.equal([]);
   });
 
-  it('finds everything again after a restart, with the same tags', async () => {
+  it('finds all packages with the same ETags after a restart', async () => {
     const before = await filled();
     const path = ['shop', 'stable', '1.0', 'any', 'package.tar.gz'];
     const after = new FsReleaseStore(root());

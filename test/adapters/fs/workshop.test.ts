@@ -1,4 +1,7 @@
-/** Small packages are hashed and read without the start of a thread; the answers are the same on both sides of the limit. */
+/**
+ * Small packages are hashed and read without the start of a thread; the answers are the same on
+ * both sides of the limit.
+ */
 import { expect } from 'chai';
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -10,7 +13,7 @@ import { PackageRejected } from '../../../ports/release-store.js';
 import { buildTarEntry } from '../../support/archives.js';
 import { MAX_SMALL_PACKAGE_BYTES, ThreadPackageReader } from '../../../adapters/fs/package-reader.js';
 
-describe('fs: the workshop', () => {
+describe('fs: package workers', () => {
   let dir: string;
   let threads = 0;
   const hook = createHook({ init: (_id, type) => void (threads += type === 'WORKER' ? 1 : 0) });
@@ -54,7 +57,7 @@ describe('fs: the workshop', () => {
     return [byPath ?? {}, threads];
   };
 
-  it('reads a small package without a thread', async () => {
+  it('reads a small package without a worker thread', async () => {
     const [contents, started] = await inspected(packed(['b/app.txt', 'hello'], ['setup.json', '{}']));
     const sha256 = createHash('sha256').update('hello').digest('hex');
     expect(contents).to.deep.include({ unpacked: 7, setup: '{}' });
@@ -62,7 +65,7 @@ describe('fs: the workshop', () => {
     expect(started).to.equal(0);
   });
 
-  it('unpacks a small package with much content in a thread, with the same result', async () => {
+  it('unpacks a small package with large contents in a worker thread, with the same result', async () => {
     // Compressed a hundredfold: twice as much is refused.
     const much = Array.from({ length: 600 }, () => randomBytes(100).toString('hex') + 'x'.repeat(10_000)).join('');
     const [one, started] = await inspected(packed(['much.txt', much]));
@@ -75,7 +78,7 @@ describe('fs: the workshop', () => {
     );
   });
 
-  it('rejects what is not allowed in any package', async () => {
+  it('rejects contents that are not allowed in any package', async () => {
     const [{ error }] = (await inspected(packed(['../app.txt', 'x']))) as [{ error: Error }, number];
     expect(error).to.be.instanceOf(PackageRejected).and.to.have.property('entry', '../app.txt');
     const cut = packed(['app.txt', 'hello']).subarray(0, -6);

@@ -1,4 +1,7 @@
-/** A server with a fake authenticator, on a free port or none at all, and raw sockets to misbehave with. */
+/**
+ * A server with a fake authenticator, on a free port or none at all, and raw sockets to misbehave
+ * with.
+ */
 import { readdir } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +21,9 @@ import type {
 } from '../../../ports/http.js';
 import type { Logger } from '../../../ports/logger.js';
 
-/** Source files: the compiled tests read the fixtures where they lie or where they were copied to. */
+/**
+ * Source files: the compiled tests read the fixtures where they lie or where they were copied to.
+ */
 export const FIXTURE_WEB = fileURLToPath(new URL('../../fixtures/web', import.meta.url));
 export const FIXTURE_VIEWS = fileURLToPath(new URL('../../fixtures/web-plugin/views', import.meta.url));
 export const OTHER_VIEWS = fileURLToPath(new URL('../../fixtures/web-plugin/other-views', import.meta.url));
@@ -44,8 +49,9 @@ const sessionOf = (role: Role): Principal & { kind: 'session' } => ({
 });
 
 /**
- * `Bearer shared` is the shared key, `Bearer <kind>:<scope>,<scope>` a token with these; anything else is unknown.
- * A cookie `session-<role>` is a session. The form token of a cookie is `csrf(<cookie>)`, in base64url.
+ * `Bearer shared` is the shared key, `Bearer <kind>:<scope>,<scope>` a token with these; anything
+ * else is unknown. A cookie `session-<role>` is a session. The form token of a cookie is
+ * `csrf(<cookie>)`, in base64url.
  */
 export const fakeAuthenticator: Authenticator = {
   authenticateBearer: async (secret) => {

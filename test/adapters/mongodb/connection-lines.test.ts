@@ -4,8 +4,8 @@ import { createConnectionLogger } from '../../../adapters/mongodb/connection-log
 import { ManualClock } from '../../kit/clock.js';
 import { RecordingLog } from '../../kit/fakes.js';
 
-describe('mongodb: log lines of an unavailable server', () => {
-  it('are written once a minute with the number of omitted lines', () => {
+describe('mongodb: log lines for an unavailable server', () => {
+  it('are written once a minute with the number of suppressed lines', () => {
     const clock = new ManualClock();
     const log = new RecordingLog();
     let lost = 0;

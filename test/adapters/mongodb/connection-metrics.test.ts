@@ -4,8 +4,8 @@ import { createConnectionMetrics } from '../../../adapters/mongodb/connection-me
 import { PrometheusMetrics } from '../../../adapters/node/metrics.js';
 import { ManualClock } from '../../kit/clock.js';
 
-describe('metrics of the connection to MongoDB', () => {
-  it('report whether it responds, when it last did, and the duration of operations', async () => {
+describe('mongodb: connection metrics', () => {
+  it('report reachability, the time of the last response, and the duration of operations', async () => {
     const metrics = new PrometheusMetrics();
     const clock = new ManualClock();
     const ears = createConnectionMetrics(metrics, clock);

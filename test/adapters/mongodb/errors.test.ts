@@ -1,4 +1,7 @@
-/** What the driver throws, in the port's words; and a server that is not there (contract 00, limits). */
+/**
+ * What the driver throws, in the port's words; and a server that is not there (contract 00,
+ * limits).
+ */
 import {
   MongoBulkWriteError,
   MongoNetworkError,
@@ -14,7 +17,7 @@ import { StoreConflict, StoreFull, StoreUnavailable } from '../../../ports/store
 const server = (code: number): MongoServerError => new MongoServerError({ message: 'no', code });
 
 describe('mongodb: errors', () => {
-  it('are translated to those of the port', () => {
+  it('are translated to errors of the port', () => {
     expect(toStoreError(new MongoServerError({ message: 'dup key', code: 11000, keyPattern: { ref: 1 } })))
       .to.be.instanceOf(StoreConflict)
       .and.to.have.property('index', 'ref');
@@ -35,7 +38,7 @@ describe('mongodb: errors', () => {
       expect(toStoreError(new MongoServerError({ message, code: 8 }))).to.be.instanceOf(StoreFull);
   });
 
-  it('report the gravest error of a bulk', () => {
+  it('report the most severe error of a bulk write', () => {
     const bulk = (codes: readonly number[]): unknown =>
       toStoreError(
         new MongoBulkWriteError(
@@ -48,18 +51,18 @@ describe('mongodb: errors', () => {
     expect(bulk([11000])).to.be.instanceOf(StoreConflict);
   });
 
-  it('report a replaced client as an unavailable store', () => {
+  it('report the failure of a replaced client as an unavailable store', () => {
     for (const name of ['MongoClientClosedError', 'MongoExpiredSessionError', 'MongoStalePrimaryError']) {
       const error = Object.defineProperty(new MongoNetworkError('closed'), 'name', { value: name });
       expect(toStoreError(error)).to.be.instanceOf(StoreUnavailable);
     }
   });
 
-  it('keep errors without an equivalent, and those of others', () => {
+  it('preserve errors without an equivalent, and errors from other sources', () => {
     for (const error of [server(1), new Error('x'), new TypeError('y')]) expect(toStoreError(error)).to.equal(error);
   });
 
-  it('report a lost server as unavailable, for every kind of call', async () => {
+  it('report a lost server as an unavailable store, for every kind of call', async () => {
     const store = new MongoStore({ url: 'mongodb://127.0.0.1:1/x?serverSelectionTimeoutMS=50' });
     const notes = store.collection('notes');
     const calls: (() => Promise<unknown>)[] = [

@@ -21,7 +21,7 @@ class AwayStore extends MemoryStore {
   }
 }
 
-describe('mongodb: the processes of a store', () => {
+describe('mongodb: registry of processes', () => {
   let store: AwayStore;
   let clock: ManualClock;
   let log: RecordingLog;
@@ -41,13 +41,13 @@ describe('mongodb: the processes of a store', () => {
     await Promise.all(peers.splice(0).map((one) => one.stop()));
   });
 
-  it('write nothing to a store that they never joined, as after a failed start', async () => {
+  it('writes nothing to a store that the process never joined, as after a failed start', async () => {
     store.away = true;
     await peer().stop();
     expect(log.lines).to.deep.equal([]);
   });
 
-  it('are counted when they start, stop or are killed', async () => {
+  it('counts processes when they start, stop or are killed', async () => {
     const [first, second, third] = [peer(), peer(), peer()];
     expect(first.count).to.equal(1);
     for (const one of [first, second, third]) await one.update();
@@ -69,7 +69,7 @@ describe('mongodb: the processes of a store', () => {
     expect(await store.collection('kernel_processes').count()).to.equal(1);
   });
 
-  it('are unchanged while the store is unavailable', async () => {
+  it('retains the process count while the store is unavailable', async () => {
     const [first, second] = [peer(), peer()];
     await second.update();
     await first.start();

@@ -17,8 +17,8 @@ import type { Doc, Json, Update } from '../../../ports/store.js';
 import { arbitraryDoc, arbitraryFilter, arbitraryUpdate } from '../../kit/contracts/arbitraries.js';
 import { holds, updated } from './support/interpreter.js';
 
-describe('translation to MongoDB', () => {
-  it('matches a document exactly when the filter does', () => {
+describe('mongodb: query translation', () => {
+  it('matches the same documents as the reference filter', () => {
     fc.assert(
       fc.property(arbitraryFilter, fc.array(arbitraryDoc, { minLength: 5, maxLength: 10 }), (filter, docs) => {
         for (const doc of docs)
@@ -30,7 +30,7 @@ describe('translation to MongoDB', () => {
     );
   });
 
-  it('updates documents as the reference does', () => {
+  it('updates documents as the reference implementation does', () => {
     fc.assert(
       fc.property(arbitraryDoc, arbitraryUpdate, (doc, update) => {
         const plain = toPlainUpdate(update);
@@ -41,7 +41,7 @@ describe('translation to MongoDB', () => {
     );
   });
 
-  it('overwrites no operator by another, and requires all filters', () => {
+  it('overwrites no operator with another, and requires all filters to match', () => {
     expect(toQuery({ a: { gt: 1, ne: null, exists: true }, id: 'x' }, { a: { lt: 5 } })).to.deep.equal({
       $and: [{ a: { $ne: null } }, { a: { $gt: 1 } }, { a: { $ne: null } }, { _id: { $eq: 'x' } }, { a: { $lt: 5 } }],
     });
@@ -58,7 +58,7 @@ describe('translation to MongoDB', () => {
     expect(toUpdate({ set: { a: '$b' } })).to.deep.equal({ $set: { a: '$b' } });
   });
 
-  it('matches only its text by a pattern', () => {
+  it('escapes text so that a pattern matches exactly this text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => new RegExp(`^${escapeRegex(text)}$`, 'u').test(text)),
       { numRuns: 500 },
@@ -66,7 +66,7 @@ describe('translation to MongoDB', () => {
     expect(escapeRegex('a\0.b')).to.equal('a\\x00\\.b');
   });
 
-  it('updates', () => {
+  it('translates updates', () => {
     const update: Update = {
       set: { 'o.a': { $x: 1 } },
       unset: ['b'],
@@ -85,7 +85,7 @@ describe('translation to MongoDB', () => {
     });
   });
 
-  it('restores any keys, of which none is special to the server', () => {
+  it('encodes and decodes any keys so that none has a special meaning to the server', () => {
     const key = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom('__proto__', '_bsontype', '$set', '$ref', 'a.b', '', '%', '%24', '_id', 'n\0'),
@@ -102,7 +102,7 @@ describe('translation to MongoDB', () => {
     );
   });
 
-  it('ends sorts with the id', () => {
+  it('appends the id to every sort', () => {
     expect(toSort([['a.b', 'desc']])).to.deep.equal([
       ['a.b', -1],
       ['_id', -1],
@@ -110,7 +110,7 @@ describe('translation to MongoDB', () => {
     expect(toSort()).to.deep.equal([['_id', 1]]);
   });
 
-  it('indexes', () => {
+  it('translates index declarations', () => {
     expect(toIndex({ fields: ['ref'], unique: true })).to.deep.equal({
       key: { ref: 1 },
       name: 'ref',
@@ -122,7 +122,7 @@ describe('translation to MongoDB', () => {
     expect(() => toIndex({ fields: ['a', 'b'], unique: true })).to.throw(TypeError);
   });
 
-  it('names the index of a conflict, for any message of the server', () => {
+  it('returns the name of the violated index, for any error message of the server', () => {
     const message = (index: string) =>
       `E11000 duplicate key error collection: aos.t index: ${index} dup key: { x: "index: y" }`;
     expect(getConflictIndex({ message: message('_id_') })).to.equal('id');
@@ -138,7 +138,7 @@ describe('translation to MongoDB', () => {
     expect(parseDatabaseName('mongodb+srv://u:p%2F@h/my_db?retryWrites=true')).to.equal('my_db');
   });
 
-  it('reports a missing server', async () => {
+  it('reports an unreachable server', async () => {
     const store = new MongoStore({ url: 'mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=200' });
     const error = await store.connect().catch((reason: unknown) => reason);
     expect(error).to.be.instanceOf(Error).with.property('message').that.includes('ECONNREFUSED');

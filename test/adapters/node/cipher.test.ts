@@ -5,7 +5,7 @@ import { DataCipher } from '../../../adapters/node/cipher.js';
 describe('DataCipher', () => {
   const cipher = new DataCipher('k'.repeat(32));
 
-  it('opens what it sealed, for the same purpose', () => {
+  it('decrypts what it encrypted for the same purpose', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.string(), (plain, purpose) => {
         expect(cipher.open(cipher.seal(plain, purpose), purpose)).to.equal(plain);
@@ -13,11 +13,11 @@ describe('DataCipher', () => {
     );
   });
 
-  it('seals the same text differently each time', () => {
+  it('encrypts the same text differently each time', () => {
     expect(cipher.seal('a', 'totp')).to.not.equal(cipher.seal('a', 'totp'));
   });
 
-  it('rejects texts of another purpose or key, and changed, truncated or foreign ones', () => {
+  it('rejects texts of another purpose or key, and tampered, truncated or foreign texts', () => {
     const sealed = cipher.seal('secret', 'totp');
     expect(() => cipher.open(sealed, 'webhook')).to.throw('another key, for another purpose, or changed');
     expect(() => new DataCipher('x'.repeat(32)).open(sealed, 'totp')).to.throw('another key');
@@ -29,7 +29,7 @@ describe('DataCipher', () => {
     expect(() => cipher.open('', 'totp')).to.throw('not a sealed text');
   });
 
-  it('derives one key per purpose, the same in every process that shares the data key', () => {
+  it('derives one key per purpose, identical in every process that shares the data key', () => {
     expect(cipher.derive('cursor')).to.have.lengthOf(32);
     expect(cipher.derive('cursor')).to.deep.equal(new DataCipher('k'.repeat(32)).derive('cursor'));
     expect(cipher.derive('cursor')).to.not.deep.equal(cipher.derive('device'));

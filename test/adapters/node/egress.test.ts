@@ -77,7 +77,7 @@ const PUBLIC = [
 
 describe('egress policy', () => {
   for (const address of ALWAYS) {
-    it(`blocks ${address} with any allow list`, () => {
+    it(`blocks ${address} regardless of the allow list`, () => {
       expect(findAddressBlock(address, privateOk)).to.equal(`the address ${address} is never allowed`);
       const all = { mode: 'public-only', allow: ['0.0.0.0/0', '::/0'] } as const;
       expect(findAddressBlock(address, all)).to.equal(`the address ${address} is never allowed`);
@@ -95,7 +95,7 @@ describe('egress policy', () => {
     });
   }
 
-  it('allows named networks, also as a mapped address', () => {
+  it('allows configured networks, including as IPv4-mapped addresses', () => {
     const policy: EgressPolicy = { mode: 'public-only', allow: ['10.0.0.0/8', 'fd12::/16', 'nonsense'] };
     expect(findAddressBlock('10.9.9.9', policy)).to.equal(null);
     expect(findAddressBlock('::ffff:10.9.9.9', policy)).to.equal(null);
@@ -103,7 +103,7 @@ describe('egress policy', () => {
     expect(findAddressBlock('192.168.0.1', policy)).to.equal('the address 192.168.0.1 is not a public one');
   });
 
-  it('checks every IPv4 address equally, in every notation', () => {
+  it('checks an IPv4 address identically in every notation', () => {
     fc.assert(
       fc.property(fc.ipV4(), fc.constantFrom(privateOk, publicOnly), (address, policy) => {
         const plain = findAddressBlock(address, policy) === null;
@@ -130,14 +130,14 @@ describe('egress policy', () => {
     ['http://[fd00:ec2::254]/', 'blocked', /never allowed$/],
   ];
   for (const [url, fault, reason] of refused) {
-    it(`${url}: ${fault}`, () => {
+    it(`rejects ${url}: ${fault}`, () => {
       const verdict = checkUrl(url, privateOk);
       expect(verdict).to.include({ fault });
       expect((verdict as { reason: string }).reason).to.match(reason);
     });
   }
 
-  it('tries names and permitted addresses', () => {
+  it('accepts host names and permitted addresses', () => {
     for (const url of ['http://example.org/x?y#z', 'https://127.0.0.1:8443/', 'http://[::1]:80/']) {
       expect(checkUrl(url, privateOk)).to.be.instanceOf(URL);
     }

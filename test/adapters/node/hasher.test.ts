@@ -14,7 +14,7 @@ describe('ThreadHasher', () => {
     await hasher.close();
   });
 
-  it('hashes as $2y$ at cost 12 and verifies it', async () => {
+  it('hashes as $2y$ at cost 12 and verifies the hash', async () => {
     const hash = await hasher.hash('correct horse battery');
     expect(hash).to.match(/^\$2y\$12\$.{53}$/);
     expect(await hasher.verify('correct horse battery', hash)).to.deep.equal({ ok: true, rehash: false });
@@ -27,7 +27,7 @@ describe('ThreadHasher', () => {
     expect(hasher.threads.has(threadId)).to.equal(false);
   });
 
-  it('ends idle threads, and starts another for the next password', async () => {
+  it('terminates idle threads, and starts a new thread for the next password', async () => {
     const brief = new ThreadHasher({ threads: 2, idleMs: 1 });
     try {
       const hashes = await Promise.all([brief.hash('one', 4), brief.hash('two', 4)]);
@@ -40,7 +40,7 @@ describe('ThreadHasher', () => {
     }
   });
 
-  it('verifies $2a$, $2b$ and $2y$, and requests a new hash below cost 12', async () => {
+  it('verifies $2a$, $2b$ and $2y$, and requests a rehash below cost 12', async () => {
     const weak = await bcrypt.hash('password', 4);
     for (const prefix of ['$2a$', '$2b$', '$2y$']) {
       const hash = prefix + weak.slice(4);
@@ -49,7 +49,7 @@ describe('ThreadHasher', () => {
     }
   });
 
-  it('rejects a password of more than 72 bytes, or with a NUL, which bcrypt would truncate', async () => {
+  it('rejects a password over 72 bytes or with a NUL, which bcrypt would truncate', async () => {
     const password = 'lantern-'.repeat(9);
     const hash = await hasher.hash(password, 4);
     expect(await hasher.verify(password, hash)).to.include({ ok: true });
@@ -64,7 +64,7 @@ describe('ThreadHasher', () => {
     expect(await hasher.verify('short\0more', short)).to.include({ ok: false });
   });
 
-  it('verifies Argon2 and requests a new hash', async () => {
+  it('verifies Argon2 and requests a rehash', async () => {
     const hash = await argon2id({
       password: 'password',
       salt: Buffer.alloc(16, 7),
@@ -78,7 +78,7 @@ describe('ThreadHasher', () => {
     expect(await hasher.verify('other', hash)).to.deep.equal({ ok: false, rehash: false });
   });
 
-  it('returns false for a missing account, damaged hashes and too expensive hashes, after the same work', async () => {
+  it('returns false after comparable work for a missing account and for corrupt or too expensive hashes', async () => {
     const before = hasher.threads.size;
     const argonHuge = `$argon2id$v=19$m=9999999,t=1,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
     for (const hash of [null, '', 'x', '$2y$12$short', '$2y$31$' + 'A'.repeat(53), argonHuge]) {
@@ -87,7 +87,7 @@ describe('ThreadHasher', () => {
     expect(hasher.threads.size).to.be.greaterThan(before);
   });
 
-  it('rejects passwords beyond its queue with 503', async () => {
+  it('rejects passwords with 503 when its queue is full', async () => {
     const calls = Array.from({ length: 300 }, () => hasher.hash('password', 4));
     const results = await Promise.allSettled(calls);
     const refused = results.filter((result) => result.status === 'rejected');
@@ -98,7 +98,7 @@ describe('ThreadHasher', () => {
     }
   });
 
-  it('rejects waiting passwords when it is closed', async () => {
+  it('rejects queued passwords when it is closed', async () => {
     const waiting = hasher.hash('password', 12).then(
       () => null,
       (reason: unknown) => reason,

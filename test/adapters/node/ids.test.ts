@@ -3,12 +3,12 @@ import { RandomIds } from '../../../adapters/node/ids.js';
 import { ManualClock } from '../../kit/clock.js';
 
 describe('RandomIds', () => {
-  it('makes UUIDv7 with the time of the clock', () => {
+  it('generates UUIDv7 with the time of the clock', () => {
     const id = new RandomIds(new ManualClock(0x0123_4567_89ab)).uuid();
     expect(id).to.match(/^01234567-89ab-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 
-  it('strictly increases, also when the clock stops or moves backwards', () => {
+  it('generates strictly increasing ids, even when the clock stops or moves backwards', () => {
     const clock = new ManualClock();
     const ids = new RandomIds(clock);
     const made: string[] = [];
@@ -20,7 +20,7 @@ describe('RandomIds', () => {
     expect(made).to.deep.equal([...new Set(made)].toSorted());
   });
 
-  it('generates evenly distributed secrets of base62', () => {
+  it('generates evenly distributed base62 secrets', () => {
     const ids = new RandomIds(new ManualClock());
     expect(ids.secret()).to.match(/^[0-9A-Za-z]{43}$/);
     expect(ids.secret(8)).to.have.lengthOf(8);

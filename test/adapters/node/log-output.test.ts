@@ -4,7 +4,10 @@ import { waitUntil } from '../../harness.js';
 
 const fault = (code: string): NodeJS.ErrnoException => Object.assign(new Error(code), { code });
 
-/** A file that takes what it is told to: null everything, a number so many bytes of a write, a code nothing. */
+/**
+ * A file that takes what it is told to: null everything, a number so many bytes of a write, a code
+ * nothing.
+ */
 class Scripted implements LogDescriptor {
   #taken: Buffer[] = [];
   asked = 0;
@@ -46,7 +49,7 @@ describe('LogOutput', () => {
   });
   const flushed = (): Promise<void> => new Promise((resolve) => output.flush(resolve));
 
-  it('writes every line once, in order, also after a partial write within a character', async () => {
+  it('writes every line once, in order, even after a partial write within a character', async () => {
     file.answer = 3;
     const lines = Array.from({ length: 50 }, (_, index) => `line ${index} é€😀\n`);
     for (const line of lines) output.write(line);
@@ -55,7 +58,7 @@ describe('LogOutput', () => {
     expect(file.asked).to.be.greaterThan(lines.length);
   });
 
-  it('buffers lines while the disk is full, and writes them afterwards', async () => {
+  it('buffers lines while the disk is full, and flushes them afterwards', async () => {
     file.answer = 'ENOSPC';
     output.write('one\n');
     await flushed();
@@ -77,7 +80,7 @@ describe('LogOutput', () => {
     expect(lost).to.deep.equal([{ lines: 5_000 - 4_096 - 1, code: 'ENOSPC' }]);
   });
 
-  it('stops when the reader has closed', async () => {
+  it('stops when the reading end of the pipe is closed', async () => {
     file.answer = 'EPIPE';
     output.write('one\n');
     await flushed();
@@ -86,7 +89,7 @@ describe('LogOutput', () => {
     expect(file.asked).to.equal(1);
   });
 
-  it('writes the rest at the end of the process, and does not wait for a full disk', async () => {
+  it('flushes the buffer at process exit, and does not wait for a full disk', async () => {
     file.answer = 'ENOSPC';
     output.write('one\n');
     await flushed();

@@ -18,14 +18,14 @@ describe('PinoLogger', () => {
     expect(last()['time']).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   });
 
-  it('writes lines of its level and above only', () => {
+  it('writes only lines of its level and above', () => {
     const log = create('error');
     log.info({}, 'no');
     log.error({}, 'yes');
     expect(lines).to.have.lengthOf(1);
   });
 
-  it('hides fields by name, at any depth, and in children', () => {
+  it('redacts fields by name, at any depth, including in child loggers', () => {
     const log = create();
     log.child({ plugin: 'x', token: 'abc' }).info(
       {
@@ -48,12 +48,12 @@ describe('PinoLogger', () => {
     });
   });
 
-  it('masks license keys anywhere', () => {
+  it('masks license keys in any position', () => {
     create().info({ path: '/x/ABCDE-FGHJK-LMNPQ-RSTUV-WXYZ2?k=abcde%2Dfghjk%2Dlmnpq%2Drstuv%2Dwxyz3' }, 'm');
     expect(last()['path']).to.equal('/x/*****-*****-*****-*****-WXYZ2?k=*****-*****-*****-*****-wxyz3');
   });
 
-  it('keeps fields with similar but harmless names', () => {
+  it('does not redact fields with similar but harmless names', () => {
     create().info({ token_id: 'id', token_kind: 'sub', code: 'not_found', path: '/x', tokens: 3, password: null }, 'm');
     expect(last()).to.include({
       token_id: 'id',
@@ -76,14 +76,14 @@ describe('PinoLogger', () => {
     expect((last()['err'] as { cause: { message: string } }).cause.message).to.equal('mongodb://[redacted]@db/x');
   });
 
-  it('removes credentials that invisible characters divide, and keeps such characters elsewhere', () => {
+  it('redacts credentials split by invisible characters, and preserves such characters elsewhere', () => {
     create().info({}, `with svc_live_\u200b${'A'.repeat(20)}\u00ad${'A'.repeat(23)}`);
     expect(last()['msg']).to.equal('with svc_live_[redacted]');
     create().info({}, 'Fehler\u00admeldung：ok');
     expect(last()['msg']).to.equal('Fehler\u00admeldung：ok');
   });
 
-  it('handles cycles, depth, getters of size, functions, bigints and buffers', () => {
+  it('handles cycles, deep objects, getters, functions, bigints and buffers', () => {
     const circle: Record<string, unknown> = { b: Buffer.alloc(3), n: 10n, f: () => 1, d: new Date(Number.NaN) };
     circle['self'] = circle;
     let deep: object = {};
@@ -95,7 +95,7 @@ describe('PinoLogger', () => {
 
   const HOSTILE = 'a\u001b[31mb\u009b32mc\u202ed\u2028e\u0008f\rg\u007fh\\u009bi';
   for (const pretty of [true, false])
-    it(`writes no character that a terminal acts upon ${pretty ? 'on a terminal' : 'in JSON lines'}`, () => {
+    it(`escapes characters that control a terminal ${pretty ? 'on a terminal' : 'in JSON lines'}`, () => {
       lines = [];
       const log = PinoLogger.create({ level: 'info', pretty, destination: { write: (line) => void lines.push(line) } });
       log.info({ path: HOSTILE, [HOSTILE]: 1, nested: [{ [HOSTILE]: HOSTILE }], err: new Error(HOSTILE) }, HOSTILE);
@@ -107,7 +107,7 @@ describe('PinoLogger', () => {
       else expect(last()).to.include({ client: HOSTILE });
     });
 
-  it('writes readable lines on a terminal', () => {
+  it('writes human-readable lines on a terminal', () => {
     lines = [];
     PinoLogger.create({ level: 'info', pretty: true, destination: { write: (line) => void lines.push(line) } }).info(
       { a: 1 },

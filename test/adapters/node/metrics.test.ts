@@ -31,7 +31,7 @@ describe('PrometheusMetrics', () => {
     expect(await metrics.render()).to.contain('# HELP aos_up Up\\nhere.\n# TYPE aos_up gauge\n');
   });
 
-  it('exports every series that is known in advance from the start', async () => {
+  it('exports every series with predefined labels from the start', async () => {
     const metrics = new PrometheusMetrics();
     metrics.counter('aos_plain_total', 'P.');
     metrics.counter('aos_reports_total', 'R.', { way: ['app', 'sdk'], outcome: ['accepted', 'muted'] });
@@ -55,7 +55,7 @@ describe('PrometheusMetrics', () => {
     expect(await samples(metrics)).to.include('aos_jobs_total{job="a",result="ok"} 0');
   });
 
-  it('returns the same metric for the same name, and rejects another kind and invalid names', async () => {
+  it('returns the same metric for the same name, and rejects another type and invalid names', async () => {
     const metrics = new PrometheusMetrics();
     metrics.counter('aos_a_total', 'A.').inc();
     metrics.counter('aos_a_total', 'A.').inc();
@@ -70,7 +70,7 @@ describe('PrometheusMetrics', () => {
     expect(() => metrics.counter('aos_c_total', 'C.').inc({ path: '/' })).to.throw();
   });
 
-  it('limits the number of label values, and exports the others when a gauge fails', async () => {
+  it('limits the number of label values, and exports other metrics when a gauge throws', async () => {
     const metrics = new PrometheusMetrics();
     const counter = metrics.counter('aos_a_total', 'A.', { path: [] });
     for (let i = 0; i < 4_000; i++) counter.inc({ path: `/${i}` });
@@ -83,7 +83,7 @@ describe('PrometheusMetrics', () => {
     expect(lines).to.have.length(2_003);
   });
 
-  it('exports the resources of the process', async () => {
+  it('exports process metrics', async () => {
     const metrics = new PrometheusMetrics();
     registerProcessMetrics(metrics, 1_000);
     const read = async (): Promise<Map<string, number>> =>

@@ -70,7 +70,7 @@ function answer(type: number, address: string, ttl: number): Buffer {
   return Buffer.concat([head, data]);
 }
 
-describe('Names', function () {
+describe('Names: DNS resolution', function () {
   let folder: string;
   let dns: Dns;
   const open = async (records: Records, more: { hosts?: string; resolv?: string; timeoutMs?: number } = {}) => {
@@ -98,7 +98,7 @@ describe('Names', function () {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('returns both families, IPv4 first', async () => {
+  it('returns addresses of both families, IPv4 first', async () => {
     const names = await open({ 'hook.test': { a: ['192.0.2.1', '192.0.2.2'], aaaa: ['2001:db8:0:0:0:0:0:1'] } });
     expect(await names.resolve('Hook.test')).to.deep.equal([
       { address: '192.0.2.1', family: 4 },
@@ -107,14 +107,14 @@ describe('Names', function () {
     ]);
   });
 
-  it('resolves names with one family', async () => {
+  it('resolves names that have a single family', async () => {
     const names = await open({ 'four.test': { a: ['192.0.2.1'] }, 'six.test': { aaaa: ['2001:db8:0:0:0:0:0:2'] } });
     expect(await names.resolve('four.test')).to.deep.equal([{ address: '192.0.2.1', family: 4 }]);
     expect(await names.resolve('six.test')).to.deep.equal([{ address: '2001:db8::2', family: 6 }]);
     expect(await codeOf(names.resolve('none.test'))).to.equal('ENOTFOUND');
   });
 
-  it('caches a response for its TTL and sends one query for many callers', async () => {
+  it('caches a response for its TTL, and sends a single query for concurrent callers', async () => {
     const names = await open({ 'hook.test': { a: ['192.0.2.1'] }, 'short.test': { a: ['192.0.2.2'], ttl: 0 } });
     await Promise.all(Array.from({ length: 20 }, () => names.resolve('hook.test')));
     await names.resolve('hook.test');
@@ -124,13 +124,13 @@ describe('Names', function () {
     expect(dns.asked.filter((one) => one === 'short.test A')).to.have.length(2);
   });
 
-  it('reads the hosts file first, and detects its changes', async () => {
+  it('reads the hosts file first, and detects changes to it', async () => {
     const names = await open({ 'hook.test': { a: ['192.0.2.1'] } }, { hosts: '192.0.2.9  a.test hook.test # ours\n' });
     expect(await names.resolve('hook.test')).to.deep.equal([{ address: '192.0.2.9', family: 4 }]);
     expect(dns.asked).to.deep.equal([]);
   });
 
-  it('resolves localhost to this machine, for any response of a server', async () => {
+  it('resolves localhost to this machine, regardless of the server’s response', async () => {
     const names = await open({ localhost: { a: ['192.0.2.1'] } });
     const loopback = [
       { address: '127.0.0.1', family: 4 },
@@ -140,7 +140,7 @@ describe('Names', function () {
     expect(await names.resolve('hook.localhost')).to.deep.equal(loopback);
   });
 
-  it('resolves short names by the search list, and names with a final dot without it', async () => {
+  it('resolves short names with the search list, and names with a trailing dot without it', async () => {
     const names = await open(
       { 'hook.apps.test': { a: ['192.0.2.3'] }, hook: { a: ['192.0.2.4'] } },
       { resolv: 'search none.test apps.test\noptions ndots:2 timeout:1\n' },
@@ -149,7 +149,7 @@ describe('Names', function () {
     expect(await names.resolve('hook.')).to.deep.equal([{ address: '192.0.2.4', family: 4 }]);
   });
 
-  it('delays no other name while many names get no response', async () => {
+  it('delays no other lookup while many names get no response', async () => {
     const silent = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`silent-${i}.test`, 'silent' as const]));
     const names = await open({ ...silent, 'hook.test': { a: ['127.0.0.1'] } }, { timeoutMs: 2_000 });
     const server = http.createServer((_request, response) => response.end('ok'));

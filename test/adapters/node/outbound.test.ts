@@ -66,7 +66,7 @@ describe('NodeOutbound', () => {
     throw new Error('no fault');
   }
 
-  it('sends method, body, headers and the URL’s host, to the address it resolved', async () => {
+  it('sends method, body, headers and the URL’s host to the resolved address', async () => {
     const seen: unknown[] = [];
     const port = await serve((request, response) => {
       let body = '';
@@ -97,7 +97,7 @@ describe('NodeOutbound', () => {
     expect(answer.duration_ms).to.be.at.least(0);
   });
 
-  it('follows no redirect', async () => {
+  it('does not follow redirects', async () => {
     let calls = 0;
     const port = await serve((_request, response) => {
       calls++;
@@ -169,7 +169,7 @@ describe('NodeOutbound', () => {
       .and.below(100 * size);
   });
 
-  it('reads a body in at most five encodings', async () => {
+  it('decodes a body in at most five encodings', async () => {
     const port = await serve((request, response) => {
       const layers = Number(request.url?.slice(1));
       let body: Buffer = Buffer.from('hello');
@@ -187,7 +187,7 @@ describe('NodeOutbound', () => {
     expect(await get(`http://127.0.0.1:${port}/`, { maxBytes: 1000 })).to.include({ truncated: false });
   });
 
-  it('reports a reset before and within the response', async () => {
+  it('reports a connection reset before and during the response', async () => {
     const early = await listen(net.createServer((socket) => socket.once('data', () => socket.resetAndDestroy())));
     expect(await fault(get(`http://127.0.0.1:${early}/`))).to.deep.equal([
       'reset',
@@ -200,7 +200,7 @@ describe('NodeOutbound', () => {
     expect((await fault(get(`http://127.0.0.1:${late}/`)))[0]).to.equal('reset');
   });
 
-  it('reports a response that is not HTTP, or has endless headers', async () => {
+  it('reports a response that is not HTTP or has endless headers', async () => {
     const port = await listen(net.createServer((socket) => socket.once('data', () => socket.end('SSH-2.0-x\r\n'))));
     expect((await fault(get(`http://127.0.0.1:${port}/`)))[1]).to.match(/^the answer is not HTTP: HPE_/);
     const endless = await listen(
@@ -220,7 +220,7 @@ describe('NodeOutbound', () => {
     expect(await fault(get(`http://127.0.0.1:${port}/`))).to.deep.equal(['connect', 'no connection: ECONNREFUSED']);
   });
 
-  it('times out on a silent server, a slow one, and a resolver without a response', async () => {
+  it('times out on a silent server, a slow server, and a resolver that does not respond', async () => {
     const silent = await listen(net.createServer());
     expect(await fault(get(`http://127.0.0.1:${silent}/`, { timeoutMs: 80 }))).to.deep.equal([
       'timeout',
@@ -237,7 +237,7 @@ describe('NodeOutbound', () => {
     ]);
   });
 
-  it('counts an endless TLS handshake as connecting', async () => {
+  it('counts an endless TLS handshake towards the connect timeout', async () => {
     const port = await listen(net.createServer());
     expect(await fault(get(`https://127.0.0.1:${port}/`, { connectTimeoutMs: 80 }))).to.deep.equal([
       'timeout',
@@ -245,7 +245,7 @@ describe('NodeOutbound', () => {
     ]);
   });
 
-  it('blocks literal addresses, names that resolve to blocked ones, and names of which one address is', async () => {
+  it('blocks literal addresses, and names of which any resolved address is blocked', async () => {
     expect(await fault(get('http://169.254.169.254/'))).to.deep.equal([
       'blocked',
       'the address 169.254.169.254 is never allowed',
@@ -262,13 +262,13 @@ describe('NodeOutbound', () => {
     ]);
   });
 
-  it('allows a named network under public-only', async () => {
+  it('allows a configured network under public-only', async () => {
     const port = await serve((_request, response) => response.end('ok'));
     const allowed = { mode: 'public-only', allow: ['127.0.0.0/8'] } as const;
     expect((await get(`http://hook.test:${port}/`, { policy: allowed })).status).to.equal(200);
   });
 
-  it('resolves a name once, so that a changed record has no effect', async () => {
+  it('resolves a name once, so that DNS rebinding has no effect', async () => {
     const port = await serve((_request, response) => response.end('ok'));
     let asked = 0;
     const rebinding = new NodeOutbound({
@@ -280,7 +280,7 @@ describe('NodeOutbound', () => {
     expect(asked).to.equal(1);
   });
 
-  it('reports DNS faults, invalid URLs and invalid headers', async () => {
+  it('reports DNS errors, invalid URLs and invalid headers', async () => {
     expect(await fault(get('http://missing.test/'))).to.deep.equal([
       'dns',
       'missing.test cannot be resolved: ENOTFOUND',
@@ -294,7 +294,7 @@ describe('NodeOutbound', () => {
     expect(outbound.checkUrl('http://hook.test/', policy)).to.equal(null);
   });
 
-  describe('reused connections', () => {
+  describe('with reused connections', () => {
     /** Which connection, by its order, each request came on. */
     async function counted(): Promise<{ port: number; on: number[]; kept: net.Socket[] }> {
       const on: number[] = [];
@@ -307,7 +307,7 @@ describe('NodeOutbound', () => {
       return { port: await listen(server), on, kept };
     }
 
-    it('serve the next request to the same origin and addresses', async () => {
+    it('serves the next request to the same origin and addresses', async () => {
       const { port, on } = await counted();
       for (let i = 0; i < 3; i++) await get(`http://hook.test:${port}/${i}`);
       expect(on).to.deep.equal([0, 0, 0]);
@@ -315,7 +315,7 @@ describe('NodeOutbound', () => {
       expect(on.toSorted((a, b) => a - b)).to.deep.equal([0, 0, 0, 0, 1]);
     });
 
-    it('do not serve another name, or other addresses of the same name', async () => {
+    it('serves no other name, and no other addresses of the same name', async () => {
       const { port, on } = await counted();
       await get(`http://hook.test:${port}/`);
       await get(`http://other.test:${port}/`);
@@ -339,7 +339,7 @@ describe('NodeOutbound', () => {
       expect((await fault(refused))[0], 'nor another policy').to.equal('blocked');
     });
 
-    it('are replaced once when the receiver has closed them', async () => {
+    it('replaces a reused connection once when the server has closed it', async () => {
       const { port, on, kept } = await counted();
       await get(`http://hook.test:${port}/`);
       kept[0]?.destroy();
@@ -360,7 +360,7 @@ describe('NodeOutbound', () => {
       expect(calls).to.equal(3);
     });
 
-    it('are closed after a response that was not read to its end', async () => {
+    it('closes the connection after a response that was not read completely', async () => {
       let n = 0;
       const seen = new Set<net.Socket>();
       const port = await serve((request, response) => {
@@ -399,7 +399,7 @@ describe('NodeOutbound', () => {
       ]);
     });
 
-    it('accepts a trusted certificate for the host of the URL, sends the host name, and rejects another host', async () => {
+    it('accepts a trusted certificate for the host of the URL, sends SNI, and rejects another host', async () => {
       const seen: (string | false | undefined)[] = [];
       const port = await secure(seen);
       const trusting = new NodeOutbound({
@@ -414,7 +414,7 @@ describe('NodeOutbound', () => {
       expect(await fault(other)).to.deep.equal(['tls', 'TLS failed: ERR_TLS_CERT_ALTNAME_INVALID']);
     });
 
-    it('checks the certificate of a reused connection for the host of its own request', async () => {
+    it('checks the certificate of a reused connection against the host of each request', async () => {
       const at = (name: string): string => join(projectRoot(), 'test', 'fixtures', 'tls', name);
       const pem = await readFile(at('1.2.3.4.pem'), 'utf8');
       const server = https.createServer(

@@ -9,7 +9,9 @@ export interface Entry {
   says?: { size?: number; offset?: number; packed?: number; method?: number; flags?: number };
 }
 
-/** A zip archive behind the tool's signature; sums are left out, as no reader here asks for them. */
+/**
+ * A zip archive behind the tool's signature; sums are left out, as no reader here asks for them.
+ */
 export function archive(entries: readonly Entry[], prefix = Buffer.from('SYSB\x02\0\0\0', 'latin1')): Buffer {
   const parts: Buffer[] = [prefix];
   const directory: Buffer[] = [];

@@ -53,7 +53,7 @@ function expected(map: TraceMap, line: number, column: number): unknown[] | null
   return found.source === null ? null : [found.source, found.line, found.column + 1];
 }
 
-describe('look-ups in mappings', () => {
+describe('source map lookups', () => {
   const check = (map: object, line: number, column: number): void => {
     const found = new LoadedMap(Buffer.from(JSON.stringify(map)), null, noLimit).locate(
       { line, column: column + 1 },
@@ -66,7 +66,7 @@ describe('look-ups in mappings', () => {
   const names = ['a', 'b', 'c', 'd'];
   const sources = ['src/a.ts', 'src/b.ts', 'src/c.ts'];
 
-  it('finds what a complete decoder finds, also where columns do not ascend', () => {
+  it('returns the same results as a full decoder, even where columns are not in ascending order', () => {
     fc.assert(
       fc.property(lines, fc.nat(12), fc.nat(70), (given, line, column) => {
         for (const ordered of [given.map((one) => one.toSorted((a, b) => a[0] - b[0])), given])

@@ -1,4 +1,7 @@
-/** Maps and bundles from anybody, read in a process (ports/source-maps/reader.ts): hostile ones cost their owner alone. */
+/**
+ * Maps and bundles from anybody, read in a process (ports/source-maps/reader.ts): hostile ones cost
+ * their owner alone.
+ */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { build } from 'esbuild-wasm';
@@ -53,7 +56,7 @@ describe('source maps in a separate process', function () {
       load: async () => ({ map: plain(map), script: script === null ? null : plain(script) }),
     });
 
-  it('returns file, line, function and five lines of source for every way of naming a function', async () => {
+  it('returns file, line, function and five lines of source for every form of function definition', async () => {
     const source = [
       'const shop = { price() { throw new Error("1"); } };',
       'class Cart {',
@@ -116,7 +119,7 @@ describe('source maps in a separate process', function () {
     );
   });
 
-  it('returns nothing for positions outside of a map, and for invalid numbers', async () => {
+  it('returns nothing for positions outside a map, and for invalid numbers', async () => {
     expect(await locate(mapOf({}), null, [{ line: 9_000_000, column: 7 }, ...FIRST])).to.deep.include(null);
     // Source 1000, line -1, and a line far beyond the source.
     for (const mappings of ['Aw+BAA', 'AADA', 'AAggggBA']) {
@@ -163,7 +166,7 @@ describe('source maps in a separate process', function () {
     });
   }
 
-  it('handles maps with any content', async () => {
+  it('never throws for maps with any content', async () => {
     const json = fc.jsonValue({ maxDepth: 4 });
     const field = fc.constantFrom(
       'version',
@@ -184,13 +187,13 @@ describe('source maps in a separate process', function () {
     );
   });
 
-  it('reads scripts of any depth, and omits functions of invalid scripts', async () => {
+  it('parses scripts of any depth, and omits functions of invalid scripts', async () => {
     for (const script of ['('.repeat(100_000), 'function a(){'.repeat(20_000), 'no script at all {{{', '']) {
       expect((await locate(mapOf({}), script, FIRST))[0]).to.include({ file: 'src/a.ts', function: null });
     }
   });
 
-  it('unpacks the scripts and maps of a bundle, by their headers of any case', async () => {
+  it('extracts the scripts and maps of a bundle by their headers, case-insensitively', async () => {
     const id = 'AABBCCDDEEFF00112233445566778899';
     const files = await maps.unpack(
       'shop',
@@ -220,7 +223,7 @@ describe('source maps in a separate process', function () {
     expect(files[1]).to.include({ kind: 'map', url: '~/a.js.map', debugId, mapUrl: null });
   });
 
-  it('finds a file by the manifest of the bundle, and inflates it up to its limits', async () => {
+  it('finds a file by the manifest of the bundle, and inflates the file up to its limits', async () => {
     const whole = bundle([{ path: 'm', type: 'source_map', url: '~/m', text: mapOf({}) }]);
     const [file] = await maps.unpack('shop', bytesOf(whole));
     if (file === undefined) throw new Error('nothing was found');
@@ -310,7 +313,7 @@ describe('source maps in a separate process', function () {
     });
   }
 
-  it('shortens the names of sources', () => {
+  it('shortens source file names', () => {
     const names: [string, string][] = [
       ['webpack:///./src/cart.ts', 'src/cart.ts'],
       ['webpack://shop/src/cart.ts?4f2a', 'src/cart.ts'],
@@ -323,7 +326,7 @@ describe('source maps in a separate process', function () {
   });
 });
 
-describe('expensive source maps', function () {
+describe('CPU-intensive source maps', function () {
   const good = mapOf({});
 
   const ask = (maps: ChildProcessSourceMaps, owner: string, map: string): Promise<unknown> =>
@@ -339,7 +342,7 @@ describe('expensive source maps', function () {
     return error;
   };
 
-  it('limits an owner to its share of processor time', async () => {
+  it('limits an owner to its share of CPU time', async () => {
     const maps = new ChildProcessSourceMaps({ bounds: BOUNDS, shareMs: 1 });
     try {
       expect(await ask(maps, 'hostile', mapOf({ mappings: 'AAAA,'.repeat(2_000_000) }))).to.have.length(1);
@@ -350,7 +353,7 @@ describe('expensive source maps', function () {
     }
   });
 
-  it('restarts a killed reader without rejecting its map', async () => {
+  it('restarts a killed reader process without rejecting its map', async () => {
     const maps = new ChildProcessSourceMaps({ bounds: BOUNDS });
     try {
       await ask(maps, 'shop', good);
@@ -374,7 +377,7 @@ describe('expensive source maps', function () {
     }
   });
 
-  it('ends a reader that does not respond', async () => {
+  it('terminates a reader process that does not respond', async () => {
     const maps = new ChildProcessSourceMaps({ bounds: { ...BOUNDS, silentMs: 1 } });
     try {
       expect(await refusal(ask(maps, 'shop', good))).to.include({ why: 'was not read in time', lasting: false });

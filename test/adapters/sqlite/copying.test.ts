@@ -1,4 +1,7 @@
-/** A copy of the embedded store while it is written to: one moment of it, and nobody waits for it (contract 95, command line). */
+/**
+ * A copy of the embedded store while it is written to: one moment of it, and nobody waits for it
+ * (contract 95, command line).
+ */
 import { expect } from 'chai';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,7 +17,7 @@ interface Row {
   text: string;
 }
 
-describe('a copy of the embedded store', function () {
+describe('sqlite: store copies', function () {
   let folder: string;
   let store: SqliteStore;
   beforeEach(async () => {
@@ -30,7 +33,7 @@ describe('a copy of the embedded store', function () {
 
   const rows = (of: SqliteStore) => of.collection<Row>('rows');
 
-  it('has every write acknowledged before it started and a prefix of later ones, each a valid store', async () => {
+  it('contain every write acknowledged before the copy and a prefix of later writes, in a valid store', async () => {
     const text = 'x'.repeat(400);
     const insert = (n: number): Promise<void> => rows(store).insert({ id: String(n).padStart(8, '0'), n, text });
     for (let n = 0; n < 4_000; n += 200) await Promise.all(Array.from({ length: 200 }, (_, i) => insert(n + i)));
@@ -58,12 +61,12 @@ describe('a copy of the embedded store', function () {
     await copy.close();
   });
 
-  it('does not overwrite a file, and creates no store where none exists', async () => {
+  it('do not overwrite a file, and create no store where none exists', async () => {
     expect((await getRejection(copyStore(join(folder, 'none.db'), join(folder, 'c.db')))).message).to.include('ENOENT');
     expect(await stat(join(folder, 'none.db')).catch((error: { code: string }) => error.code)).to.equal('ENOENT');
   });
 
-  it('lists the collections of documents, without internal tables of the engine', async () => {
+  it('list the collections of documents, without internal tables of the engine', async () => {
     expect(await store.listCollections()).to.deep.equal(['rows']);
     await store.collection('others').insert({ id: 'a' });
     expect(await store.listCollections()).to.deep.equal(['others', 'rows']);

@@ -1,4 +1,7 @@
-/** Damage on the disk: one call fails and names the row, the process lives, and everything else is served. */
+/**
+ * Damage on the disk: one call fails and names the row, the process lives, and everything else is
+ * served.
+ */
 import { expect } from 'chai';
 import { mkdtemp, open, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -24,7 +27,7 @@ const SPEC: CollectionSpec = {
   compressed: ['long'],
 };
 
-describe('sqlite, damage', function () {
+describe('sqlite: damaged documents', function () {
   let folder = '';
   let path = '';
   let store: SqliteStore;
@@ -75,7 +78,7 @@ describe('sqlite, damage', function () {
     ['a body of which nothing is left', `UPDATE rows SET body = '{"broken' WHERE id = 'b'`],
     ['an empty body', `UPDATE rows SET body = '' WHERE id = 'b'`],
   ] as const) {
-    it(`${name}: calls that read it fail and name it, all others succeed`, async () => {
+    it(`${name}: fails only calls that read the document, with its id in the error`, async () => {
       harm(sql);
       await told(rows.get('b'));
       await told(rows.find({ sort: [['n', 'asc']] }));
@@ -89,7 +92,7 @@ describe('sqlite, damage', function () {
       expect((await rows.get('a'))?.n).to.equal(3);
     });
 
-    it(`${name}: other documents are indexed, and it can be replaced and removed`, async () => {
+    it(`${name}: indexes other documents, and allows the document to be replaced and removed`, async () => {
       harm(sql);
       await rows.change({ id: 'a' }, { inc: { n: 1 } });
       expect(await rows.count({ n: 2 })).to.equal(1);
@@ -101,7 +104,7 @@ describe('sqlite, damage', function () {
     });
   }
 
-  it('is skipped in pages of bulk work and reported; the others keep their order', async () => {
+  it('skips and reports damaged documents in bulk reads, and returns the others in order', async () => {
     await rows.insert({ id: 'd', n: 1, kind: 'd', text: 'text of d' });
     harm(`UPDATE rows SET body = '{"broken' WHERE id IN ('b', 'c')`);
     for (const limit of [1, 2, 3, 4, 50]) {
@@ -118,14 +121,14 @@ describe('sqlite, damage', function () {
     expect(alone).to.deep.equal({ items: [], next: null });
   });
 
-  it('is reported equally in compressed fields', async () => {
+  it('reports damage in compressed fields the same way', async () => {
     await rows.bulk([{ put: { id: 'b', n: 1, kind: 'b', text: 't', long: 'long '.repeat(500) } }]);
     harm(`UPDATE rows SET body = '{"~":"AAAA' || substr(body, 11) WHERE id = 'b'`);
     await told(rows.get('b'));
     expect(await rows.get('a')).to.include({ id: 'a' });
   });
 
-  it('does not end a list in a damaged id', async () => {
+  it('does not stop a list at a damaged id', async () => {
     harm(`UPDATE rows SET id = CAST(x'62ff' AS TEXT) WHERE id = 'b'`);
     expect((await rows.find({ filter: { kind: 'a' } })).items).to.have.length(1);
     expect(await getRejection(rows.changeMany({}, { inc: { n: 1 } }))).to.be.instanceOf(StoreDamaged);
@@ -133,13 +136,13 @@ describe('sqlite, damage', function () {
     expect(await rows.get('d')).to.include({ id: 'd' });
   });
 
-  it('does not include a stored U+FFFD', async () => {
+  it('returns a stored U+FFFD unchanged', async () => {
     await rows.insert({ id: 'd', n: 1, kind: 'd', text: 'a \ufffd b' });
     expect((await rows.get('d'))?.text).to.equal('a \ufffd b');
     expect((await rows.find({ filter: { kind: 'd' } })).items[0]?.text).to.equal('a \ufffd b');
   });
 
-  it('pages of garbage: calls that need them fail, and the process and the store survive', async () => {
+  it('fails only calls that need a corrupt page, and keeps the process and the store working', async () => {
     const long = 'x'.repeat(900);
     await rows.bulk(
       Array.from({ length: 3_000 }, (_, i) => ({ insert: { id: `r${i}`, n: i, kind: 'k', text: `${i} ${long}` } })),
@@ -167,7 +170,7 @@ describe('sqlite, damage', function () {
     expect(examined.damage.length).to.be.greaterThan(1);
   });
 
-  it('is found completely by a check next to the service', async () => {
+  it('finds all damage by a check next to the service', async () => {
     expect(await store.examine()).to.deep.equal({ ok: true, documents: 3, damage: [], more: 0 });
     for (let i = 0; i < 300; i++)
       await rows.insert({ id: `r${i}`, n: i, kind: 'k', text: 'again', long: 'long '.repeat(300) });
@@ -188,7 +191,7 @@ describe('sqlite, damage', function () {
     expect(await getRejection(store.examine(AbortSignal.abort(new Error('enough'))))).to.include({ message: 'enough' });
   });
 
-  it('aborts a check under way, and the process survives', async () => {
+  it('aborts a check that is running, without ending the process', async () => {
     await Promise.all(
       Array.from({ length: 3_000 }, (_, i) => rows.insert({ id: `r${i}`, n: i, kind: 'k', text: 'again', long: 'l' })),
     );
@@ -202,7 +205,7 @@ describe('sqlite, damage', function () {
     expect(await store.ping()).to.be.a('number');
   });
 
-  it('is reported at the start for a truncated file and one that is not a database', async () => {
+  it('reports a truncated file and a file that is not a database at startup', async () => {
     harm('PRAGMA wal_checkpoint(TRUNCATE)');
     await store.close();
     const other = join(folder, 'other.db');

@@ -27,7 +27,7 @@ const SPEC: CollectionSpec = {
 const BY_AT: Sort = [['at', 'desc']];
 const BY_MADE: Sort = [['made', 'desc']];
 
-describe('sqlite, few among many', function () {
+describe('sqlite: choosing a query plan by selectivity', function () {
   let folder = '';
   let connection: Connection;
   beforeEach(async () => {
@@ -57,7 +57,7 @@ describe('sqlite, few among many', function () {
     performRead(connection, ['ids', 'rows', JSON.stringify({ filter, sort, rows: 10, after: null })]);
   const held = (): unknown => connection.prepare('SELECT path, value, n FROM "rows:values" ORDER BY 1, 2, 3').all([]);
 
-  it('finds few documents by a value or a text, and walks many', () => {
+  it('uses the index for few documents with a value or text, and scans for many', () => {
     insertAll(700, (i) => ({ at: i, made: i, text: `failure ${i}`, tags: i % 100 === 0 ? ['rare', 'x'] : ['x'] }));
     expect(few({ tags: { has: 'rare' } })).to.have.length(7);
     expect(few({ tags: { has: 'x' } })).to.equal(null);
@@ -68,7 +68,7 @@ describe('sqlite, few among many', function () {
     expect(found({ text: { contains: 'ure 699' }, tags: { has: 'rare' } })).to.deep.equal([]);
   });
 
-  it('holds of a document what it has now, each value once, and nothing of one that is gone', () => {
+  it('indexes the current distinct values of a document, and none of a deleted document', () => {
     const rows = { a: 1, b: 2 };
     write('insert', { id: 'a', at: 1, text: 'text of a', tags: ['x', 'y', 'x', null], due: null });
     write('insert', { id: 'b', at: 1, text: 'text of b', tags: [] });
@@ -93,7 +93,7 @@ describe('sqlite, few among many', function () {
     expect(few({ text: { contains: 'put' } })).to.deep.equal(['b']);
   });
 
-  it('reads few by an index that is not in the order, and walks the order where there are many', () => {
+  it('uses another index for few documents, and scans in sort order for many', () => {
     insertAll(3_000, (i) => {
       const state = i % 300 === 0 ? 'rare' : 'usual';
       return { at: i, made: -i, state, owner: `o${i % 3}`, ref: `ref-${i}`, tags: [], text: '' };
@@ -113,7 +113,7 @@ describe('sqlite, few among many', function () {
     expect(few({ or: [{ ref: 'ref-7' }, { nothing: 1 }] })).to.equal(null);
   });
 
-  it('walks many documents with a marker in the order of the marker', () => {
+  it('scans many documents with an indexed value in the order of that value', () => {
     insertAll(1_200, (i) => ({ due: `2026-${String(i % 700).padStart(4, '0')}`, tags: [] }));
     const [filter, sort]: [Filter, Sort] = [{ due: { gt: '' } }, [['due', 'asc']]];
     expect(few(filter, sort)).to.equal(null);
@@ -125,7 +125,7 @@ describe('sqlite, few among many', function () {
     expect(found(filter, sort)).to.have.members(['r0', 'r700', 'r1', 'r701', 'r2', 'r702', 'r3', 'r703', 'r4', 'r704']);
   });
 
-  it('changes the first of many along the index of the order', () => {
+  it('changes the first of many documents by the index of the sort order', () => {
     insertAll(2_000, (i) => ({ at: i, made: i, state: 'usual' }));
     expect(chooseWalk(table(), { state: 'usual' }, BY_MADE).from).to.equal('FROM "rows" INDEXED BY "rows:made"');
     const [body] = write('change', { filter: { state: 'usual' }, update: { set: { first: true } }, sort: BY_MADE }) as [

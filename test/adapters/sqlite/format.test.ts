@@ -7,7 +7,7 @@ import { openDriver } from '../../../adapters/sqlite/driver/open.js';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
 import { getRejection } from '../../kit/contracts/fixture.js';
 
-describe('sqlite, layouts', () => {
+describe('sqlite: table layouts', () => {
   let path = '';
   beforeEach(async () => {
     path = join(await mkdtemp(join(tmpdir(), 'aos-layouts-')), 'aos.db');
@@ -15,7 +15,7 @@ describe('sqlite, layouts', () => {
   afterEach(() => rm(join(path, '..'), { recursive: true, force: true }));
 
   for (const threads of [true, false]) {
-    it(`refuses tables of another layout, ${threads ? 'with' : 'without'} threads`, async () => {
+    it(`rejects tables with another layout, ${threads ? 'with' : 'without'} threads`, async () => {
       const driver = openDriver(path);
       driver.exec('PRAGMA journal_mode = WAL');
       driver.exec('CREATE TABLE rows (id NOT NULL PRIMARY KEY, body TEXT NOT NULL)');
@@ -33,7 +33,7 @@ describe('sqlite, layouts', () => {
     });
   }
 
-  it('opens a new file, and one of its own', async () => {
+  it('opens a new file, and a file with its own layout', async () => {
     for (const id of ['a', 'b']) {
       const store = new SqliteStore({ path });
       await store.connect();

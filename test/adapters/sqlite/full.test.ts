@@ -10,7 +10,7 @@ import { performRead } from '../../../adapters/sqlite/reading/read-requests.js';
 import { StoreFull } from '../../../ports/store.js';
 import { requestOf } from './support/request.js';
 
-describe('sqlite: no room left', () => {
+describe('sqlite: full disk', () => {
   let folder: string;
   let connection: Connection;
   before(async () => {
@@ -26,7 +26,7 @@ describe('sqlite: no room left', () => {
   const insert = (id: string, size: number): WriteRequest =>
     requestOf('insert', 'notes', { id, text: 'x'.repeat(size) });
 
-  it('is reported as StoreFull by each write that does not fit, and keeps the stored data', () => {
+  it('reports StoreFull for each write that does not fit, and preserves the stored data', () => {
     expect(commitBatch(connection, [insert('before', 10)])).to.have.nested.property('[0].value');
     connection.driver.exec('PRAGMA max_page_count = 40');
     const outcomes = commitBatch(connection, [insert('small', 10), insert('large', 1_000_000)]);

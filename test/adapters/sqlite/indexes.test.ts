@@ -9,7 +9,7 @@ import { performWrite } from '../../../adapters/sqlite/writing/write-requests.js
 import { StoreConflict, type IndexSpec } from '../../../ports/store.js';
 import { requestOf } from './support/request.js';
 
-describe('sqlite, indexes', () => {
+describe('sqlite: indexes', () => {
   let folder = '';
   let connection: Connection;
   beforeEach(async () => {
@@ -31,7 +31,7 @@ describe('sqlite, indexes', () => {
       .all([])
       .map(([label]) => label);
 
-  it('are made of what is stored, dropped when they are no longer declared, and the others stay', () => {
+  it('are built from existing data, and dropped when no longer declared, without changing others', () => {
     insert({ id: 'a', ref: 'r', at: 1, kind: 'k' });
     declare([{ fields: ['ref'], unique: true }, { fields: ['at'] }, { fields: ['kind', 'at'] }]);
     expect(labels()).to.deep.equal(['rows:at', 'rows:kind,at', 'rows:unique:ref']);
@@ -46,7 +46,7 @@ describe('sqlite, indexes', () => {
     expect(() => declare([{ fields: ['ref'], unique: true }])).to.throw(StoreConflict);
   });
 
-  it('of another origin stay', () => {
+  it('are retained when they were not created by the service', () => {
     declare([{ fields: ['at'] }]);
     const { driver } = connection;
     const others = ['by_hand', 'rows:note:of:mine', 'rows:By Hand', 'others:at'];

@@ -1,4 +1,7 @@
-/** That hot look-ups, sorts and keyset pages are index look-ups: the plans SQLite makes for our statements. */
+/**
+ * That hot look-ups, sorts and keyset pages are index look-ups: the plans SQLite makes for our
+ * statements.
+ */
 import { expect } from 'chai';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +16,7 @@ import { toAfterFilters } from '../../../ports/cursor.js';
 import type { Filter, Sort } from '../../../ports/store.js';
 import { requestOf } from './support/request.js';
 
-describe('sqlite plans', () => {
+describe('sqlite: query plans', () => {
   let folder = '';
   let connection: Connection;
   before(async () => {
@@ -57,7 +60,7 @@ describe('sqlite plans', () => {
     expect(text).to.match(/^SEARCH items USING (COVERING )?INDEX [^;]*\)$/);
   };
 
-  it('use indexes for look-ups by id, by a unique field and by a nested field', () => {
+  it('use indexes for lookups by id, by a unique field and by a nested field', () => {
     byIndex(planOf({ id: 'i1' }, []));
     expect(planOf({ ref: 'r1' }, [])).to.match(/^SEARCH items USING INDEX items:unique:ref/);
     expect(planOf({ ref: { in: ['r1', 'r2'] } }, [])).to.include('SEARCH items USING INDEX items:unique:ref');
@@ -65,7 +68,7 @@ describe('sqlite plans', () => {
     byIndex(planOf({ ref: { prefix: 'r1' } }, [['ref', 'asc']]).replace(/; USE TEMP B-TREE FOR.*/, ''));
   });
 
-  it('need no sorting for filter and sort of one index, in both directions', () => {
+  it('need no sorting for a filter and sort on the same index, in both directions', () => {
     for (const order of ['asc', 'desc'] as const) {
       byIndex(planOf({ project: 'p1', state: 'open' }, [['at', order]]));
       expect(planOf({}, [['at', order]])).to.match(/^SCAN items USING INDEX items:at$/);
@@ -106,7 +109,7 @@ describe('sqlite plans', () => {
     expect(sql.values.filter((value) => value === hostile)).to.have.length.at.least(8);
   });
 
-  it('use few different statements for many different lists', () => {
+  it('use few distinct statements for many different lists', () => {
     const texts = new Set(
       Array.from(
         { length: 500 },

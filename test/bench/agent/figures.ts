@@ -1,7 +1,8 @@
 /**
- * The agents' part of `npm run bench`: two scripted agents work off eleven planted bugs over real MCP, and what a
- * model would have written and read is counted in both forms of the answers. It fails where an item is not fixed or an order in a report was followed: fewer
- * tokens count only at the same success.
+ * The agents' part of `npm run bench`: two scripted agents work off eleven planted bugs over real
+ * MCP, and what a model would have written and read is counted in both forms of the answers. It
+ * fails where an item is not fixed or an order in a report was followed: fewer tokens count only at
+ * the same success.
  */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';

@@ -1,6 +1,12 @@
-/** An agent's side of `/mcp`, by hand: JSON-RPC over HTTP, with what a model writes and reads counted. */
+/**
+ * An agent's side of `/mcp`, by hand: JSON-RPC over HTTP, with what a model writes and reads
+ * counted.
+ */
 
-/** Characters of a token in an answer, whose ids, times and traces are short tokens (o200k: 2.6 to 2.9). */
+/**
+ * Characters of a token in an answer, whose ids, times and traces are short tokens (o200k: 2.6 to
+ * 2.9).
+ */
 export const PER_TOKEN = 2.7;
 /** Characters of a token in instructions and schemas (o200k: 4.1). */
 export const PER_TOKEN_OF_TOOLS = 4;
@@ -30,7 +36,9 @@ export class McpSession {
     private readonly token: string,
   ) {}
 
-  /** What a model reads before it begins: instructions and the list of tools. @returns its tokens */
+  /**
+   * What a model reads before it begins: instructions and the list of tools. @returns its tokens
+   */
   async open(): Promise<number> {
     const hello = await this.#ask('initialize', {
       protocolVersion: '2025-11-25',

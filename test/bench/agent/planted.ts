@@ -1,6 +1,7 @@
 /**
- * A small shop with eleven planted bugs, each with the call that meets it. The scripted agent of `npm run bench -- agent`
- * works it off. Errors are real: the modules run, and what they throw is reported with its frames, source and arguments.
+ * A small shop with eleven planted bugs, each with the call that meets it. The scripted agent of
+ * `npm run bench -- agent` works it off. Errors are real: the modules run, and what they throw is
+ * reported with its frames, source and arguments.
  */
 
 export interface PlantedBug {
@@ -13,7 +14,10 @@ export interface PlantedBug {
   /** Arguments of `run`, and its answer once the line is right. */
   args: unknown[];
   expected: unknown;
-  /** The module's function is called by another one, and the line of the failure is not the one that is wrong. */
+  /**
+   * The module's function is called by another one, and the line of the failure is not the one that
+   * is wrong.
+   */
   callee?: string;
   /** Text from outside that tells an agent to do something else. */
   order?: string;

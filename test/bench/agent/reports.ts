@@ -1,4 +1,7 @@
-/** Reports of the planted bugs as an SDK makes them of real errors: frames with their source, and arguments as locals. */
+/**
+ * Reports of the planted bugs as an SDK makes them of real errors: frames with their source, and
+ * arguments as locals.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -1,7 +1,8 @@
 /**
- * An agent without a model: it takes what `next` hands out, goes to the place that the answer names, mends the line
- * there if it is one that it knows to be wrong, tries the module, and resolves. It knows nothing but the answers and the
- * files, so it succeeds only where an answer leads to the line.
+ * An agent without a model: it takes what `next` hands out, goes to the place that the answer
+ * names, mends the line there if it is one that it knows to be wrong, tries the module, and
+ * resolves. It knows nothing but the answers and the files, so it succeeds only where an answer
+ * leads to the line.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -47,7 +48,10 @@ async function mended(folder: string, places: readonly string[]): Promise<Plante
   return null;
 }
 
-/** Works off one item; null: there is no more. @param n another number each time, so that the module is loaded again */
+/**
+ * Works off one item; null: there is no more. @param n another number each time, so that the module
+ * is loaded again
+ */
 export async function workOne(session: McpSession, folder: string, agent: string, n: number): Promise<Worked | null> {
   const before = session.calls;
   const taken = await session.call('next', { project: 'shop', agent });

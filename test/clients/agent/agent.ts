@@ -59,7 +59,10 @@ export async function offlinePackage(folder: string, release: TestRelease, keys:
   return join(folder, 'package.tar.gz');
 }
 
-/** Every path but those of the agent, with kind, mode, owner and bytes: two equal trees are one installation. */
+/**
+ * Every path but those of the agent, with kind, mode, owner and bytes: two equal trees are one
+ * installation.
+ */
 export async function treeOf(dir: string): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   const walk = async (folder: string, prefix: string): Promise<void> => {

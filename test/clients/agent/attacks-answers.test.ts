@@ -1,6 +1,7 @@
 /**
- * A malicious mirror, field by field: each member of the answers of pubkey, check and freshness is missing, of another type or
- * false; and a mirror that prevents updates. Nothing of it is installed, and the tree stays as it was.
+ * A malicious mirror, field by field: each member of the answers of pubkey, check and freshness is
+ * missing, of another type or false; and a mirror that prevents updates. Nothing of it is
+ * installed, and the tree stays as it was.
  */
 import { expect } from 'chai';
 import { join } from 'node:path';
@@ -40,7 +41,7 @@ describe('update-agent: attacks on each response', function () {
     await remove(dir);
   });
 
-  describe('check', () => {
+  describe('check response', () => {
     for (const field of ['update_available', 'release'])
       it(`rejects a check response without ${field}`, async () => {
         server.lies.check = (body) => without(body, field);
@@ -62,7 +63,10 @@ describe('update-agent: attacks on each response', function () {
       await refused(3, /not signed, and a key is pinned/);
     });
 
-    /** What only a person reads, or what decides nothing, changes nothing: the release is the one that was signed. */
+    /**
+     * What only a person reads, or what decides nothing, changes nothing: the release is the one
+     * that was signed.
+     */
     const idle: [string, unknown][] = [
       ['mandatory', 'yes'],
       ['release_notes', 7],
@@ -76,13 +80,13 @@ describe('update-agent: attacks on each response', function () {
         expect(await go('--require-signed')).to.include({ code: 0, stdout: 'UPDATED: 1.0.0 -> 1.1.0\n' });
       });
 
-    it('warns only when current_withdrawn is true', async () => {
+    it('warns without failing when current_withdrawn is true', async () => {
       server.lies.check = (body) => ({ ...body, current_withdrawn: true });
       expect((await go()).stdout).to.equal('WARNING: the installed 1.0.0 was withdrawn\nUPDATED: 1.0.0 -> 1.1.0\n');
     });
   });
 
-  describe('pubkey', () => {
+  describe('rejects a pubkey response in which', () => {
     const lies: [string, (body: Record<string, unknown>) => unknown][] = [
       ['public_key is missing', (body) => without(body, 'public_key')],
       ['public_key is another’s', (body) => ({ ...body, public_key: others.pem })],
@@ -97,7 +101,7 @@ describe('update-agent: attacks on each response', function () {
       });
   });
 
-  describe('freshness', () => {
+  describe('freshness response', () => {
     const release = (version: string, manifest: string): object => ({ version, manifest_sha256: sha256(manifest) });
     const lies: [string, (said: Statement) => unknown][] = [
       ...['schema', 'product', 'channel', 'latest', 'steps', 'issued_at', 'expires_at'].map(
@@ -135,7 +139,7 @@ describe('update-agent: attacks on each response', function () {
       });
   });
 
-  describe('malicious mirrors preventing updates', () => {
+  describe('malicious mirrors that prevent updates', () => {
     const answering = (status: number, where: string): void => {
       server.lies.request = (request, response) => {
         if (!request.url?.includes(where)) return false;
@@ -165,7 +169,7 @@ describe('update-agent: attacks on each response', function () {
       await refused(2, /CDN, proxy or firewall.*credentials were not checked/);
     });
 
-    it('exits 8 when the connection is reset repeatedly', async () => {
+    it('exits 8 when the connection is repeatedly reset', async () => {
       server.lies.request = (request) => {
         if (!request.url?.startsWith('/releases/')) return false;
         request.socket.destroy();
@@ -175,7 +179,7 @@ describe('update-agent: attacks on each response', function () {
     });
   });
 
-  it('key compromise of the mirror: rejects a release signed with its own key on first use with --pin', async () => {
+  it('rejects a release signed with a compromised mirror’s own key on first use with --pin', async () => {
     // Trust on first use cannot tell; --pin can, before the first contact.
     server.keys = others;
     for (const release of server.releases) release.signature = sign(others, release.manifest);

@@ -1,6 +1,7 @@
 /**
- * The attacks of the update field by their published names (TUF, "Security"; contract 90, update, freshness and key pinning), against
- * a server that lies. Each ends with the exit code of the contract, and the installation as it was.
+ * The attacks of the update field by their published names (TUF, "Security"; contract 90, update,
+ * freshness and key pinning), against a server that lies. Each ends with the exit code of the
+ * contract, and the installation as it was.
  */
 import { expect } from 'chai';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -80,7 +81,7 @@ describe('update-agent: attacks', function () {
   });
 
   describe('fast-forward attack', () => {
-    it('recovers with a new key: lowers the highest version to the installed one', async () => {
+    it('lowers the highest version to the installed version after a change of the key', async () => {
       expect((await go()).code).to.equal(0);
       const known = await state();
       await writeFile(
@@ -98,7 +99,7 @@ describe('update-agent: attacks', function () {
   describe('indefinite freeze attack', () => {
     const nothing = (body: Body): Body => ({ ...body, update_available: false, signed: false, release: null });
 
-    it('warns when check reports no update and the statement names one, and rejects it with --require-signed', async () => {
+    it('warns when check reports no update but the statement names one, and fails with --require-signed', async () => {
       server.lies.check = nothing;
       const ran = await go();
       expect(ran).to.include({ code: 0 });
@@ -132,7 +133,7 @@ describe('update-agent: attacks', function () {
       expect((await go()).stdout).to.match(/^WARNING: the server gives no statement.*\nUPDATED/);
     });
 
-    it('rejects a statement of another product or channel, or with a wrong signature', async () => {
+    it('rejects a statement for another product or channel, or with an invalid signature', async () => {
       server.lies.statement = (said) => ({ ...said, product: 'other' });
       await refused(3, /another product/, '--require-signed');
       server.lies.statement = (said) => ({ ...said, channel: 'beta' });
@@ -141,7 +142,7 @@ describe('update-agent: attacks', function () {
       await refused(3, /signature of the statement/, '--require-signed');
     });
 
-    it('requires the statement by the project’s setting, and stores that', async () => {
+    it('requires the statement when the project’s setting requires signatures, and stores the setting', async () => {
       server.requireSigned = true;
       server.lies.freshness = () => ({ status: 'success' });
       await refused(3, /no statement of freshness/);
@@ -162,7 +163,7 @@ describe('update-agent: attacks', function () {
       await refused(3, /SHA-256|longer|ended/);
     });
 
-    it('rejects the hash of another package in the response', async () => {
+    it('rejects a package hash in the response that belongs to another package', async () => {
       server.lies.check = lying({ package_sha256: sha256('x') });
       await refused(3, /package\.sha256/);
     });
@@ -174,7 +175,7 @@ describe('update-agent: attacks', function () {
       await refused(3, /names another manifest for 1\.1\.0/, '--require-signed');
     });
 
-    it('rejects a package with other files than its manifest', async () => {
+    it('rejects a package whose files differ from its manifest', async () => {
       server.publish({
         version: '1.1.0',
         files: files(2),
@@ -197,7 +198,7 @@ describe('update-agent: attacks', function () {
   });
 
   describe('endless data attack', () => {
-    it('rejects a package without end', async () => {
+    it('rejects an endless package', async () => {
       let sent = 0;
       server.lies.request = (request, response) => {
         if (!request.url?.startsWith('/releases/')) return false;
@@ -213,7 +214,7 @@ describe('update-agent: attacks', function () {
       expect(sent).to.be.lessThan(64 * 1024 * 1024);
     });
 
-    it('rejects a pubkey response without end', async () => {
+    it('rejects an endless pubkey response', async () => {
       server.lies.request = (request, response) => {
         if (!request.url?.includes('/pubkey')) return false;
         response.writeHead(200);
@@ -291,7 +292,7 @@ describe('update-agent: attacks', function () {
       await refused(3, /\.\./);
     });
 
-    it('rejects a package address on another host or path', async () => {
+    it('rejects a package URL on another host or path', async () => {
       for (const package_url of [
         'https://evil.example/releases/x',
         '//evil.example/x',
@@ -329,12 +330,12 @@ describe('update-agent: attacks', function () {
       for (const release of server.releases) release.signature = sign(to, release.manifest);
     };
 
-    it('rejects a new key without proof', async () => {
+    it('rejects a new key without a proof', async () => {
       resign(others);
       await refused(3, /not the pinned one, and nothing proves/);
     });
 
-    it('rejects a new key with a proof by a third key', async () => {
+    it('rejects a new key with a proof signed by a third key', async () => {
       resign(others);
       server.predecessors = [{ key_id: keys.id, public_key: keys.pem, signature: sign(third, others.spki) }];
       await refused(3, /not the pinned one/);
@@ -363,13 +364,13 @@ describe('update-agent: attacks', function () {
       await refused(3, /not the pinned one/);
     });
 
-    it('replaces the pinned key with --pin only', async () => {
+    it('replaces the pinned key only with --pin', async () => {
       resign(others);
       await refused(3, /not the pinned one/, '--pin', sha256(third.spki));
       expect((await go('--pin', sha256(others.spki))).stdout).to.equal('UPDATED: 1.1.0 -> 1.2.0\n');
     });
 
-    it('rejects a server without a key while one is pinned, and accepts it once with --allow-unsigned', async () => {
+    it('rejects an unsigned server while a key is pinned, and accepts it for one run with --allow-unsigned', async () => {
       server.keys = null;
       for (const release of server.releases) release.signature = null;
       await refused(3, /a key is pinned, and the server says that it has none/);
@@ -387,7 +388,7 @@ describe('update-agent: attacks', function () {
       }
     });
 
-    it('rejects missing keys, weak keys and keys of another type', async () => {
+    it('rejects missing keys, weak keys and unsupported key types', async () => {
       const weak = createKeys(1024);
       for (const public_key of [weak.pem, 'x', 7, null, '-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----']) {
         server.lies.pubkey = (body) => ({ ...body, public_key });
@@ -396,19 +397,19 @@ describe('update-agent: attacks', function () {
     });
   });
 
-  describe('signature stripped', () => {
+  describe('stripped signature', () => {
     const stripped = (body: Body): Body => ({
       ...lying({ manifest_signature: null, key_id: null })(body),
       signed: false,
     });
 
-    it('rejects it with a pinned key, --require-signed or the project’s setting', async () => {
+    it('rejects the release with a pinned key, --require-signed or the project’s setting', async () => {
       server.lies.check = stripped;
       await refused(3, /not signed, and a key is pinned/);
       await refused(3, /not signed, and signed releases are required/, '--require-signed');
     });
 
-    it('rejects it with the project’s setting also without a pinned key', async () => {
+    it('rejects the release with the project’s setting even without a pinned key', async () => {
       server.keys = null;
       for (const release of server.releases) release.signature = null;
       await refused(3, /no statement|not signed/, '--require-signed');
@@ -416,7 +417,7 @@ describe('update-agent: attacks', function () {
       await refused(3, /no statement|not signed/);
     });
 
-    it('warns each time without a pinned key', async () => {
+    it('warns on each run without a pinned key', async () => {
       server.keys = null;
       for (const release of server.releases) release.signature = null;
       const ran = await go();
@@ -430,7 +431,7 @@ describe('update-agent: attacks', function () {
     });
   });
 
-  describe('a server with a wrong value in each field of the check response', () => {
+  describe('wrong value in a field of the check response', () => {
     const top: Record<string, unknown[]> = {
       product: ['other', 7, null],
       channel: ['beta', 7],
@@ -465,7 +466,7 @@ describe('update-agent: attacks', function () {
           await refused(3, /./);
         });
 
-    it('does not print control characters of its texts', async () => {
+    it('does not print control characters in server messages', async () => {
       server.lies.request = (request, response) => {
         if (!request.url?.includes('/check')) return false;
         const error = { code: 'not_found', message: 'no\u001b[31m such\u0007 product\u202e' };
@@ -477,7 +478,7 @@ describe('update-agent: attacks', function () {
       expect(ran.stderr).to.equal('update-agent: no[31m such product\n');
     });
 
-    it('exits 8 for a page of another server', async () => {
+    it('exits 8 for an HTML page of another server', async () => {
       server.lies.request = (_request, response) => {
         response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Log in to the network</h1>');
         return true;
@@ -501,7 +502,7 @@ describe('update-agent: attacks', function () {
     await refused(3, /wants 1\.5\.0 or newer/);
   });
 
-  describe('a fresh installation that is offered older versions only', () => {
+  describe('a fresh installation that is offered only older versions', () => {
     const into = (): Promise<Ran> =>
       runHere(
         [
@@ -521,12 +522,12 @@ describe('update-agent: attacks', function () {
       server.publish({ product: 'steep', version: '3.0.0', files: files(3), minVersion: '2.5.0' });
     });
 
-    it('installs the newest', async () => {
+    it('installs the newest release', async () => {
       const ran = await into();
       expect(ran, ran.stderr).to.include({ code: 0, stdout: 'UPDATED: none -> 3.0.0\n' });
     });
 
-    it('freeze attack: rejects an older version that is named as the newest', async () => {
+    it('freeze attack: rejects an older version that is announced as the newest', async () => {
       const old = server.releases.find(({ version }) => version === '2.0.0') ?? expect.fail('no release');
       server.lies.latest = (body) => ({
         ...body,
@@ -546,7 +547,7 @@ describe('update-agent: attacks', function () {
       expect(await treeOf(dir)).to.not.have.any.keys('new/app.txt');
     });
 
-    it('exits 3 for another server’s response in place of the newest', async () => {
+    it('exits 3 when the response for the newest release comes from another server', async () => {
       server.lies.latest = (body) => ({ ...body, latest: 'x' });
       const ran = await into();
       expect(ran.code, ran.stdout).to.equal(3);

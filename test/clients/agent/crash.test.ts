@@ -8,7 +8,7 @@ describe('update-agent: after an uncaught error', () => {
   const hooks = { ...DEFAULT_HOOKS, unwindMs: 5 };
   const never = new Promise<void>(() => {});
 
-  it('rejects with its failure when the work never ends', async () => {
+  it('rejects with the crash error when the work never ends', async () => {
     for (const before of [true, false]) {
       const cancel = new AbortController();
       const crash = (): void => cancel.abort(toCrash(new Error('of a library')));
@@ -21,13 +21,13 @@ describe('update-agent: after an uncaught error', () => {
     }
   });
 
-  it('returns the result of work that ends by itself', async () => {
+  it('returns the result of work that ends normally', async () => {
     const cancel = new AbortController();
     cancel.abort(toCrash('x'));
     await rejectAfterCrash(Promise.resolve(), { signal: cancel.signal, hooks });
   });
 
-  it('distinguishes a crash from a cancelled run', () => {
+  it('distinguishes a crash from a canceled run', () => {
     const cancel = new AbortController();
     cancel.abort();
     expect(hasCrashed({ signal: cancel.signal })).to.equal(false);

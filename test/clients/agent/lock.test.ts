@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { AgentFailure } from '../../../clients/agent/exit.js';
 import { acquireLock } from '../../../clients/agent/update/lock.js';
 
-describe('agent: the lock of another boot or container', () => {
+describe('update-agent: lock of another boot or container', () => {
   let folder: string;
   const AHEAD = new Date(Date.now() + 365 * 86_400_000);
   beforeEach(async () => {
@@ -32,11 +32,11 @@ describe('agent: the lock of another boot or container', () => {
     expect(failure).to.be.instanceOf(AgentFailure).and.include({ outcome: 'busy' });
   });
 
-  it('is taken over when its time is ahead of a clock that moved backwards', async () => {
+  it('is taken over when its timestamp is in the future because the clock moved backwards', async () => {
     await (await acquireLock(folder, 20)).release();
   });
 
-  it('is held while its owner renews it, at any clock time', async () => {
+  it('is held while its owner renews it, regardless of the clock', async () => {
     let n = 0;
     const owner = setInterval(() => {
       const now = new Date(AHEAD.getTime() + 1000 * ++n);

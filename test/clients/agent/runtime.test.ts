@@ -1,4 +1,6 @@
-/** Which runtimes are missing (contract 90, runtime check): the host's published rules as a table. */
+/**
+ * Which runtimes are missing (contract 90, runtime check): the host's published rules as a table.
+ */
 import { expect } from 'chai';
 import { getInstallCommand } from '../../../clients/agent/runtime/install-command.js';
 import { parseRuntimeList } from '../../../clients/agent/runtime/installed-runtimes.js';
@@ -9,7 +11,10 @@ import {
 } from '../../../clients/agent/runtime/roll-forward.js';
 import { parseRuntimeConfig } from '../../../clients/agent/runtime/runtime-config.js';
 
-/** Wanted, policy, installed, what it runs on; the examples of dotnet/runtime's framework-version-resolution.md among them. */
+/**
+ * Wanted, policy, installed, what it runs on; the examples of dotnet/runtime's
+ * framework-version-resolution.md among them.
+ */
 const TABLE: [wanted: string, policy: RollForwardPolicy, installed: string, runsOn: string | null][] = [
   ['3.0.1', 'Minor', '3.0.0', null],
   ['3.0.0', 'Minor', '', null],
@@ -59,14 +64,14 @@ describe('update-agent: .NET runtimes', () => {
       expect(resolveFramework(reference, versions.toReversed()), 'in any order').to.equal(runsOn);
     });
 
-  it('treats pre-releases as all others with DOTNET_ROLL_FORWARD_TO_PRERELEASE=1', () => {
+  it('treats pre-releases like releases with DOTNET_ROLL_FORWARD_TO_PRERELEASE=1', () => {
     const reference = { version: '3.0.0', policy: 'Minor' as const, applyPatches: true };
     expect(resolveFramework(reference, ['3.0.0', '3.0.1-preview'], true)).to.equal('3.0.1-preview');
     expect(resolveFramework(reference, ['3.0.1-preview', '3.1.0'], true)).to.equal('3.0.1-preview');
     expect(resolveFramework(reference, ['3.0.0-preview'], true)).to.equal(null);
   });
 
-  it('uses the nearest patch with applyPatches: false', () => {
+  it('uses the nearest patch version with applyPatches: false', () => {
     const reference = { version: '3.0.0', policy: 'Minor' as const, applyPatches: false };
     expect(resolveFramework(reference, ['3.0.1', '3.0.2'])).to.equal('3.0.1');
   });
@@ -78,7 +83,7 @@ describe('update-agent: .NET runtimes', () => {
     const policies = (...args: Parameters<typeof read>): RollForwardPolicy[] | undefined =>
       read(...args)?.map(({ policy }) => policy);
 
-    it('reads one framework, or several', () => {
+    it('reads a single framework or a list of frameworks', () => {
       expect(read({ framework: core })).to.deep.equal([{ ...core, policy: 'Minor', applyPatches: true }]);
       const frameworks = [core, { name: 'Microsoft.AspNetCore.App', version: '8.0.1' }];
       expect(read({ frameworks })?.map(({ name }) => name)).to.deep.equal([core.name, 'Microsoft.AspNetCore.App']);
@@ -89,7 +94,7 @@ describe('update-agent: .NET runtimes', () => {
       expect(read({ tfm: 'net8.0' })).to.deep.equal([]);
     });
 
-    it('prefers the framework’s setting to that of the file, and the environment to both, in any case', () => {
+    it('prefers the environment to the framework’s setting, and that to the file’s, case-insensitively', () => {
       expect(policies({ rollForward: 'major', framework: core })).to.deep.equal(['Major']);
       const own = { rollForward: 'Major', frameworks: [{ ...core, rollForward: 'Disable' }, core] };
       expect(policies(own)).to.deep.equal(['Disable', 'Major']);
@@ -98,7 +103,7 @@ describe('update-agent: .NET runtimes', () => {
         expect(policies({ rollForward: policy, framework: core })).to.deep.equal([policy]);
     });
 
-    it('reads the older setting', () => {
+    it('reads the legacy setting', () => {
       for (const [n, policy] of ['LatestPatch', 'Minor', 'Major'].entries()) {
         expect(policies({ rollForwardOnNoCandidateFx: n, framework: core })).to.deep.equal([policy]);
         const env = { DOTNET_ROLL_FORWARD_ON_NO_CANDIDATE_FX: String(n) };
@@ -106,7 +111,7 @@ describe('update-agent: .NET runtimes', () => {
       }
     });
 
-    it('accepts comments, and rejects other content', () => {
+    it('accepts comments, and rejects invalid content', () => {
       expect(parseRuntimeConfig('{ /* x */ "runtimeOptions": {}, }', {})).to.deep.equal([]);
       for (const text of ['', '[]', '{}', '{"runtimeOptions":1}'])
         expect(parseRuntimeConfig(text, {}), text).to.equal(null);
@@ -115,7 +120,7 @@ describe('update-agent: .NET runtimes', () => {
     });
   });
 
-  it('parses the list of dotnet', () => {
+  it('parses the output of dotnet --list-runtimes', () => {
     const list =
       'Microsoft.AspNetCore.App 8.0.5 [/usr/share/dotnet/shared/Microsoft.AspNetCore.App]\r\n' +
       'Microsoft.NETCore.App 6.0.1 [C:\\Program Files\\dotnet\\shared\\Microsoft.NETCore.App]\n' +
@@ -126,7 +131,7 @@ describe('update-agent: .NET runtimes', () => {
     });
   });
 
-  it('returns the command of the platform', async () => {
+  it('returns the dotnet command of the platform', async () => {
     const command = (name: string, system: NodeJS.Platform, ...names: string[]): Promise<string> =>
       getInstallCommand({ name: `Microsoft.${name}.App`, version: '8.0.0' }, system, names);
     expect(await command('NETCore', 'win32')).to.equal('winget install --exact --id Microsoft.DotNet.Runtime.8');

@@ -14,7 +14,7 @@ const HASH = createHash('sha256').update(SPKI).digest('hex');
 const OLD = { kind: 'file', sha256: HASH, mode: '0644', uid: 0, gid: 0 } as const;
 const FILE = { path: 'app/main.js', old: OLD, new: { sha256: HASH, mode: '0644' } };
 
-describe('agent: stored files', () => {
+describe('update-agent: stored files', () => {
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'aos-agent-files-'));
@@ -28,7 +28,7 @@ describe('agent: stored files', () => {
       return readState(join(folder, 'state.json'));
     };
 
-    it('is read as it was written', async () => expect(await read(PINNED)).to.deep.equal(PINNED));
+    it('is read as written', async () => expect(await read(PINNED)).to.deep.equal(PINNED));
 
     for (const [what, change] of [
       ['a key that is not the pinned one', { pin: { sha256: HASH, spki: Buffer.from('another').toString('base64') } }],
@@ -65,7 +65,7 @@ describe('agent: stored files', () => {
     };
     const planned = (plan: object): object => ({ ...HEAD, plan: { ...HEAD.plan, ...plan } });
 
-    it('contains the plan in its first line, for any steps', async () => expect(await read(HEAD)).to.deep.equal(HEAD));
+    it('contains the plan in its first line for any steps', async () => expect(await read(HEAD)).to.deep.equal(HEAD));
 
     for (const [what, head] of [
       ['a directory outside', planned({ directories: ['../etc'] })],

@@ -1,4 +1,7 @@
-/** What of a machine survives an update: preserved files, settings of setup.json, changed files (contract 90). */
+/**
+ * What of a machine survives an update: preserved files, settings of setup.json, changed files
+ * (contract 90).
+ */
 import { expect } from 'chai';
 import { chmod, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -7,7 +10,7 @@ import { install, remove, runAlike, scratch, type Ran } from './agent.js';
 
 const keys = createKeys();
 
-describe('update-agent: files of the user', () => {
+describe('update-agent: user files', () => {
   let server: ReleaseServer;
   let dir: string;
   const go = (...args: string[]): Promise<Ran> =>
@@ -33,7 +36,7 @@ describe('update-agent: files of the user', () => {
     await remove(dir);
   });
 
-  it('keeps files that the installed version preserves when the new one names no patterns (S04)', async () => {
+  it('preserves files of the installed version’s patterns when the new version has no patterns (S04)', async () => {
     await install10([{ path: 'conf/app.json', content: '{"default":1}' }], { preserve: ['conf/*.json'] });
     await write('conf/app.json', '{"mine":1}');
     server.publish({ version: '1.1.0', files: [{ path: 'conf/app.json', content: '{"default":2}' }] });
@@ -62,7 +65,7 @@ describe('update-agent: files of the user', () => {
       expect(ran.stderr.includes('it is kept as etc/a.txt.local')).to.equal(kept !== null);
     });
 
-  it('numbers the kept files and never overwrites one', async () => {
+  it('numbers the .local files and never overwrites an existing file', async () => {
     await install10([{ path: 'a.txt', content: '1' }]);
     for (const n of [2, 3]) {
       await write('a.txt', `changed ${n}`);
@@ -72,7 +75,7 @@ describe('update-agent: files of the user', () => {
     expect([await read('a.txt.local'), await read('a.txt.local.2')]).to.deep.equal(['changed 2', 'changed 3']);
   });
 
-  it('updates to a small package of zeros, which packs to less than a 200th (S-ratio)', async () => {
+  it('updates to a small package of zeros with a compression ratio above 200 (S-ratio)', async () => {
     await install10([{ path: 'zeros.bin', content: '1' }]);
     server.publish({ version: '1.1.0', files: [{ path: 'zeros.bin', content: Buffer.alloc(2 << 20) }] });
     const ran = await go();
@@ -85,7 +88,7 @@ describe('update-agent: files of the user', () => {
       { path: 'data/seed.json', content: '{}' },
     ];
 
-    it('updates when it is a link, and leaves its target unchanged (S16)', async () => {
+    it('updates when the folder is a link, and leaves the link target unchanged (S16)', async () => {
       await install10(files(1), { preserve: ['data/**'] });
       const volume = await scratch();
       await writeFile(join(volume, 'seed.json'), 'mine');
@@ -98,7 +101,7 @@ describe('update-agent: files of the user', () => {
       await remove(volume);
     });
 
-    it('updates when it belongs to others, and names its missing files (S16)', async () => {
+    it('updates when the folder belongs to another user, and lists its missing files (S16)', async () => {
       await install10(files(1), { preserve: ['data/**'] });
       await remove(join(dir, 'data', 'seed.json'));
       await chmod(join(dir, 'data'), 0o777);
@@ -133,7 +136,7 @@ describe('update-agent: files of the user', () => {
       await write('app.ini', '; mine\n[db]\npassword = s3cret\n');
     };
 
-    it('leaves a file with settings unchanged when the package did not change it (S03)', async () => {
+    it('leaves a settings file unchanged when the package did not change the file (S03)', async () => {
       await install10(packaged(''), { setup });
       await fill();
       server.publish({ version: '1.1.0', files: packaged(''), setup });
@@ -142,7 +145,7 @@ describe('update-agent: files of the user', () => {
       expect(await read('app.ini')).to.equal('; mine\n[db]\npassword = s3cret\n');
     });
 
-    it('merges the values into a file that the package changed, with its mode (S03)', async () => {
+    it('merges the values into a file that the package changed, and applies the file’s mode (S03)', async () => {
       await install10(packaged(''), { setup });
       await fill();
       server.publish({ version: '1.1.0', files: packaged(', "pool": 5'), setup });
@@ -152,7 +155,7 @@ describe('update-agent: files of the user', () => {
       expect(await read('app.json.local')).to.equal('{ "db": { "password": "s3cret" } }');
     });
 
-    it('merges again at the next update', async () => {
+    it('merges the values again at the next update', async () => {
       await install10(packaged(''), { setup });
       await fill();
       for (const [version, more] of [
@@ -165,7 +168,7 @@ describe('update-agent: files of the user', () => {
       expect(JSON.parse(await read('app.json'))).to.deep.equal({ db: { password: 's3cret', pool: 6 } });
     });
 
-    it('replaces a file that cannot be parsed, keeps the old one and reports it', async () => {
+    it('replaces a file that cannot be parsed, keeps the old file and reports the error', async () => {
       await install10(packaged(''), { setup });
       await write('app.json', '{ "db": ');
       server.publish({ version: '1.1.0', files: packaged(', "pool": 5'), setup });

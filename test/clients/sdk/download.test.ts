@@ -24,7 +24,10 @@ const sizeOf = (path: string): Promise<number> =>
     () => 0,
   );
 
-/** Answers Range. With the path of a partial file it breaks off when BREAK_AFTER more bytes are in that. */
+/**
+ * Answers Range. With the path of a partial file it breaks off when BREAK_AFTER more bytes are in
+ * that.
+ */
 const packageOf =
   (bytes: Buffer, part?: string): Reply =>
   ({ headers }, response) => {
@@ -63,7 +66,7 @@ describe('sdk: downloads', () => {
     await removeFolder(dir);
   });
 
-  it('verifies the checksum, reports the progress, and sends the license key', async () => {
+  it('verifies the checksum, reports progress, and sends the license key', async () => {
     server.reply = packageOf(BYTES);
     const seen: number[] = [];
     const result = await client.downloadUpdate(RELEASE, path, (done, total) => {
@@ -78,7 +81,7 @@ describe('sdk: downloads', () => {
     expect(await readdir(dir)).to.deep.equal(['package.tar.gz']);
   });
 
-  it('resumes a broken download, in the same call and in the next', async () => {
+  it('resumes an interrupted download, in the same call and in the next', async () => {
     server.reply = packageOf(BYTES, `${path}.part`);
     expect(await client.downloadUpdate(RELEASE, path)).to.include({ path });
     expect(server.asked.map(({ headers }) => headers.range)).to.deep.equal([
@@ -91,7 +94,7 @@ describe('sdk: downloads', () => {
     expect(server.asked.at(-1)?.headers.range).to.equal('bytes=299999-');
   });
 
-  it('restarts once when the partial file has other bytes', async () => {
+  it('restarts once when the partial file does not match', async () => {
     server.reply = packageOf(BYTES);
     await writeFile(`${path}.part`, Buffer.alloc(1_000, 'other'));
     expect(await client.downloadUpdate(RELEASE, path)).to.include({ path });
@@ -118,7 +121,7 @@ describe('sdk: downloads', () => {
       expect(await readdir(dir)).not.to.include('package.tar.gz');
     });
 
-  it('sends credentials to the server’s origin only', async () => {
+  it('sends credentials only to the server’s origin', async () => {
     const other = await new FakeServer().start();
     other.reply = packageOf(BYTES);
     server.reply = page(302, '', { location: `${other.url}/elsewhere` });
@@ -127,13 +130,13 @@ describe('sdk: downloads', () => {
     await other.stop();
   });
 
-  it('downloads only packages of releases', async () => {
+  it('downloads only packages that belong to releases', async () => {
     for (const package_url of ['http://other.example/x', '//other.example/x', '/releases/../api/health', '/etc/passwd'])
       expect((await client.downloadUpdate({ ...RELEASE, package_url }, path)).error?.code).to.equal('invalid_release');
     expect(server.asked).to.have.length(0);
   });
 
-  it('rejects with the abort’s reason', async () => {
+  it('rejects with the abort reason', async () => {
     server.reply = packageOf(BYTES, `${path}.part`);
     const abort = new AbortController();
     const stop = (done: number): void => void (done > 0 && abort.abort(new Error('enough')));
@@ -141,7 +144,7 @@ describe('sdk: downloads', () => {
     expect(error).to.be.an('error').with.property('message', 'enough');
   });
 
-  it('launches the agent with its settings, and the license key in the environment only', async function () {
+  it('launches the agent with its settings, and passes the license key only in the environment', async function () {
     if (process.platform === 'win32') this.skip();
     const agent = join(dir, 'update-agent');
     const told = join(dir, 'told');

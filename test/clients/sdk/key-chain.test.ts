@@ -1,4 +1,7 @@
-/** After `aos license-key rotate`: a client follows the chain from a key that it pinned, and from no other (contract 50, license files). */
+/**
+ * After `aos license-key rotate`: a client follows the chain from a key that it pinned, and from no
+ * other (contract 50, license files).
+ */
 import { expect } from 'chai';
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -15,7 +18,7 @@ const CACHED = { ...GOOD, isTransient: true, fromCache: true };
 const NOTHING = { status: null, valid: false, verified: false, isTransient: true, fromCache: false };
 const PUBKEY = '/api/license/v1/pubkey';
 
-describe('sdk: the chain of license keys', () => {
+describe('sdk: chain of license keys', () => {
   // A seed at first, then a configured RSA key, then two of Ed25519.
   const ring = [ed25519Signer(), rsaSigner(), ed25519Signer(), ed25519Signer()] as const;
   const [oldest, second, third, newest] = ring;
@@ -82,7 +85,7 @@ describe('sdk: the chain of license keys', () => {
   });
 
   for (const [name, pinned] of Object.entries({ oldest, second, third }))
-    it(`leads from the ${name} key to the newest, online and offline, with one request`, async () => {
+    it(`leads from the ${name} key to the newest key, online and offline, with one request`, async () => {
       expect(await validate(pinned.pem)).to.deep.equal(GOOD);
       expect(await validate(pinned.pem)).to.deep.equal(GOOD);
       expect(asked()).to.equal(1);
@@ -93,20 +96,20 @@ describe('sdk: the chain of license keys', () => {
       expect(asked()).to.equal(1);
     });
 
-  it('is not requested while the pinned key signs', async () => {
+  it('is not requested while the pinned key is current', async () => {
     signer = oldest;
     expect(await validate(oldest.pem)).to.deep.equal(GOOD);
     expect(await load(oldest.pem, oldest)).to.equal(true);
     expect(asked()).to.equal(0);
   });
 
-  it('is requested for a .lic of a later key, and stored', async () => {
+  it('is requested for a .lic signed by a later key, and stored', async () => {
     expect(await load(oldest.pem, newest)).to.equal(true);
     offline = true;
     expect(await load(oldest.pem, third)).to.equal(true);
   });
 
-  it('is replaced when it ends before the next rotation', async () => {
+  it('is replaced when it expires before the next rotation', async () => {
     chain = published(ring.slice(0, 3));
     signer = third;
     expect(await validate(oldest.pem)).to.deep.equal(GOOD);
@@ -116,7 +119,7 @@ describe('sdk: the chain of license keys', () => {
     expect(asked()).to.equal(2);
   });
 
-  it('never leads to earlier keys: a client that pins the newest only must list them', async () => {
+  it('never leads to earlier keys, so that a client pinned to the newest key must list earlier keys', async () => {
     expect(await load(newest.pem, oldest)).to.equal('unknown_key');
     expect(await load([newest.pem, oldest.pem], oldest)).to.equal(true);
     expect(await load([oldest.pem, newest.pem], second), 'a key between two pinned ones').to.equal(true);
@@ -124,7 +127,7 @@ describe('sdk: the chain of license keys', () => {
     expect(await validate(newest.pem)).to.deep.equal(NOTHING);
   });
 
-  it('does not accept a later key without a server and a chain', async () => {
+  it('does not accept a later key without a server and a cached chain', async () => {
     offline = true;
     expect(await load(oldest.pem, newest)).to.equal('unknown_key');
     expect(await validate(oldest.pem)).to.deep.equal(NOTHING);
@@ -187,7 +190,7 @@ describe('sdk: the chain of license keys', () => {
     expect(await validate(oldest.pem)).to.deep.equal(NOTHING);
   });
 
-  it('requires kid and alg of the followed key', async () => {
+  it('requires matching kid and alg of the followed key', async () => {
     expect(await validate(oldest.pem)).to.deep.equal(GOOD);
     for (const change of [{ alg: 'rsa-sha256' as const }, { kid: third.kid }, { sign: stranger.sign }])
       expect(await load(oldest.pem, { ...newest, ...change })).to.be.oneOf(['malformed', 'wrong_signature']);

@@ -1,4 +1,7 @@
-/** Grace, the clock guard, verification at every read, and both schemas of the cache (contract 90, SDK). */
+/**
+ * Grace, the clock guard, verification at every read, and both schemas of the cache (contract 90,
+ * SDK).
+ */
 import { expect } from 'chai';
 import { createHash, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -96,14 +99,14 @@ describe('sdk: licenses', () => {
     expect(third).to.include({ machine_id: 'm-2', nonce: 'mine' });
   });
 
-  it('treats a key that is not set as no license', async () => {
+  it('treats a missing key as no license', async () => {
     server.reply = json(200, active({ status: 'invalid', valid: false }));
     const unset = await client().validateLicense(process.env['AOS_TEST_NO_SUCH_KEY'] as string);
     expect(unset).to.deep.equal({ ...GOOD, status: 'invalid', valid: false });
     expect(server.asked[0]?.body).to.include({ license_key: '' });
   });
 
-  it('caches for exactly cache_ttl_hours', async () => {
+  it('caches a response for exactly cache_ttl_hours', async () => {
     await validatedThenOffline();
     now = START + 24 * HOUR - 1;
     expect(await client().validateLicense(KEY)).to.deep.equal(CACHED);
@@ -111,7 +114,7 @@ describe('sdk: licenses', () => {
     expect(await client().validateLicense(KEY)).to.deep.equal(NOTHING);
   });
 
-  it('caches until expires_at at most', async () => {
+  it('caches a response no longer than until expires_at', async () => {
     await validatedThenOffline({ expires_at: new Date(START + HOUR).toISOString() });
     now = START + HOUR - 1;
     expect(await client().validateLicense(KEY)).to.deep.equal(CACHED);
@@ -119,7 +122,7 @@ describe('sdk: licenses', () => {
     expect(await client().validateLicense(KEY)).to.deep.equal(NOTHING);
   });
 
-  it('returns the cached answer for another spelling of the key only, not for another key, machine or project', async () => {
+  it('returns the cached response only for the same key, machine and project, in any key spelling', async () => {
     await validatedThenOffline();
     expect(await client().validateLicense(` ${KEY.toLowerCase().replaceAll('-', '')} `)).to.deep.equal(CACHED);
     expect(await client().validateLicense(KEY.replace('A', 'B'))).to.deep.equal(NOTHING);
@@ -127,7 +130,7 @@ describe('sdk: licenses', () => {
     expect(await client({ project: 'blog' }).validateLicense(KEY)).to.deep.equal(NOTHING);
   });
 
-  it('ends the grace period with a definite negative answer', async () => {
+  it('ends the grace period on a definite negative response', async () => {
     await validatedThenOffline();
     server.reply = json(200, active({ status: 'revoked', valid: false }));
     expect(await client().validateLicense(KEY)).to.deep.equal({ ...GOOD, status: 'revoked', valid: false });
@@ -135,7 +138,7 @@ describe('sdk: licenses', () => {
     expect(await client().validateLicense(KEY)).to.deep.equal({ ...CACHED, status: 'revoked', valid: false });
   });
 
-  it('ends the grace period with a definite negative answer also on a full disk, but not for a mistyped key', async () => {
+  it('ends the grace period on a definite rejection even on a full disk, but not for a mistyped key', async () => {
     await validatedThenOffline();
     const kept = new Map([['aos-cache.json', await readFile(cacheFile(), 'utf8')]]);
     const full: TextStore = {
@@ -155,7 +158,7 @@ describe('sdk: licenses', () => {
     expect(onFullDisk.getLicense(KEY_SHA256, 'm-1')).to.equal(null);
   });
 
-  it('ends the grace period when the clock moves backwards by more than 5 minutes, until the server answers', async () => {
+  it('ends the grace period when the clock moves back by more than 5 minutes, until the server responds', async () => {
     await validatedThenOffline();
     now = START + 10 * HOUR;
     expect(await client().validateLicense(KEY)).to.deep.equal(CACHED);
@@ -172,7 +175,7 @@ describe('sdk: licenses', () => {
     expect(await client().validateLicense(KEY)).to.deep.equal(CACHED);
   });
 
-  it('stores times after the grace period too, so that moving the clock backwards restores nothing', async () => {
+  it('stores timestamps after the grace period, so that moving the clock backwards restores nothing', async () => {
     await validatedThenOffline();
     now = START + 30 * HOUR;
     expect(await client().validateLicense(KEY)).to.deep.equal(NOTHING);
@@ -180,7 +183,7 @@ describe('sdk: licenses', () => {
     expect(await client().validateLicense(KEY)).to.deep.equal(NOTHING);
   });
 
-  it('reads schema 2, unverified, repeatedly, and writes schema 3', async () => {
+  it('reads schema 2 repeatedly as unverified, and writes schema 3', async () => {
     const flat = {
       schema: 2,
       product: 'shop',
@@ -214,7 +217,7 @@ describe('sdk: licenses', () => {
     ...(schema === 3 && { legacy: true, highest_seen: new Date(START).toISOString() }),
   });
   for (const schema of [2, 3])
-    it(`rejects a cache of schema ${schema} with an end in a century under a public key, and limits it to a year without one`, async () => {
+    it(`rejects a schema ${schema} cache that ends in a century with a public key, else caps it at a year`, async () => {
       await writeFile(cacheFile(), JSON.stringify(century(schema)));
       expect(await client({ licensePublicKey: keys.pem }).validateLicense(KEY)).to.deep.equal(NOTHING);
       expect(await client({ licensePublicKey: keys.pem, legacyCache: true }).validateLicense(KEY)).to.deep.equal(
@@ -229,11 +232,11 @@ describe('sdk: licenses', () => {
       );
     });
 
-  it('legacyCache: accepts true and false only', () => {
+  it('legacyCache: accepts only true and false', () => {
     expect(() => client({ legacyCache: 'yes' })).to.throw(TypeError, 'legacyCache');
   });
 
-  describe('with several keys', () => {
+  describe('with several license keys', () => {
     const keyOf = (n: number): string => KEY.replace('Z2', `Z${n}`);
     const answer = async (key: string, status = 'active', machineId?: string): Promise<void> => {
       server.reply = json(200, active({ status, valid: status === 'active' }));
@@ -242,7 +245,7 @@ describe('sdk: licenses', () => {
     };
     const refused = (status: string): object => ({ ...CACHED, status, valid: false });
 
-    it('keeps the answer for one key when another is requested: a mistyped key costs nothing', async () => {
+    it('keeps the response for a valid key when a mistyped key is validated', async () => {
       await answer(KEY);
       for (let n = 3; n < 30; n++) await answer(keyOf(n), 'invalid');
       expect(await client().validateLicense(KEY)).to.deep.equal(CACHED);
@@ -251,7 +254,7 @@ describe('sdk: licenses', () => {
       expect(await client().validateLicense(KEY)).to.deep.equal(refused('revoked'));
     });
 
-    it('stores eight, and removes the oldest first, also those of each machine', async () => {
+    it('stores eight responses, and evicts the oldest first, including those of other machines', async () => {
       for (let n = 0; n < 9; n++) await answer(keyOf(n));
       expect(await client().validateLicense(keyOf(0))).to.deep.equal(NOTHING);
       for (let n = 1; n < 9; n++) expect(await client().validateLicense(keyOf(n))).to.deep.equal(CACHED);
@@ -275,7 +278,7 @@ describe('sdk: licenses', () => {
     });
 
     for (const others of ['x', {}, [null, 1, { license_status: 'active' }], Array.from({ length: 50_000 }, () => ({}))])
-      it(`ignores invalid entries next to others: ${JSON.stringify(others).slice(0, 40)}`, async () => {
+      it(`ignores invalid entries next to valid ones: ${JSON.stringify(others).slice(0, 40)}`, async () => {
         await answer(KEY);
         await setCache({ others });
         expect(await client().validateLicense(KEY)).to.deep.equal(CACHED);
@@ -301,7 +304,7 @@ describe('sdk: licenses', () => {
       expect(await client().validateLicense(KEY)).to.deep.equal(GOOD);
     });
 
-  it('works without a cache in a folder that is not writable', async () => {
+  it('works without a cache when its folder is not writable', async () => {
     await writeFile(join(dir, 'file'), '');
     server.reply = json(200, active());
     expect(await client({ cacheDir: join(dir, 'file', 'below') }).validateLicense(KEY)).to.deep.equal(GOOD);
@@ -312,7 +315,7 @@ describe('sdk: licenses', () => {
     const verifying = (): Client => client({ licensePublicKey: keys.pem });
     const VERIFIED = { ...GOOD, verified: true };
 
-    it('verifies the answer, and the cached one at each read', async () => {
+    it('verifies each response, and the cached response at each read', async () => {
       server.reply = signedReply();
       expect(await verifying().validateLicense(KEY)).to.deep.equal(VERIFIED);
       server.reply = page(502, '');
@@ -334,7 +337,7 @@ describe('sdk: licenses', () => {
       );
     });
 
-    it('grants the grace period to a machine whose clock is slow', async () => {
+    it('grants the grace period to a machine whose clock is behind', async () => {
       server.reply = signedReply({ checked_at: new Date(START + HOUR).toISOString() });
       expect(await verifying().validateLicense(KEY)).to.deep.equal(VERIFIED);
       server.reply = page(502, '');
@@ -353,7 +356,7 @@ describe('sdk: licenses', () => {
       'a forged refusal': (asked, response) =>
         json(200, { ...active(), status: 'revoked', valid: false })(asked, response),
     }))
-      it(`ignores an answer with ${name}`, async () => {
+      it(`ignores a response with ${name}`, async () => {
         server.reply = reply;
         expect(await verifying().validateLicense(KEY)).to.deep.equal(NOTHING);
         server.reply = signedReply();
@@ -362,7 +365,7 @@ describe('sdk: licenses', () => {
         expect(await verifying().validateLicense(KEY)).to.deep.equal({ ...CACHED, verified: true });
       });
 
-    it('loads a .lic by path or text, for this product, machine and clock', async () => {
+    it('loads a .lic by path or text, for the current product, machine and time', async () => {
       const lic = (more: object = {}): string => {
         const payload = {
           schema: 1,
@@ -408,7 +411,7 @@ describe('sdk: licenses', () => {
     });
   });
 
-  it('stores one random machine id per folder where the system has none, for concurrent callers too', async () => {
+  it('stores one random machine id per folder where the system has none, even for concurrent callers', async () => {
     const ids = await Promise.all(Array.from({ length: 20 }, () => getStoredId(dir)));
     expect(new Set(ids.map(({ text }) => text)).size).to.equal(1);
     expect(ids.filter(({ isNew }) => isNew)).to.have.length(1);

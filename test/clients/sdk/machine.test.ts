@@ -1,4 +1,7 @@
-/** Machine ids and seats of licenses in containers (contract 50, amendments; contract 90, SDK: `machineId`). */
+/**
+ * Machine ids and seats of licenses in containers (contract 50, amendments; contract 90, SDK:
+ * `machineId`).
+ */
 import { expect } from 'chai';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -29,7 +32,7 @@ describe('sdk: machine ids', () => {
   });
   const inContainer = { isInContainer: () => Promise.resolve(true) };
 
-  it('derives the id from the system, also in a container', async () => {
+  it('derives the id from the system, including in a container', async () => {
     const found = await identifyMachine(
       'shop',
       dir,
@@ -38,7 +41,7 @@ describe('sdk: machine ids', () => {
     expect(found).to.deep.equal({ id: deriveMachineId('shop', SYSTEM_ID), isStable: true });
   });
 
-  it('trusts a random id when a later start finds it, and never in a container (S13)', async () => {
+  it('trusts a random id when a later start finds it again, and never in a container (S13)', async () => {
     const first = await identifyMachine('shop', dir, sources());
     expect(first.isStable).to.equal(false);
     expect(await identifyMachine('shop', dir, sources())).to.deep.equal({ id: first.id, isStable: true });
@@ -68,7 +71,7 @@ describe('sdk: machine ids', () => {
       expect(await isInContainer(env)).to.equal(true);
     });
 
-  describe('of a client', () => {
+  describe('machine id of a client', () => {
     let server: FakeServer;
     const before = process.env['SVC_MACHINE_ID'];
     beforeEach(async () => {
@@ -93,12 +96,12 @@ describe('sdk: machine ids', () => {
       expect(await createClient({ ...options, machineId: 'm' }).machineId()).to.equal('m');
     });
 
-    it('rejects a SVC_MACHINE_ID of two lines when the client is created', () => {
+    it('rejects a multi-line SVC_MACHINE_ID when the client is created', () => {
       process.env['SVC_MACHINE_ID'] = 'a\nb';
       expect(() => createClient({ server: server.url, project: 'shop', cacheDir: dir })).to.throw(TypeError);
     });
 
-    it('sends unstable ids as unstable, and returns the warning', async () => {
+    it('marks unstable ids as unstable in requests, and returns the warning', async () => {
       const host: ClientHost = {
         ...createNodeHost(dir),
         identifyMachine: () => Promise.resolve({ id: 'c-1', isStable: false }),

@@ -7,7 +7,7 @@ import { buildArchive } from '../../support/release-server.js';
 import { TestService } from '../../support/service.js';
 import { folder, removeFolder } from './server.js';
 
-describe('sdk and service', () => {
+describe('sdk with a real service', () => {
   let service: TestService;
   let dir: string;
   let token: string;
@@ -47,7 +47,7 @@ describe('sdk and service', () => {
     await removeFolder(dir);
   });
 
-  it('finds an update and downloads it with the license key alone', async () => {
+  it('finds an update and downloads it with only the license key', async () => {
     const licensed = client({ licenseKey: key });
     const found = await licensed.checkForUpdate('1.9', 'stable');
     expect(found).to.deep.include({
@@ -71,7 +71,7 @@ describe('sdk and service', () => {
     expect(unknown.error?.code).to.equal('not_found');
   });
 
-  it('validates and verifies licenses, and caches the answer for use without the service', async () => {
+  it('validates and verifies licenses, and caches the response for offline use', async () => {
     const verifying = client({ licensePublicKey: pem });
     const good = { status: 'active', valid: true, verified: true, isTransient: false, fromCache: false };
     expect(await verifying.validateLicense(key.toLowerCase())).to.deep.equal(good);
@@ -81,7 +81,7 @@ describe('sdk and service', () => {
     expect(await away.validateLicense(key)).to.deep.equal({ ...good, isTransient: true, fromCache: true });
   });
 
-  it('loads the service’s .lic', async () => {
+  it('loads a .lic issued by the service', async () => {
     const verifying = client({ licensePublicKey: pem });
     const answer = await fetch(`${service.url}/api/license/v1/file`, {
       method: 'POST',
@@ -94,7 +94,7 @@ describe('sdk and service', () => {
     expect(verifyLicenseFile(text, pem, { product: 'shop', machineId: 'another' }).reason).to.equal('wrong_machine');
   });
 
-  it('reports errors and bugs once, for any number of sends', async () => {
+  it('reports an error or bug once, regardless of the number of sends', async () => {
     const report = { error_message: 'no stock', client_ref: 'r-1', app_version: '1.9' };
     expect(await client().reportError(report)).to.include({ sent: true, created: true });
     expect(await client().reportError(report)).to.include({ sent: true, created: false });

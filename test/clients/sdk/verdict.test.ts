@@ -123,7 +123,7 @@ describe('sdk: transient and definite errors', () => {
     });
   }
 
-  it('is transient without a server, and for a name that does not resolve', async () => {
+  it('returns a transient error without a server, and for a name that does not resolve', async () => {
     await server.stop();
     expect(await client.validateLicense(KEY)).to.include({ status: null, isTransient: true });
     const nowhere = createClient({ server: 'http://name.invalid', project: 'shop', cacheDir: dir, timeoutMs: 60_000 });
@@ -135,7 +135,7 @@ describe('sdk: transient and definite errors', () => {
     await server.start();
   });
 
-  it('uses the platform before the signal, names the machine, and sends no credential', async () => {
+  it('accepts platform and signal as positional arguments, names the machine, and sends no credential', async () => {
     server.reply = json(200, CHECK);
     const known = createClient({
       server: `${server.url}/aos/`,
@@ -157,7 +157,7 @@ describe('sdk: transient and definite errors', () => {
     expect(asked?.headers).not.to.have.property('authorization');
   });
 
-  it('rejects with the abort’s reason', async () => {
+  it('rejects with the abort reason', async () => {
     server.reply = () => undefined;
     const abort = new AbortController();
     const asking = client.checkForUpdate('1.0', 'stable', 'any', abort.signal).catch((error: unknown) => error);

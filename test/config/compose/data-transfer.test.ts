@@ -1,4 +1,7 @@
-/** No command that copies or moves a store reports success for a part of it (contract 95, command line). */
+/**
+ * No command that copies or moves a store reports success for a part of it (contract 95, command
+ * line).
+ */
 import { expect } from 'chai';
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,7 @@
 /**
- * Pages of administration as people meet them in a real browser: presets of tokens, names of projects, confirmations with their
- * number, webhooks for a member, and what comes of a redelivery without reload. Skipped where there is no Chromium.
+ * Pages of administration as people meet them in a real browser: presets of tokens, names of
+ * projects, confirmations with their number, webhooks for a member, and what comes of a redelivery
+ * without reload. Skipped where there is no Chromium.
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -43,7 +44,7 @@ describe('web: administration in a real browser', () => {
     return items as { id: string; attempt_count: number; state: string }[];
   };
 
-  it('shows a new token’s purpose first: its scopes are checked and explained', async () => {
+  it('offers token presets by purpose, with their scopes selected and explained', async () => {
     const { page } = await web.openTab();
     const presets: [string, string[]][] = [
       ['Application', ['bugtracker:report', 'watchdog:ping']],
@@ -93,7 +94,7 @@ describe('web: administration in a real browser', () => {
     }
   });
 
-  it('shows the result of a redelivery without reload, on every open page of it', async () => {
+  it('shows the result of a redelivery without a reload, on every open page with the delivery', async () => {
     answer = 500;
     await report('The receiver is broken');
     await waitUntil('the first attempt failed', async () =>
@@ -115,7 +116,7 @@ describe('web: administration in a real browser', () => {
     await other.locator('tr', { hasText: 'HTTP 204' }).first().waitFor({ timeout: 60_000 });
   });
 
-  it('shows a member names, events, states and deliveries, scheme and host of an address, and no actions', async () => {
+  it('shows members webhook names, events, states, deliveries and hosts, but no actions', async () => {
     const { page } = await web.openTab({ username: MIA });
     await web.tab.go('/webhooks');
     const row = page.locator('tr', { hasText: 'Chat' });
@@ -137,7 +138,7 @@ describe('web: administration in a real browser', () => {
     for (const path of ['/users', '/tokens']) expect(await web.tab.go(path), path).to.equal(403);
   });
 
-  it('shows in a confirmation how many it ends', async () => {
+  it('shows in a confirmation how many activations or tokens it ends', async () => {
     const made = await web.post('/api/license/v1/licenses', { product: 'shop', licensee: 'K', max_activations: 3 });
     for (const machine_id of ['m-1', 'm-2']) {
       const body = { license_key: made['key'], product: 'shop', machine_id };
@@ -168,7 +169,7 @@ describe('web: administration in a real browser', () => {
     expect(await asked(user, 'Delete account')).to.match(/^Delete and end 1 session$/);
   });
 
-  it('applies bulk changes that can be undone without confirmation, and offers undo for a minute', async () => {
+  it('applies undoable bulk changes without confirmation, and offers undo for a minute', async () => {
     for (const title of ['One thing', 'Another thing']) await report(title);
     const { page } = await web.openTab();
     await web.tab.go('/bugs?q=thing');

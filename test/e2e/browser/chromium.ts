@@ -14,8 +14,8 @@ import { limits, limitSteps } from './limits.js';
 import { isAvailable } from '../../support/requirements.js';
 
 /**
- * The headless shell first: the same engine without the window around it, which no test looks at and which costs a third of
- * the processor time of a small file of tests.
+ * The headless shell first: the same engine without the window around it, which no test looks at
+ * and which costs a third of the processor time of a small file of tests.
  */
 const PLACES = [
   process.env['SVC_TEST_CHROMIUM'],
@@ -31,8 +31,9 @@ export const CHROMIUM = PLACES.find((path) => path !== undefined && path !== '' 
 isAvailable('browser', CHROMIUM !== undefined);
 
 /**
- * No sandbox, because test machines run as root; nothing that would call another host. A page lives here for a second: what
- * V8 optimizes for it is used once, and costs a fifth of the browser's processor time.
+ * No sandbox, because test machines run as root; nothing that would call another host. A page lives
+ * here for a second: what V8 optimizes for it is used once, and costs a fifth of the browser's
+ * processor time.
  */
 const FLAGS = [
   '--headless',
@@ -64,8 +65,9 @@ export const launchAlone = async (executablePath: string): Promise<TestBrowser> 
 };
 
 /**
- * A browser of the test's own, to be closed by it. Behind it is one process for all files of a lane, which ends with the
- * lane: closing takes the test's tabs and cookies away, and no file pays for a start.
+ * A browser of the test's own, to be closed by it. Behind it is one process for all files of a
+ * lane, which ends with the lane: closing takes the test's tabs and cookies away, and no file pays
+ * for a start.
  */
 export async function launch(executablePath: string): Promise<TestBrowser> {
   lane ??= chromium.launch({ executablePath, args: FLAGS, timeout: limits.step });
@@ -81,7 +83,10 @@ interface Unpainted {
 /** What a file of tests has of a browser: its own windows. */
 export class TestBrowser {
   readonly #contexts: BrowserContext[] = [];
-  /** Blank windows of tabs that are closed: another one costs twice as much as a page that is loaded. */
+  /**
+   * Blank windows of tabs that are closed: another one costs twice as much as a page that is
+   * loaded.
+   */
   readonly #blank: Page[] = [];
 
   constructor(
@@ -101,7 +106,10 @@ export class TestBrowser {
     return (await this.newContext()).newPage();
   }
 
-  /** A window with no cookies and nothing kept, whose breaches of the policy are errors of its console. */
+  /**
+   * A window with no cookies and nothing kept, whose breaches of the policy are errors of its
+   * console.
+   */
   async blank(width: number): Promise<Page> {
     const viewport = { width, height: 900 };
     const used = this.#blank.pop();
@@ -115,9 +123,10 @@ export class TestBrowser {
   }
 
   /**
-   * A window that is laid out and never painted, for what asks where things stand and which colours they have: it costs
-   * a third less. What waits for a frame does not come in it, so that a script of the page which wants one is an error.
-   * Null where the browser has no such windows: the headless shell alone has.
+   * A window that is laid out and never painted, for what asks where things stand and which colours
+   * they have: it costs a third less. What waits for a frame does not come in it, so that a script
+   * of the page which wants one is an error. Null where the browser has no such windows: the
+   * headless shell alone has.
    */
   async unpainted(width: number): Promise<Unpainted | null> {
     const context = await this.newContext({ viewport: { width, height: 900 } });
@@ -147,9 +156,10 @@ export class TestBrowser {
   }
 
   /**
-   * The window of a closed tab, as it was before, for the next one. One of several tabs is closed as a whole: a tab that is
-   * closed alone while it loads itself anew, as pages of work in progress do, may stay open for ever. In 1 of 4 times
-   * Chromium 156 took the order and lost it, of a plain page that reloads itself; of 330 whole windows it lost none.
+   * The window of a closed tab, as it was before, for the next one. One of several tabs is closed
+   * as a whole: a tab that is closed alone while it loads itself anew, as pages of work in progress
+   * do, may stay open for ever. In 1 of 4 times Chromium 156 took the order and lost it, of a plain
+   * page that reloads itself; of 330 whole windows it lost none.
    */
   async giveBack(page: Page): Promise<void> {
     const context = page.context();
@@ -194,7 +204,10 @@ async function withFrames<T>(session: CDPSession, loading: Promise<T>): Promise<
   }
 }
 
-/** A tab whose faults are gathered: errors of the console, of scripts, of the policy, and requests to other hosts. */
+/**
+ * A tab whose faults are gathered: errors of the console, of scripts, of the policy, and requests
+ * to other hosts.
+ */
 export class Tab {
   readonly faults: string[] = [];
   /** Where the frames of a window are asked for that has none by itself. */
@@ -251,7 +264,10 @@ export class Tab {
     return response?.status() ?? 0;
   }
 
-  /** A session of the login's form, and no page of it: the test opens its own. As a person does it: `signInByHand`. */
+  /**
+   * A session of the login's form, and no page of it: the test opens its own. As a person does it:
+   * `signInByHand`.
+   */
   async signIn(username: string, password: string): Promise<void> {
     const { request } = this.page;
     const login = `${this.origin}/login`;

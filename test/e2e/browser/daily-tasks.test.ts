@@ -1,6 +1,7 @@
 /**
- * The ten tasks of a day, each begun on the dashboard, by clicks alone (typing is none): two or fewer, three for what asks before
- * it changes much. docs/daily-tasks.md names the same numbers. Skipped where there is no Chromium.
+ * The ten tasks of a day, each begun on the dashboard, by clicks alone (typing is none): two or
+ * fewer, three for what asks before it changes much. docs/daily-tasks.md names the same numbers.
+ * Skipped where there is no Chromium.
  */
 import { expect } from 'chai';
 import type { Locator } from 'playwright-core';
@@ -16,7 +17,7 @@ const REPORT = {
   environment: 'production',
 };
 
-describe('web: the ten daily tasks', () => {
+describe('web: ten daily tasks', () => {
   let clicks: number;
   let ref: string;
 
@@ -59,7 +60,7 @@ describe('web: the ten daily tasks', () => {
   const nav = (name: string): Locator =>
     web.page.getByRole('navigation', { name: 'Main', exact: true }).getByRole('link', { name: new RegExp(`^${name}`) });
 
-  it('finds what broke at night on the dashboard', async () => {
+  it('finds last night’s failures on the dashboard', async () => {
     await seen(/Unknown voucher|VoucherError/);
     expect(clicks).to.equal(0);
   });
@@ -70,25 +71,25 @@ describe('web: the ten daily tasks', () => {
     expect(clicks).to.equal(1);
   });
 
-  it('finds who has it with two clicks', async () => {
+  it('finds the assignee with two clicks', async () => {
     await click(nav('Bugs'));
     await click(link(/^Claimed/));
     await seen(/fixer-7/);
     expect(clicks).to.equal(2);
   });
 
-  it('finds what is down on the dashboard', async () => {
+  it('finds failing monitors on the dashboard', async () => {
     await seen(/1 down/);
     expect(clicks).to.equal(0);
   });
 
-  it('finds its metrics with one click', async () => {
+  it('finds the metrics of a monitor with one click', async () => {
     await click(web.page.getByRole('main').getByRole('link', { name: 'queue' }).first());
     await web.page.getByRole('slider', { name: /^length/ }).waitFor();
     expect(clicks).to.equal(1);
   });
 
-  it('finds an item by ref by keyboard, without a click', async () => {
+  it('finds an item by its ref with the keyboard, without a click', async () => {
     await web.page.keyboard.press('Control+k');
     await web.page.keyboard.type(ref);
     await web.page.keyboard.press('Enter');
@@ -96,7 +97,7 @@ describe('web: the ten daily tasks', () => {
     expect(clicks).to.equal(0);
   });
 
-  it('checks that all is well with one click', async () => {
+  it('verifies that everything is healthy with one click', async () => {
     await click(nav('System'));
     await seen(/healthy|degraded/i);
     expect(clicks).to.equal(1);
@@ -115,7 +116,7 @@ describe('web: the ten daily tasks', () => {
     expect(clicks).to.equal(2);
   });
 
-  it('mutes an item with its history with three clicks', async () => {
+  it('mutes an error group with three clicks', async () => {
     await click(nav('Errors'));
     const row = web.page.getByRole('row').filter({ hasText: 'Unknown voucher' });
     await click(row.getByRole('button', { name: /^Mute .* for a while$/ }));

@@ -1,6 +1,6 @@
 /**
- * What a first visit loads over the network, as Chromium counts it, headers included: with an empty cache, from the login to
- * the dashboard. Skipped where there is no Chromium.
+ * What a first visit loads over the network, as Chromium counts it, headers included: with an empty
+ * cache, from the login to the dashboard. Skipped where there is no Chromium.
  */
 import { expect } from 'chai';
 import { ADMIN_ACCOUNT } from '../../support/service.js';
@@ -10,7 +10,7 @@ import { useBrowser } from './use-browser.js';
 const MOST_BYTES = 60_000;
 const ITEMS = 12;
 
-describe('web: the size of a first visit', () => {
+describe('web: size of a first visit', () => {
   const web = useBrowser({
     projects: ['shop'],
     scopes: 'bugtracker:report,watchdog:ping',

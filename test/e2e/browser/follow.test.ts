@@ -1,9 +1,12 @@
-/** Pages that follow by themselves, in a real browser against two processes' worth of writers: the API here, people there. */
+/**
+ * Pages that follow by themselves, in a real browser against two processes' worth of writers: the
+ * API here, people there.
+ */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { useBrowser } from './use-browser.js';
 
-describe('web: live pages', () => {
+describe('web: live updates', () => {
   const web = useBrowser({ projects: ['shop'], scopes: 'bugtracker:report,watchdog:ping' });
 
   async function opened(path: string): Promise<Page> {
@@ -12,7 +15,7 @@ describe('web: live pages', () => {
     return web.page;
   }
 
-  it('updates the dashboard without reload', async () => {
+  it('updates the dashboard without a reload', async () => {
     await web.reportError('shop', 'the first one', { error_level: 'fatal', exception_class: 'TypeError' });
     const page = await opened('/');
     await page.evaluate('window.kept = true');
@@ -28,7 +31,7 @@ describe('web: live pages', () => {
     expect(web.tab.faults).to.deep.equal([]);
   });
 
-  it('updates the list of monitors, except a field with focus', async () => {
+  it('updates the list of monitors, except a focused field', async () => {
     const beat = (source: string, status: string) =>
       web.post('/api/watchdog/v1/ping', { source, status, interval: 3600 });
     await beat('web-1', 'ok');
@@ -39,7 +42,7 @@ describe('web: live pages', () => {
     expect(await page.locator('#f-q').inputValue()).to.equal('typing');
   });
 
-  it('updates the page of a monitor: its state, its reason and its charts', async () => {
+  it('updates state, reason and charts on a monitor page', async () => {
     const beat = (more: object) =>
       web.post('/api/watchdog/v1/ping', { source: 'queue@hall/2', interval: 3600, ...more });
     await beat({ metrics: { length: 7 } });
@@ -53,13 +56,14 @@ describe('web: live pages', () => {
     expect(web.tab.faults).to.deep.equal([]);
   });
 
-  it('keeps a chart under the pointer until the pointer leaves it', async () => {
+  it('does not update a chart under the pointer until the pointer leaves the chart', async () => {
     const beat = (length: number, message: string) => {
       const checks = { redis: { ok: false, message } };
       const body = { source: 'read', interval: 3600, metrics: { length }, checks };
       return web.post('/api/watchdog/v1/ping', body);
     };
-    // The alert is there from the beginning: one that comes would move the chart away from under the pointer.
+    // The alert is there from the beginning: one that comes would move the chart away from under
+    // the pointer.
     await beat(7, 'No answer to PING');
     const page = await opened('/monitors/read');
     const [chart, read] = [page.getByRole('slider', { name: /^length/ }), page.locator('.series-read')];
@@ -76,7 +80,7 @@ describe('web: live pages', () => {
     expect(web.tab.faults).to.deep.equal([]);
   });
 
-  it('stops when the session ends elsewhere', async () => {
+  it('stops updating when the session ends in another tab', async () => {
     const page = await opened('/');
     const cookies = await page.context().cookies();
     const other = await web.browser.newContext();

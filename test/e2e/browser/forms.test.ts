@@ -1,4 +1,7 @@
-/** Forms and paper in a real browser: what is made once, what an ended session keeps, what a tick means, what is printed. */
+/**
+ * Forms and paper in a real browser: what is made once, what an ended session keeps, what a tick
+ * means, what is printed.
+ */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { waitUntil } from '../../harness.js';
@@ -11,7 +14,7 @@ describe('web: forms in a real browser', () => {
 
   const opened = async (path: string): Promise<Page> => (await web.openTab({ path })).page;
 
-  it('creates nothing on reload of a created item, and shows that the secret was displayed', async () => {
+  it('creates no second item on reload, and shows that the secret was already displayed', async () => {
     const page = await opened('/tokens/new');
     await page.getByLabel('Name', { exact: true }).fill('reloaded');
     await page.getByLabel('bugtracker:report').first().check();
@@ -23,7 +26,7 @@ describe('web: forms in a real browser', () => {
     expect(await page.getByRole('cell', { name: 'reloaded' }).count()).to.equal(1);
   });
 
-  it('keeps the comment of an expired session: signing in sends it', async () => {
+  it('preserves a comment when the session has expired, and sends it after sign-in', async () => {
     const ref = await web.reportError('shop', 'a comment is being written');
     const page = await opened(`/bugs/${ref}`);
     await page.getByLabel('Add a comment').fill('An hour of thought,\nand <b>two</b> lines.');
@@ -44,7 +47,7 @@ describe('web: forms in a real browser', () => {
     expect(written).to.deep.equal(['An hour of thought,\nand <b>two</b> lines.']);
   });
 
-  it('replaces "all events" by single events that are checked', async () => {
+  it('clears "all events" when a single event is checked', async () => {
     const page = await opened('/webhooks/new');
     await page.getByLabel('Name', { exact: true }).fill('chat');
     await page.getByLabel('URL', { exact: true }).fill('https://receiver.example.org/hooks');
@@ -58,7 +61,7 @@ describe('web: forms in a real browser', () => {
       .and.not.include('all events');
   });
 
-  it('updates the counts of the sidebar with a live list', async () => {
+  it('updates the counts in the sidebar together with a live list', async () => {
     await web.reportError('shop', 'the first of the list');
     const page = await opened('/errors');
     const counts = async (): Promise<string> => (await page.locator('aside [data-badge]').allTextContents()).join();
@@ -67,7 +70,7 @@ describe('web: forms in a real browser', () => {
     await waitUntil('other counts', async () => (await counts()) !== was);
   });
 
-  it('prints no sidebar over the text, in portrait and landscape', async () => {
+  it('hides the sidebar in print, in portrait and landscape', async () => {
     const ref = await web.reportError('shop', 'is printed');
     const page = await opened(`/bugs/${ref}`);
     await page.emulateMedia({ media: 'print' });

@@ -1,4 +1,7 @@
-/** Grouping rules in a real browser against the real service: written, tried, saved, ordered, switched off, deleted; without scripts too. */
+/**
+ * Grouping rules in a real browser against the real service: written, tried, saved, ordered,
+ * switched off, deleted; without scripts too.
+ */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { expect } from 'chai';
@@ -34,7 +37,7 @@ describe('web: grouping rules in a real browser', () => {
   };
 
   for (const width of [1280, 360])
-    it(`creates, tests, saves, orders, disables and deletes them at ${width} px`, async () => {
+    it(`creates, tests, saves, orders, disables and deletes rules at ${width} px`, async () => {
       const project = `shop-${width}`;
       const db = [
         await report(project, 'timeout of db after 20 ms', 'a.ts'),

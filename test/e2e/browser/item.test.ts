@@ -1,6 +1,6 @@
 /**
- * The page of an item in a browser: what its agent does appears by itself, it is told as text, and it is used by keyboard
- * and on a phone. Skipped where there is no Chromium.
+ * The page of an item in a browser: what its agent does appears by itself, it is told as text, and
+ * it is used by keyboard and on a phone. Skipped where there is no Chromium.
  */
 import { expect } from 'chai';
 import { ADMIN_ACCOUNT } from '../../support/service.js';
@@ -37,7 +37,7 @@ const REPORT = {
   breadcrumbs: [{ type: 'query', category: 'sql', message: 'SELECT 1' }],
 };
 
-describe('web: the page of an item', () => {
+describe('web: item page', () => {
   let ref: string;
 
   const web = useBrowser({
@@ -52,7 +52,7 @@ describe('web: the page of an item', () => {
     expect(web.tab.faults).to.deep.equal([]);
   });
 
-  it('shows the work of its agent without a reload', async () => {
+  it('shows the activity of the item’s agent without a reload', async () => {
     await web.tab.go(`/bugs/${ref}`);
     await web.page.getByText('Follows by itself').waitFor();
     await web.page.evaluate('globalThis.stayed = true');
@@ -65,7 +65,7 @@ describe('web: the page of an item', () => {
     expect(await web.page.evaluate('globalThis.stayed')).to.equal(true);
   });
 
-  it('assigns it by its key, and copies it as plain text', async () => {
+  it('assigns the item with its keyboard shortcut, and copies it as plain text', async () => {
     await web.tab.go(`/bugs/${ref}`);
     await web.page.keyboard.press('a');
     const field = web.page.getByRole('combobox', { name: 'Account' });
@@ -80,7 +80,7 @@ describe('web: the page of an item', () => {
     expect(await answer.text()).to.include('priceOf (src/price.js:7:2)');
   });
 
-  it('runs nothing that was reported, and fits a phone', async () => {
+  it('executes no reported content, and fits a phone screen', async () => {
     for (const colorScheme of ['light', 'dark'] as const) {
       await web.page.emulateMedia({ colorScheme });
       await web.page.setViewportSize({ width: 360, height: 800 });

@@ -1,4 +1,7 @@
-/** Licenses in a real browser against the real service: made, shown, approved, switched off; a customer’s own page. */
+/**
+ * Licenses in a real browser against the real service: made, shown, approved, switched off; a
+ * customer’s own page.
+ */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -33,7 +36,7 @@ describe('web: licenses in a real browser', () => {
     return (await web.service.request('POST', '/api/license/v1/validate', null, body)).body['status'];
   };
 
-  it('keeps the minute of the API when an edit leaves the day unchanged, and ends another day at its end', async () => {
+  it('preserves the expiry time on an unchanged day, and sets a new day to its end', async () => {
     const { id } = await create({ expires_at: '2028-03-04T14:30:00.000Z', licensee: 'Kettleworth' });
     const end = async (): Promise<unknown> => {
       return (await web.get<{ license: { expires_at: unknown } }>(`/api/license/v1/licenses/${id}`)).license.expires_at;
@@ -54,7 +57,7 @@ describe('web: licenses in a real browser', () => {
     expect(await end()).to.equal('2028-04-04T23:59:59.000Z');
   });
 
-  it('creates a license, shows its key, and shows its end to an administrator', async () => {
+  it('creates a license, shows its key, and shows its expiry to an administrator', async () => {
     const { page } = await web.openTab();
     await web.tab.go('/licenses');
     await shot('licenses-empty');
@@ -135,7 +138,7 @@ describe('web: licenses in a real browser', () => {
     expect(await web.tab.go(`/licenses/${id}`)).to.equal(200);
   });
 
-  it('shows a member neither actions nor keys', async () => {
+  it('shows members neither actions nor keys', async () => {
     const { id, key } = await create({ licensee: 'Read only' });
     await web.openTab({ username: 'mia' });
     for (const path of ['/licenses', `/licenses/${id}`, '/license-approvals']) {
@@ -146,7 +149,7 @@ describe('web: licenses in a real browser', () => {
     expect(await web.tab.go('/licenses/new')).to.equal(403);
   });
 
-  it('lets a customer view the license, release machines three times and get a file, and limits guesses', async () => {
+  it('lets customers view a license, release three machines and download a file, and limits guesses', async () => {
     const { key, id } = await create({ licensee: 'Customer', max_activations: 6, notes: 'internal words' });
     for (const m of ['1', '2', '3', '4', '5']) await validate(key, m);
     const { items } = await web.get<{ items: { id: string }[] }>(`/api/license/v1/licenses/${id}/activations`);
@@ -176,7 +179,8 @@ describe('web: licenses in a real browser', () => {
     ]);
     expect(download.suggestedFilename()).to.equal('shop.lic');
     const statuses: number[] = [];
-    // The wait doubles with every guess: on a slow machine the first ones are over before the next guess comes.
+    // The wait doubles with every guess: on a slow machine the first ones are over before the next
+    // guess comes.
     while (statuses.at(-1) !== 429 && statuses.length < 16) {
       await web.tab.go('/license');
       await page.getByLabel('License key').fill('AAAAA-AAAAA');

@@ -7,7 +7,7 @@ import { Tab } from './chromium.js';
 import { limits } from './limits.js';
 import { useChromium } from './use-browser.js';
 
-describe('web: limits of browser steps', () => {
+describe('test browser: time limits', () => {
   const chromium = useChromium();
   let site: Server;
   let origin: string;
@@ -25,7 +25,7 @@ describe('web: limits of browser steps', () => {
     site?.close();
   });
 
-  it('names a step that the browser does not end', async () => {
+  it('reports a browser step that does not finish', async () => {
     const tab = await Tab.open(chromium.browser, origin);
     const { step } = limits;
     limits.step = 300;
@@ -41,7 +41,7 @@ describe('web: limits of browser steps', () => {
     await tab.close();
   });
 
-  it('closes a tab next to another that reloads itself repeatedly', async () => {
+  it('closes a tab next to another tab that reloads repeatedly', async () => {
     for (let i = 0; i < 5; i++) {
       const tab = await Tab.open(chromium.browser, origin);
       const other = await tab.page.context().newPage();

@@ -1,6 +1,7 @@
 /**
- * Limits for the steps that have none: playwright gives up an element or a load after 30 s, but waits for ever for the
- * browser itself. A test then ended with its whole time and did not say where it had stood.
+ * Limits for the steps that have none: playwright gives up an element or a load after 30 s, but
+ * waits for ever for the browser itself. A test then ended with its whole time and did not say
+ * where it had stood.
  */
 import type { BrowserContext, Page } from 'playwright-core';
 import { withTimeout } from '../../support/timeout.js';

@@ -1,4 +1,7 @@
-/** Lists by a person with a browser: filters that apply when ticked and show counts, ranges with Shift, views of a project. */
+/**
+ * Lists by a person with a browser: filters that apply when ticked and show counts, ranges with
+ * Shift, views of a project.
+ */
 import { expect } from 'chai';
 import { useBrowser } from './use-browser.js';
 
@@ -15,7 +18,7 @@ describe('web: lists in a real browser', () => {
 
   const ticked = (): Promise<number> => web.tab.count('input[name="ids"]:checked');
 
-  it('shows the count of a filter, and applies it when checked, with one more click', async () => {
+  it('shows the number of matches of a filter value, and applies the value with one click', async () => {
     await web.tab.go('/bugs?project=rows&status=open&type=bug');
     await web.page.locator('summary', { hasText: 'Severity' }).click();
     const high = web.page.locator('label.dropdown-item', { hasText: 'High' });
@@ -41,7 +44,7 @@ describe('web: lists in a real browser', () => {
     }
   });
 
-  it('selects all rows between two with Shift, by mouse and by keys', async () => {
+  it('selects a range of rows with Shift, by mouse and by keyboard', async () => {
     await web.tab.go('/bugs?project=rows&q=Row');
     const boxes = web.page.locator('tbody input[name="ids"]');
     await boxes.nth(1).click();
@@ -60,7 +63,7 @@ describe('web: lists in a real browser', () => {
     expect(web.tab.faults).to.deep.equal([]);
   });
 
-  it('shows a view that is shared in a project on the lists of that project', async () => {
+  it('shows a view that is shared in a project on that project’s lists', async () => {
     await web.tab.go('/bugs?project=rows&severity=low');
     await web.page.locator('summary', { hasText: 'Views' }).click();
     await web.page.getByLabel('Name of the view').fill('Small rows');
@@ -74,7 +77,7 @@ describe('web: lists in a real browser', () => {
     expect(await shown.count()).to.equal(0);
   });
 
-  it('applies the filters by the button without scripts', async () => {
+  it('applies the filters by button when scripts are disabled', async () => {
     const plain = await web.openPage({ javaScriptEnabled: false });
     await plain.goto(`${web.url}/bugs?project=rows&q=Row`);
     await plain.locator('summary', { hasText: 'Severity' }).click();

@@ -1,9 +1,10 @@
 /**
- * What a text looks like is judged once. A look is all that axe-core's rules about colours ask for: a text's colour, size and
- * weight and every ground below it, as the browser computed them; for a link in a text, those of the text too. A look that
- * axe-core has passed is the same on the next page, at the next width and in the other theme. What is placed over or under a
- * text belongs to its look, with its place. Judged each time: a text that is itself placed over others without a ground of
- * its own, and what axe-core was not sure of.
+ * What a text looks like is judged once. A look is all that axe-core's rules about colours ask for:
+ * a text's colour, size and weight and every ground below it, as the browser computed them; for a
+ * link in a text, those of the text too. A look that axe-core has passed is the same on the next
+ * page, at the next width and in the other theme. What is placed over or under a text belongs to
+ * its look, with its place. Judged each time: a text that is itself placed over others without a
+ * ground of its own, and what axe-core was not sure of.
  */
 import type { Page } from 'playwright-core';
 
@@ -86,8 +87,9 @@ const TEXTS = `() => {
 }`;
 
 /**
- * Looks of the texts in each theme, which are kept in the page, and whether everything stands where it stood in the other
- * theme: asked at one moment, between which no clock goes on. Begins with the theme that the page has.
+ * Looks of the texts in each theme, which are kept in the page, and whether everything stands where
+ * it stood in the other theme: asked at one moment, between which no clock goes on. Begins with the
+ * theme that the page has.
  */
 const LOOKS = (themes: readonly Theme[]): string => `(() => {
   const now = document.documentElement.dataset.bsTheme ?? 'light';
@@ -107,7 +109,10 @@ const LOOKS = (themes: readonly Theme[]): string => `(() => {
   };
 })()`;
 
-/** Texts with these looks before axe-core: null when the page has others by now; what is wrong, and the looks of which it passed one text and refused none. */
+/**
+ * Texts with these looks before axe-core: null when the page has others by now; what is wrong, and
+ * the looks of which it passed one text and refused none.
+ */
 const JUDGED = (theme: Theme, looks: readonly string[]): string => `(async () => {
   (${SET_THEME})('${theme}');
   const byLook = globalThis.looks['${theme}'];
@@ -148,7 +153,10 @@ interface Judged {
 export class Looks {
   readonly #passed = new Set<string>();
 
-  /** What is wrong with the colours of a page in which axe-core is loaded, and whether the themes differ in more. */
+  /**
+   * What is wrong with the colours of a page in which axe-core is loaded, and whether the themes
+   * differ in more.
+   */
   async faults(page: Page, themes = THEMES): Promise<{ still: boolean; violations: [Theme, Violation][] }> {
     const { still, looks } = await page.evaluate<{ still: boolean; looks: [Theme, string[]][] }>(LOOKS(themes));
     const violations: [Theme, Violation][] = [];

@@ -1,4 +1,7 @@
-/** Monitors in a real browser: charts are read out under the pointer and by keyboard. Skipped where there is no Chromium. */
+/**
+ * Monitors in a real browser: charts are read out under the pointer and by keyboard. Skipped where
+ * there is no Chromium.
+ */
 import { expect } from 'chai';
 import { useBrowser } from './use-browser.js';
 
@@ -12,7 +15,7 @@ describe('web: monitors in a real browser', () => {
   });
 
   for (const width of [360, 1440]) {
-    it(`reads out a chart under the pointer and by arrow keys, at ${width} pixels`, async () => {
+    it(`reads out chart values under the pointer and by arrow keys, at ${width} pixels`, async () => {
       await web.openTab({ width, path: '/monitors/web' });
       const chart = web.page.getByRole('slider', { name: /^response_ms/ });
       const read = web.page.locator('.series-read');

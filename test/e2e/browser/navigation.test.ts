@@ -1,11 +1,11 @@
 /**
- * The bar at the side and the audit log in a real browser: every entry within a window of 1440×900, counts that follow on
- * every page, who did what and when. Skipped where there is no Chromium.
+ * The bar at the side and the audit log in a real browser: every entry within a window of 1440×900,
+ * counts that follow on every page, who did what and when. Skipped where there is no Chromium.
  */
 import { expect } from 'chai';
 import { useBrowser } from './use-browser.js';
 
-describe('web: the sidebar, and the audit log', () => {
+describe('web: sidebar and audit log', () => {
   const web = useBrowser({ projects: ['shop'], scopes: 'bugtracker:report,watchdog:manage', tab: {} });
 
   const side = 'aside.navbar-vertical';
@@ -20,7 +20,7 @@ describe('web: the sidebar, and the audit log', () => {
     expect(labels).not.to.include('Hierarchy').and.not.to.include('Migrations');
   });
 
-  it('highlights the entry of a page, which is one click away', async () => {
+  it('highlights the entry of the current page, which is one click away', async () => {
     for (const [from, name, path, entry] of [
       ['/monitors', 'Hierarchy', '/hierarchy', 'Monitors'],
       ['/system', '0', '/migrations', 'System'],
@@ -33,7 +33,7 @@ describe('web: the sidebar, and the audit log', () => {
     }
   });
 
-  it('updates counts on a page that does not follow', async () => {
+  it('updates counts on a page without live updates', async () => {
     await web.page.clock.install();
     await web.tab.go('/tokens');
     const badge = web.page.locator(`${side} a[href="/bugs"] [data-badge]`);
@@ -44,7 +44,7 @@ describe('web: the sidebar, and the audit log', () => {
     expect(await badge.innerText()).to.match(/^1/);
   });
 
-  it('shows recent entries of the audit log by day and user, with log-ins on request', async () => {
+  it('shows recent audit log entries by day and user, and logins on request', async () => {
     await web.post('/api/watchdog/v1/monitors', { source: 'till-1' });
     await web.tab.go('/');
     await web.page.locator(`${side} a[href="/audit"]`).click();

@@ -1,4 +1,7 @@
-/** Answers that are no page: JSON of the live lists, a file; and what one session alone has (browser/forms.test.ts). */
+/**
+ * Answers that are no page: JSON of the live lists, a file; and what one session alone has
+ * (browser/forms.test.ts).
+ */
 export const NO_PAGES = new Set([
   '/bugs/live',
   '/errors/live',

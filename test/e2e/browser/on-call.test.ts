@@ -1,6 +1,7 @@
 /**
- * What somebody on call does with a phone (360 by 740 pixels), each begun on the dashboard, by taps alone (typing is none): fewer
- * than five each. Rows of lists have two lines there, and are one link. Skipped where there is no Chromium.
+ * What somebody on call does with a phone (360 by 740 pixels), each begun on the dashboard, by taps
+ * alone (typing is none): fewer than five each. Rows of lists have two lines there, and are one
+ * link. Skipped where there is no Chromium.
  */
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
@@ -11,7 +12,7 @@ import { useBrowser } from './use-browser.js';
 const MOST_TAPS = 4;
 const SCOPES = 'bugtracker:report,bugtracker:manage,watchdog:ping,watchdog:manage,license:manage,updateservice:publish';
 
-describe('web: on call, with a phone', () => {
+describe('web: on call with a phone', () => {
   let ref: string;
   let shelf: string;
   let key = '';
@@ -67,13 +68,13 @@ describe('web: on call, with a phone', () => {
   };
   const main = (): Locator => page.getByRole('main');
 
-  it('finds what is down on the dashboard', async () => {
+  it('finds failing monitors on the dashboard', async () => {
     await main().getByText('1 down').first().waitFor();
     expect(await main().getByRole('link', { name: 'queue' }).count()).to.be.greaterThan(0);
     expect(taps).to.equal(0);
   });
 
-  it('acknowledges with one tap on the dashboard, and shows others who did', async () => {
+  it('acknowledges an incident with one tap on the dashboard, and shows others who acknowledged it', async () => {
     await tap(main().getByRole('button', { name: /^I’m on it *: queue$/ }));
     await main().getByText(`${ADMIN_ACCOUNT.username} is on it`).waitFor();
     const { body } = await web.service.request('GET', '/api/watchdog/v1/incidents?open=true', SHARED_KEY);
@@ -91,7 +92,7 @@ describe('web: on call, with a phone', () => {
     expect(taps).to.equal(3);
   });
 
-  it('silences it with three taps', async () => {
+  it('silences the incident with three taps', async () => {
     await tap(main().getByRole('link', { name: 'queue' }));
     await tap(main().locator('summary', { hasText: 'Silence' }));
     await tap(page.getByRole('button', { name: 'For an hour' }));
@@ -155,7 +156,7 @@ describe('web: on call, with a phone', () => {
     ['/errors', 76],
     ['/monitors', 76],
   ] as const)
-    it(`${path}: shows rows of two lines that are links in the whole area`, async () => {
+    it(`${path}: shows two-line rows that are links across their whole area`, async () => {
       await page.goto(web.url + path);
       const row = main().locator('tbody tr').first();
       // A page that follows the service may replace the row while it is measured.
@@ -168,7 +169,7 @@ describe('web: on call, with a phone', () => {
       await page.waitForURL(`${web.url}${leads}`);
     });
 
-  it('mutes a group for a while from its row in the queue with four taps', async () => {
+  it('mutes a group temporarily from its row in the queue with four taps', async () => {
     await tap(page.getByLabel('Navigation'));
     await tap(page.getByRole('navigation', { name: 'Main, small screen' }).getByRole('link', { name: /^Bugs/ }));
     await tap(main().locator(`tr[data-ref="${shelf}"] .cell-actions a`));
@@ -183,7 +184,7 @@ describe('web: on call, with a phone', () => {
     expect(taps).to.equal(4);
   });
 
-  it('keeps buttons within a row out of its link', async () => {
+  it('excludes buttons within a row from the row’s link', async () => {
     await page.goto(`${web.url}/bugs?view=all`);
     await main().locator('tbody input[name="ids"]').first().tap();
     expect(await main().locator('tbody input[name="ids"]').first().isChecked()).to.equal(true);

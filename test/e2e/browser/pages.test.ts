@@ -1,9 +1,10 @@
 /**
- * Every page in a real browser, with a script and 8 KB of unbroken letters in every field: nothing runs, nothing is wider
- * than its window at 360 and 1440 pixels, and axe-core finds nothing, in both themes: by its rules about colours each look
- * of a text (looks.ts), by the others once at each width, after it is seen that everything stands in both themes where it
- * stands in one. The list of pages is what is mounted, so that a new one cannot be forgotten. Skipped where there is no
- * Chromium.
+ * Every page in a real browser, with a script and 8 KB of unbroken letters in every field: nothing
+ * runs, nothing is wider than its window at 360 and 1440 pixels, and axe-core finds nothing, in
+ * both themes: by its rules about colours each look of a text (looks.ts), by the others once at
+ * each width, after it is seen that everything stands in both themes where it stands in one. The
+ * list of pages is what is mounted, so that a new one cannot be forgotten. Skipped where there is
+ * no Chromium.
  */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -30,7 +31,10 @@ const RULES = [
   'heading-order',
   'image-alt',
 ];
-/** By how many pixels the page is too wide, and the innermost elements that are: as it is, and with everything opened. */
+/**
+ * By how many pixels the page is too wide, and the innermost elements that are: as it is, and with
+ * everything opened.
+ */
 const WIDEST = `(async () => {
   const scrolls = (one) => one !== document.body && (getComputedStyle(one).overflowX !== 'visible' || scrolls(one.parentElement));
   const tooWide = () => {
@@ -98,7 +102,10 @@ describe('web: every page in a real browser', () => {
       }),
     );
 
-  /** How wide each window is: what it is already is not set again, since a change lays the whole page out anew. */
+  /**
+   * How wide each window is: what it is already is not set again, since a change lays the whole
+   * page out anew.
+   */
   const widths = new Map<Tab, number>();
 
   async function judge(tab: Tab, address: string): Promise<string[]> {
@@ -121,7 +128,7 @@ describe('web: every page in a real browser', () => {
     return [...faults, ...tab.faults];
   }
 
-  it('finds colours without contrast, though their styles passed on other backgrounds', async () => {
+  it('detects insufficient contrast even if the same styles passed on another background', async () => {
     const text = (ground: string, more = ''): string =>
       `<div style="background: ${ground}; position: relative"><p style="color: #555">A text${more}</p></div>`;
     const link = '<a href="/" style="color: #545454; text-decoration: none">a link</a>';
@@ -143,7 +150,7 @@ describe('web: every page in a real browser', () => {
     expect(await found(over, '<p style="color: #555">A text</p>')).to.deep.equal(['color-contrast 1']);
   });
 
-  it('checks the colours of the system’s theme', async () => {
+  it('checks the colors of the system theme', async () => {
     const tab = await Tab.open(chromium.browser, planted.url);
     await tab.page.emulateMedia({ reducedMotion: 'reduce' });
     await tab.signIn(ADMIN_ACCOUNT.username, ADMIN_ACCOUNT.password);
@@ -151,7 +158,9 @@ describe('web: every page in a real browser', () => {
       await tab.page.emulateMedia({ colorScheme: 'dark' });
       await tab.go(path);
       const colours = async (): Promise<string[]> => tab.page.evaluate<string[]>(COLOURS);
-      /** The system's choice changes; the script that follows it is through, where the page has one. */
+      /**
+       * The system's choice changes; the script that follows it is through, where the page has one.
+       */
       const choose = async (colorScheme: Theme): Promise<void> => {
         await tab.page.evaluate('delete document.documentElement.dataset.bsTheme');
         await tab.page.emulateMedia({ colorScheme });

@@ -1,6 +1,7 @@
 /**
- * The pages of bugs, errors, ignore rules and notifications as people meet them in a real browser: planted texts that move no
- * layout, phones, confirmations and forms without scripts. Skipped where there is no Chromium.
+ * The pages of bugs, errors, ignore rules and notifications as people meet them in a real browser:
+ * planted texts that move no layout, phones, confirmations and forms without scripts. Skipped where
+ * there is no Chromium.
  */
 import { expect } from 'chai';
 import { waitUntil } from '../../harness.js';
@@ -12,7 +13,7 @@ const SCRIPT = '<script>document.title = "owned"</script><img src=x onerror=aler
 /** Unbroken, as long as the field takes it, with a script at its end. */
 const planted = (most: number): string => `${LETTERS.slice(0, most - SCRIPT.length)}${SCRIPT}`;
 
-describe('web: pages of errors and bugs with real input', () => {
+describe('web: error and bug pages with realistic input', () => {
   const web = useBrowser({ projects: ['shop', 'planted', 'phone'], scopes: 'bugtracker:report,bugtracker:manage' });
 
   /** An error with such a text in every field, worked on by people and agents with such texts. */
@@ -71,7 +72,7 @@ describe('web: pages of errors and bugs with real input', () => {
     return { ref, rule: rule.id, channel };
   }
 
-  it('keeps the layout with any external text, and runs none of it', async () => {
+  it('preserves the layout with any external text, and executes none of it', async () => {
     const { ref, rule, channel } = await plant();
     const paths = [
       '/bugs?view=all',
@@ -103,7 +104,7 @@ describe('web: pages of errors and bugs with real input', () => {
     }
   });
 
-  it('folds the filters on a phone, and keeps the status button visible', async () => {
+  it('collapses the filters on a phone, and leaves the status button visible', async () => {
     const error_message = 'cache timed out while it was asked for the basket';
     await web.post('/api/errors/v1/report', { project: 'phone', error_level: 'error', error_message });
     const { page } = await web.openTab({ width: 360 });
@@ -129,7 +130,7 @@ describe('web: pages of errors and bugs with real input', () => {
     });
   });
 
-  it('shows a confirmation with a Cancel that closes it, with scripts and without', async () => {
+  it('shows a confirmation with a working Cancel button, with scripts and without', async () => {
     const made = (
       await web.post('/api/errors/v1/ignore-rules', { match_type: 'contains', pattern: 'x y z', reason: 'r' })
     )['rule'] as { id: string };
@@ -151,7 +152,7 @@ describe('web: pages of errors and bugs with real input', () => {
     expect(plain.url()).to.equal(web.url + path);
   });
 
-  it('creates an item, assigns it, closes it, undoes that and continues with the next, without scripts', async () => {
+  it('creates, assigns and closes an item, undoes the close and opens the next item, without scripts', async () => {
     const older = await web.reportBug('shop', 'The older one');
     const { page } = await web.openTab({ scripts: false });
     await page.goto(`${web.url}/bugs`);
@@ -181,7 +182,7 @@ describe('web: pages of errors and bugs with real input', () => {
     expect(page.url()).to.equal(`${web.url}/bugs/${older}`);
   });
 
-  it('shows all errors of a form at each field, and keeps the input, without scripts', async () => {
+  it('shows all errors of a form at their fields, and preserves the input, without scripts', async () => {
     const { page } = await web.openTab({ scripts: false });
     const send = async (): Promise<void> => {
       // What the browser itself would hold back reaches the service from elsewhere.

@@ -1,6 +1,6 @@
 /**
- * Every list on a phone (360 by 640 pixels): its first row stands within the first screen, whole. Skipped where there is no
- * Chromium.
+ * Every list on a phone (360 by 640 pixels): its first row stands within the first screen, whole.
+ * Skipped where there is no Chromium.
  */
 import { expect } from 'chai';
 import { join } from 'node:path';
@@ -107,7 +107,7 @@ describe('web: lists on a phone', () => {
   });
 
   for (const [path, rows] of LISTS)
-    it(`${path}: shows the first row on the first screen`, async () => {
+    it(`${path}: shows the first row without scrolling`, async () => {
       await web.tab.go(path);
       const row = web.page.locator(`main ${rows}`).first();
       const { top, bottom } = await row.evaluate((one) => {

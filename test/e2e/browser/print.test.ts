@@ -1,8 +1,11 @@
-/** Pages on paper: the content alone, charts in full, and states told apart by shapes. Skipped where there is no Chromium. */
+/**
+ * Pages on paper: the content alone, charts in full, and states told apart by shapes. Skipped where
+ * there is no Chromium.
+ */
 import { expect } from 'chai';
 import { useBrowser } from './use-browser.js';
 
-describe('web: pages on paper', () => {
+describe('web: printed pages', () => {
   const web = useBrowser({
     projects: ['shop'],
     scopes: 'watchdog:ping,bugtracker:report',
@@ -42,7 +45,7 @@ describe('web: pages on paper', () => {
       expect(wide, 'charts over the edge').to.equal(0);
     });
 
-  it('prints columns of a day with different heights', async () => {
+  it('prints daily columns with different heights', async () => {
     await web.tab.go('/monitors');
     const heights = await web.page.evaluate(`['success', 'warning', 'critical', 'none'].map((tone) => {
       const column = document.querySelector('.state-bar path');

@@ -1,6 +1,7 @@
 /**
- * A project's page as its home, and the switcher in the bar, in a real browser: what the page holds, clicks from the
- * dashboard, and that a choice holds on every list until it is taken away. Skipped where there is no Chromium.
+ * A project's page as its home, and the switcher in the bar, in a real browser: what the page
+ * holds, clicks from the dashboard, and that a choice holds on every list until it is taken away.
+ * Skipped where there is no Chromium.
  */
 import { expect } from 'chai';
 import { waitUntil } from '../../harness.js';
@@ -20,7 +21,7 @@ const LISTS = [
   '/webhooks/events',
 ];
 
-describe('web: the home page of a project', () => {
+describe('web: project home page', () => {
   const web = useBrowser({
     projects: ['shop', 'mailer'],
     scopes: 'bugtracker:report,watchdog:ping,watchdog:manage,license:manage,updateservice:publish',
@@ -56,7 +57,7 @@ describe('web: the home page of a project', () => {
     expect(web.tab.faults).to.deep.equal([]);
   });
 
-  it('shows the steps of the chosen language, and creates a key in them with one click', async () => {
+  it('shows the setup steps for the chosen language, and creates a key in them with one click', async () => {
     await web.tab.go('/projects/shop');
     await web.page.getByRole('link', { name: 'Python' }).click();
     expect(await main())
@@ -71,7 +72,7 @@ describe('web: the home page of a project', () => {
     expect(await main()).not.to.contain(key);
   });
 
-  it('applies the project of the bar to every list, shows it, and clears it with one click', async () => {
+  it('applies the project in the project bar to every list, shows it, and clears it with one click', async () => {
     await web.tab.go('/bugs');
     await web.page.locator('.project-bar summary').click();
     await web.page.getByRole('button', { name: 'mailer' }).click();
@@ -99,7 +100,7 @@ describe('web: the home page of a project', () => {
     expect(await main()).to.contain('A letter');
   });
 
-  it('remembers only a slug that exists, and redirects to this service only', async () => {
+  it('remembers only an existing slug, and redirects only within the service', async () => {
     await web.tab.go('/bugs');
     const csrf = await web.page.locator('.project-bar input[name="csrf_token"]').inputValue();
     for (const [project, back] of [

@@ -1,6 +1,6 @@
 /**
- * A release published, halted and found on its machines by the pages, in a real browser: with the script, which shows
- * progress and cancels, and without. Skipped where there is no Chromium.
+ * A release published, halted and found on its machines by the pages, in a real browser: with the
+ * script, which shows progress and cancels, and without. Skipped where there is no Chromium.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import type { Page } from 'playwright-core';
 import { buildPackage } from '../../../clients/demo/package-file.js';
 import { useBrowser } from './use-browser.js';
 
-describe('web: publishing by page', () => {
+describe('web: publishing in the browser', () => {
   let folder: string;
 
   const web = useBrowser({
@@ -38,7 +38,7 @@ describe('web: publishing by page', () => {
   }
   const send = (page: Page): Promise<void> => page.getByRole('button', { name: 'Publish', exact: true }).click();
 
-  it('publishes three clicks from the dashboard, with notes as markdown that runs nothing', async () => {
+  it('publishes with three clicks from the dashboard, and renders notes as safe markdown', async () => {
     await web.tab.go('/');
     await web.page.getByRole('link', { name: 'Releases', exact: true }).first().click();
     await web.page.getByRole('main').getByRole('link', { name: 'Publish' }).first().click();
@@ -53,7 +53,7 @@ describe('web: publishing by page', () => {
     expect(web.tab.faults).to.deep.equal([]);
   });
 
-  it('shows on the form why a package is rejected, and keeps the input', async () => {
+  it('shows on the form why a package is rejected, and preserves the input', async () => {
     await web.tab.go('/releases/new?product=shop');
     await filled(web.page, '1.0.1', 'none.tar.gz');
     await send(web.page);
@@ -63,7 +63,7 @@ describe('web: publishing by page', () => {
     web.tab.faults.length = 0;
   });
 
-  it('accepts a dropped package, and rejects one that is too large before it is sent', async () => {
+  it('accepts a dropped package, and rejects a package that is too large before the upload starts', async () => {
     await web.tab.go('/releases/new?product=shop');
     const { page } = web;
     const dropped = (bytes: number): Promise<unknown> =>
@@ -95,7 +95,7 @@ describe('web: publishing by page', () => {
     web.tab.faults.length = 0;
   });
 
-  it('cancels an upload, and publishes nothing of it', async () => {
+  it('cancels an upload without publishing any part of it', async () => {
     await web.tab.go('/releases/new?product=shop');
     const slow = await web.page.context().newCDPSession(web.page);
     await slow.send('Network.emulateNetworkConditions', {
@@ -114,7 +114,7 @@ describe('web: publishing by page', () => {
     web.tab.faults.length = 0;
   });
 
-  it('submits the form without scripts, and shows a wrong version next to its field', async () => {
+  it('submits the form without scripts, and shows an invalid version next to its field', async () => {
     const page = await web.openPage({ javaScriptEnabled: false });
     await page.goto(`${web.url}/releases/new?product=shop`);
     await filled(page, 'not a version', 'b.tar.gz');
@@ -126,7 +126,7 @@ describe('web: publishing by page', () => {
     expect(await page.getByRole('status').first().innerText()).to.contain('shop 1.1.0 is published.');
   });
 
-  it('rejects a form of another site: verifies the form token before it reads the package', async () => {
+  it('rejects a form of another site before it reads the package', async () => {
     const cookies = await web.page.context().cookies();
     const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
     const sent = async (csrf: string | null): Promise<number> => {
@@ -149,7 +149,7 @@ describe('web: publishing by page', () => {
     expect(await web.page.getByRole('main').innerText()).not.to.contain('6.6.6');
   });
 
-  it('halts immediately with three clicks from the list, and resumes by its rollout', async () => {
+  it('halts a rollout with three clicks from the list, and resumes at its percentage', async () => {
     await web.tab.go('/releases');
     await web.page.getByRole('link', { name: 'shop 1.0.0' }).click();
     await web.page.locator('summary', { hasText: 'Halt now' }).click();
@@ -163,7 +163,7 @@ describe('web: publishing by page', () => {
     await web.page.locator('summary', { hasText: 'Halt now' }).waitFor();
   });
 
-  it('lists machines by version and last contact, with the command that installs', async () => {
+  it('lists machines by version and last contact, with the install command', async () => {
     const ping = { source: 'till-1', interval: 60_000, app_version: '1.0.0' };
     await web.post('/api/watchdog/v1/monitors', { source: 'till-1', project: 'shop' });
     await web.post('/api/watchdog/v1/ping', ping);

@@ -1,6 +1,6 @@
 /**
- * The form of a row, which stands once on a page: by mouse, by keyboard, by touch, in two tabs, refused, and without
- * scripts. Skipped where there is no Chromium.
+ * The form of a row, which stands once on a page: by mouse, by keyboard, by touch, in two tabs,
+ * refused, and without scripts. Skipped where there is no Chromium.
  */
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
@@ -9,7 +9,7 @@ import { useBrowser } from './use-browser.js';
 
 const GROUPS = 3;
 
-describe('web: the form of a row', () => {
+describe('web: row dialogs', () => {
   const refs: string[] = [];
 
   const web = useBrowser({
@@ -34,7 +34,7 @@ describe('web: the form of a row', () => {
   const muted = async (ref: string): Promise<boolean> => (await web.getItem(ref))['muted'] === true;
 
   for (const path of ['/errors', '/bugs'])
-    it(`${path}: opens next to its row by Enter or Space, names it, and restores the focus`, async () => {
+    it(`${path}: opens next to its row by Enter or Space, names the row, and restores the focus`, async () => {
       await web.tab.go(path);
       for (const [ref, key] of [
         [refs[0], 'Enter'],
@@ -65,7 +65,7 @@ describe('web: the form of a row', () => {
       expect(web.tab.faults).to.deep.equal([]);
     });
 
-  it('opens the form of a rule for the row by the key i, filled in', async () => {
+  it('opens the prefilled rule form of a row by the key i', async () => {
     await web.tab.go('/errors');
     await web.page.keyboard.press('j');
     await web.page.keyboard.press('i');
@@ -73,7 +73,7 @@ describe('web: the form of a row', () => {
     expect(await web.page.getByLabel('Pattern').inputValue()).to.match(/Shelf [abc] is empty/);
   });
 
-  it('mutes the row of each of two tabs, and no other', async () => {
+  it('mutes only the selected row in each of two tabs', async () => {
     const first = await web.openPage({});
     const other = await first.context().newPage();
     await first.goto(`${web.url}/errors`);
@@ -96,7 +96,7 @@ describe('web: the form of a row', () => {
     expect(await muted(refs[2] ?? '')).to.equal(false);
   });
 
-  it('links the row to a form that does the same without scripts', async () => {
+  it('links the row to an equivalent form when scripts are disabled', async () => {
     const plain = await web.openPage({ javaScriptEnabled: false });
     await plain.goto(`${web.url}/errors`);
     expect(await dialog(plain).count()).to.equal(0);
@@ -128,7 +128,7 @@ describe('web: the form of a row', () => {
     expect(await dialog().locator('.invalid-feedback').count()).to.equal(1);
   });
 
-  it('fits the window of a phone, by touch', async () => {
+  it('fits a phone screen and works by touch', async () => {
     const small = await web.openPage({ viewport: { width: 360, height: 640 }, hasTouch: true });
     for (const [path, link] of [
       ['/errors', `Mute ${refs[2]} for a while`],

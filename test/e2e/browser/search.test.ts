@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { useBrowser } from './use-browser.js';
 
-describe('web: the search in a real browser', () => {
+describe('web: search in a real browser', () => {
   let ref: string;
 
   const web = useBrowser({
@@ -15,7 +15,7 @@ describe('web: the search in a real browser', () => {
   });
 
   for (const width of [1440, 360]) {
-    it(`finds by Ctrl+K, words, arrows and Enter at ${width} pixels`, async () => {
+    it(`finds results with Ctrl+K, words, arrows and Enter at ${width} pixels`, async () => {
       const { page } = await web.openTab({ width, path: '/' });
       await page.keyboard.press('Control+k');
       await page.keyboard.type('printer');
@@ -39,7 +39,7 @@ describe('web: the search in a real browser', () => {
     });
   }
 
-  it('opens an item by its ref in any case, from the box and from the address', async () => {
+  it('opens an item by its case-insensitive ref, from the search box and from the address bar', async () => {
     const { page } = await web.openTab();
     await web.tab.go('/tokens');
     await page.keyboard.press('/');
@@ -52,7 +52,7 @@ describe('web: the search in a real browser', () => {
     expect(await page.locator(`tr[data-ref="${ref}"]`).count()).to.equal(1);
   });
 
-  it('finds each page by words that users know', async () => {
+  it('finds each page by common synonyms', async () => {
     await web.openTab();
     const words: Record<string, string> = {
       home: 'Dashboard',
@@ -81,7 +81,7 @@ describe('web: the search in a real browser', () => {
     for (const [word, page] of Object.entries(words)) expect(found[word], word).to.include(page);
   });
 
-  it('runs actions by keyboard: a new monitor, a silence, an end, an answer', async () => {
+  it('runs actions by keyboard: new monitor, silence, extend, comment and resolve', async () => {
     await web.post('/api/license/v1/licenses', {
       product: 'warehouse',
       licensee: 'Kettleworth',
@@ -111,7 +111,7 @@ describe('web: the search in a real browser', () => {
     expect(web.tab.faults).to.deep.equal([]);
   });
 
-  it('finds rules, machines, licenses by their reference and tokens by their name', async () => {
+  it('finds rules, machines, licenses by reference and tokens by name', async () => {
     await web.post('/api/errors/v1/ignore-rules', {
       match_type: 'contains',
       pattern: 'scanner without paper',

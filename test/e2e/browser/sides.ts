@@ -1,5 +1,6 @@
 /**
- * Text in Hebrew and Arabic letters has a side of its own (contract 80, look). Code and raw traces go from left to right.
+ * Text in Hebrew and Arabic letters has a side of its own (contract 80, look). Code and raw traces
+ * go from left to right.
  */
 export interface Sides {
   /** How many texts in these letters the page shows. */
@@ -19,7 +20,9 @@ export const SHOWS_TEXT = new Set([
   '/search',
 ]);
 
-/** Where a text of such letters stands in no element with a side, and in which the fields take none. */
+/**
+ * Where a text of such letters stands in no element with a side, and in which the fields take none.
+ */
 export const SIDES = `(() => {
   const letters = /[\\u0590-\\u08ff\\ufb1d-\\ufdff\\ufe70-\\ufefc]/;
   const where = (one) => one.tagName.toLowerCase() + '.' + one.className + ' in ' + one.parentElement.outerHTML.slice(0, 160);

@@ -7,7 +7,7 @@ import { useBrowser } from './use-browser.js';
 const PAGES = '/api/watchdog/v1/status-pages';
 const PASSWORD = 'only for customers';
 
-describe('web: status pages of visitors, in a real browser', () => {
+describe('web: public status pages in a real browser', () => {
   const mail = new MailServer();
   const settings: Record<string, string> = {};
   before(async () => void Object.assign(settings, buildMailSettings(await mail.start())));
@@ -30,7 +30,7 @@ describe('web: status pages of visitors, in a real browser', () => {
     return new URL(path.exec(text)?.[0] ?? '').pathname;
   };
 
-  it('opens with the password, takes a subscription and lets go of it again', async () => {
+  it('opens with the password, and subscribes and unsubscribes a visitor', async () => {
     await web.openTab({ scripts: false, username: null });
     const { page } = web;
     await page.goto(`${web.url}/status-page/shop`);

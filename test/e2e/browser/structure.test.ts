@@ -1,9 +1,10 @@
 /**
- * How every page is laid out, at five widths, by a real browser: what is cut off, lies over another, or scrolls sideways. In an
- * empty store, with long names, emoji and both directions of writing, and with a million of everything that is counted.
- * Where text has both directions, each in Hebrew or Arabic stands in an element with `dir="auto"`, so that it moves nothing
- * beside it, and times are in their longest form (contract 80, look). The list of pages is what is mounted. Skipped where
- * there is no Chromium.
+ * How every page is laid out, at five widths, by a real browser: what is cut off, lies over
+ * another, or scrolls sideways. In an empty store, with long names, emoji and both directions of
+ * writing, and with a million of everything that is counted. Where text has both directions, each
+ * in Hebrew or Arabic stands in an element with `dir="auto"`, so that it moves nothing beside it,
+ * and times are in their longest form (contract 80, look). The list of pages is what is mounted.
+ * Skipped where there is no Chromium.
  */
 import { expect } from 'chai';
 import { everyPage } from '../../pages/every-page.js';
@@ -18,7 +19,7 @@ import { useChromium } from './use-browser.js';
 const WIDTHS = [360, 390, 768, 1024, 1440];
 const PAGES = (await everyPage()).filter(({ method, path }) => method === 'GET' && !NO_PAGES.has(path));
 
-describe('web: the structure of every page', () => {
+describe('web: layout of every page', () => {
   const chromium = useChromium();
   let tab: Tab;
 
@@ -56,7 +57,7 @@ describe('web: the structure of every page', () => {
       });
   });
 
-  describe('with long names, emoji and both writing directions, then with a million of everything', () => {
+  describe('with long names, emoji and both writing directions, then with counts of a million', () => {
     let planted: PlantedService;
     before(async () => {
       planted = await PlantedService.started({}, WRITTEN);
@@ -85,7 +86,7 @@ describe('web: the structure of every page', () => {
         expect(counted).to.deep.equal([]);
       });
 
-    it('isolates text also in the list of the search box', async () => {
+    it('isolates the text direction in the list of the search box', async () => {
       const painted = await Tab.open(chromium.browser, planted.url);
       await painted.signIn(ADMIN_ACCOUNT.username, ADMIN_ACCOUNT.password);
       await painted.go('/');
@@ -99,7 +100,7 @@ describe('web: the structure of every page', () => {
     });
   });
 
-  it('finds errors', async () => {
+  it('detects layout errors', async () => {
     tab = await Tab.open(chromium.browser, 'about:blank', 360);
     await tab.page.setContent(`<body style="margin: 0">
       <p style="width: 9rem; overflow: hidden; white-space: nowrap">A line that is cut off without a sign</p>

@@ -1,7 +1,8 @@
 /**
- * What is wrong with how a page is laid out at the window's width, as a script of the page: it scrolls sideways, text is cut
- * off without a sign, controls lie over one another or beside the window, an opened menu sticks out. What is folded or hidden
- * does not count. Answers sentences; none: all is well.
+ * What is wrong with how a page is laid out at the window's width, as a script of the page: it
+ * scrolls sideways, text is cut off without a sign, controls lie over one another or beside the
+ * window, an opened menu sticks out. What is folded or hidden does not count. Answers sentences;
+ * none: all is well.
  */
 const MEASURE = `(async () => {
   const faults = [];
@@ -138,7 +139,10 @@ const MEASURE = `(async () => {
   return [...new Set(faults)].slice(0, 6);
 })()`;
 
-/** Every count of a page as if there were a million of it: numbers that stand alone, where they are written in full. */
+/**
+ * Every count of a page as if there were a million of it: numbers that stand alone, where they are
+ * written in full.
+ */
 const MILLION = `(() => {
   for (const one of document.querySelectorAll('main *, aside *')) {
     const [only, ...more] = one.childNodes;

@@ -1,7 +1,8 @@
 /**
- * What people do with the pages, each begun on the dashboard with real clicks, which are counted: four at most (typing, and
- * choosing in a list of the browser, is none). docs/ui.md names the same tasks with the same numbers. A phone's are in
- * on-call.test.ts. Skipped where there is no Chromium.
+ * What people do with the pages, each begun on the dashboard with real clicks, which are counted:
+ * four at most (typing, and choosing in a list of the browser, is none). docs/ui.md names the same
+ * tasks with the same numbers. A phone's are in on-call.test.ts. Skipped where there is no
+ * Chromium.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -26,7 +27,7 @@ const SCOPES = [
   'webhooks:manage',
 ].join(',');
 
-describe('web: the clicks of each task', () => {
+describe('web: clicks per task', () => {
   let folder: string;
   let clicks = 0;
   /** What was counted: of each task clicks and seconds, as the table has them. */
@@ -253,7 +254,7 @@ describe('web: the clicks of each task', () => {
     await said('Times in Asia/Tokyo');
   });
 
-  it('equals docs/ui.md in tasks and numbers', async () => {
+  it('match the tasks and numbers in docs/ui.md', async () => {
     const guide = await readFile(join(findPackageRoot(), 'docs', 'ui.md'), 'utf8');
     const rows = [...guide.matchAll(/^\| (.+?) +\| (?:\d|not possible) +\| [\d.–]+ +\| (\d) +\| [\d.]+ +\|$/gm)];
     const measured = [...counted].map(([name, n]) => `| ${name} | ${n} | ${(seconds.get(name) ?? 0).toFixed(1)} |`);

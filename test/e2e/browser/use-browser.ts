@@ -132,7 +132,10 @@ class BrowserSuite extends ChromiumSuite {
   }
 }
 
-/** Launches a browser before the suite and closes it after it. Skips the suite where there is no Chromium. */
+/**
+ * Launches a browser before the suite and closes it after it. Skips the suite where there is no
+ * Chromium.
+ */
 export function useChromium<T extends ChromiumSuite = ChromiumSuite>(suite = new ChromiumSuite() as T): T {
   before(async function () {
     if (CHROMIUM === undefined) this.skip();

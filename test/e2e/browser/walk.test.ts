@@ -1,6 +1,6 @@
 /**
- * An administrator's day in a real browser against the real service: applications report, an agent claims over HTTP, a
- * person looks, comments and decides. Skipped where there is no Chromium.
+ * An administrator's day in a real browser against the real service: applications report, an agent
+ * claims over HTTP, a person looks, comments and decides. Skipped where there is no Chromium.
  */
 import { expect } from 'chai';
 import { waitUntil } from '../../harness.js';
@@ -13,7 +13,7 @@ const STACK = [
   '    at checkout (/srv/shop/src/http/checkout.ts:63:5)',
 ].join('\n');
 
-describe('web: a session in a real browser', () => {
+describe('web: a complete session in a real browser', () => {
   const web = useBrowser({
     isProgram: true,
     projects: ['shop'],
@@ -30,7 +30,7 @@ describe('web: a session in a real browser', () => {
       ...fields,
     });
 
-  it('signs in, opens dashboard, list and item with its claim, comments, changes the status, and signs out', async () => {
+  it('signs in, opens dashboard and list, claims and comments on an item, sets its status, signs out', async () => {
     const ref = await reported('the walk’s own error');
     await web.post(`/api/bugtracker/v1/bugs/${ref}/claim`, {
       agent: 'fixer-7',
@@ -95,7 +95,7 @@ describe('web: a session in a real browser', () => {
     expect(byAdmin).to.include.members(['commented', 'forced', 'status']);
   });
 
-  it('reports violations of the policy', async () => {
+  it('reports violations of the content security policy', async () => {
     await web.openTab({ username: null, path: '/login' });
     await web.page.evaluate("document.body.setAttribute('style', 'color: red')");
     await web.page.evaluate("new Image().src = 'https://example.invalid/x.png'");

@@ -1,6 +1,7 @@
 /**
- * People at work on errors and bugs, in a real browser against the real service: by keyboard, with many items at once, with
- * counters that move by themselves, and all of it without scripts too. Skipped where there is no Chromium.
+ * People at work on errors and bugs, in a real browser against the real service: by keyboard, with
+ * many items at once, with counters that move by themselves, and all of it without scripts too.
+ * Skipped where there is no Chromium.
  */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
@@ -26,7 +27,7 @@ describe('web: work on errors and bugs in a real browser', () => {
   const said = (page: Page, text: string): Promise<void> =>
     page.getByRole('status').filter({ hasText: text }).first().waitFor();
 
-  it('handles rows by keyboard: j, k, x, o, e, / and ?, and never in a text field', async () => {
+  it('handles rows by the keys j, k, x, o, e, / and ?, but not in a text field', async () => {
     const [first, second] = [await error('shop', 'one by key'), await error('shop', 'two by key')];
     const { page } = await web.openTab();
     await web.tab.go('/bugs?project=shop&q=by+key');
@@ -89,7 +90,7 @@ describe('web: work on errors and bugs in a real browser', () => {
     expect(web.tab.faults).to.deep.equal([]);
   });
 
-  it('shows what a bulk change does, and reports with 207 what could not be changed', async () => {
+  it('previews a bulk change, and reports with 207 which items could not be changed', async () => {
     const refs = [await error('bulk', 'first of three'), await error('bulk', 'second'), await error('bulk', 'third')];
     await web.post(`/api/bugtracker/v1/bugs/${refs[1]}/claim`, { agent: 'fixer-7' });
     const { page } = await web.openTab();
@@ -125,7 +126,7 @@ describe('web: work on errors and bugs in a real browser', () => {
     expect(web.tab.faults).to.deep.equal([]);
   });
 
-  it('updates counters, never moves rows, and sends no requests while the tab is hidden', async () => {
+  it('updates counters without moving rows, and sends no requests while the tab is hidden', async () => {
     const ref = await error('live', 'counted live');
     await error('live', 'stands above it');
     const { page } = await web.openTab();
@@ -174,7 +175,7 @@ describe('web: work on errors and bugs in a real browser', () => {
     await web.tab.discard();
   });
 
-  it('opens a filled-in rule by “ignore like this”, from the list and from the item', async () => {
+  it('opens a prefilled rule with “ignore like this”, from the list and from the item', async () => {
     const ref = await error('shop', "order 'A-4711' has no lines");
     const { page } = await web.openTab();
     await web.tab.go(`/bugs/${ref}`);
@@ -190,7 +191,7 @@ describe('web: work on errors and bugs in a real browser', () => {
     expect(web.tab.faults).to.deep.equal([]);
   });
 
-  it('marks the first frame of a trace, folds library frames, and shows breadcrumbs as a timeline', async () => {
+  it('highlights the first frame of a trace, folds library frames, and shows breadcrumbs as a timeline', async () => {
     const at = new Date().toISOString();
     const ref = await error('shop', 'no price in this cart', {
       stack_trace: STACK,
@@ -258,7 +259,7 @@ describe('web: work on errors and bugs in a real browser', () => {
     expect(await page.locator('.saved-view').count()).to.equal(0);
   });
 
-  it('changes nothing for requests without a session or a form token', async () => {
+  it('ignores requests without a session or a form token', async () => {
     const ref = await error('shop', 'stays as it is');
     for (const path of [
       `/bugs/${ref}/status`,

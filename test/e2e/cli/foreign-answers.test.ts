@@ -1,4 +1,7 @@
-/** Commands against a service whose texts are those of others, and against servers that are none (contract 95). */
+/**
+ * Commands against a service whose texts are those of others, and against servers that are none
+ * (contract 95).
+ */
 import { expect } from 'chai';
 import { execFile } from 'node:child_process';
 import { createServer, type Server } from 'node:http';
@@ -9,7 +12,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCli, CLI_PROGRAM, buildServiceEnv, type CommandOutcome } from '../../support/service.js';
 
-/** Escape sequences in 7 and 8 bits, a return, and characters that turn the direction of writing. */
+/**
+ * Escape sequences in 7 and 8 bits, a return, and characters that turn the direction of writing.
+ */
 const EVIL = 'a\u001b[2Jb\u009b31mc\rd\u202ee\u0007';
 const DANGEROUS = /(?!\n)\p{Cc}|[\u202a-\u202e]/u;
 const item = {
@@ -43,7 +48,7 @@ interface Reply {
   location?: string;
 }
 
-describe('commands and the texts of others', () => {
+describe('cli: untrusted server responses', () => {
   let server: Server;
   let home: string;
   let url: string;
@@ -92,7 +97,7 @@ describe('commands and the texts of others', () => {
 
   const commands = ['bug list', 'bug show shop-1', 'bug close shop-1', 'monitor list', 'release list', 'webhook list'];
   for (const words of [...commands, 'webhook test 1', 'login']) {
-    it(`prints no character of theirs that a terminal acts upon: aos ${words}`, async () => {
+    it(`prints no terminal control characters of a response: aos ${words}`, async () => {
       for (const json of [[], ['--json']]) {
         const { stdout, stderr } = await run([...words.split(' '), ...json]);
         expect(stdout, stderr).to.include('a').and.include('[2Jb');
@@ -102,7 +107,7 @@ describe('commands and the texts of others', () => {
     });
   }
 
-  it('prints none of an error either, and keeps the value in JSON', async () => {
+  it('prints no terminal control characters of an error, and retains them escaped in JSON', async () => {
     const error = { code: 'of_a_plugin', message: EVIL, fields: { [`limit${EVIL}`]: EVIL } };
     reply = { status: 418, body: JSON.stringify({ status: 'error', error }) };
     const text = await run(['bug', 'list']);
@@ -130,7 +135,7 @@ describe('commands and the texts of others', () => {
     ['another address', { status: 302, body: '', location: 'https://login.example.com/' }],
   ];
   for (const [name, answer] of others) {
-    it(`name the status of an answer that is not the service's: ${name}`, async () => {
+    it(`reports the status of a response from another server: ${name}`, async () => {
       reply = answer;
       const { code, stdout, stderr } = await run(['bug', 'list']);
       expect([code, stdout, stderr]).to.deep.equal([
@@ -141,14 +146,14 @@ describe('commands and the texts of others', () => {
     });
   }
 
-  it('send a comment with the change that it explains', async () => {
+  it('sends a comment with the change that it explains', async () => {
     await run(['bug', 'close', 'shop-1', '--comment', 'done', '--resolved-in', '1.2']);
     expect(requests).to.deep.equal([
       'PATCH /api/bugtracker/v1/bugs/shop-1 {"status":"closed","comment":"done","resolved_in_build":"1.2"}',
     ]);
   });
 
-  it('read lists page by page', async () => {
+  it('reads lists page by page', async () => {
     for (const list of ['bug', 'monitor', 'release', 'webhook'])
       await run([list, 'list', '--limit', '2', '--cursor', 'c1']);
     for (const request of requests)
@@ -158,7 +163,7 @@ describe('commands and the texts of others', () => {
     expect(requests).to.have.lengthOf(4);
   });
 
-  it('need no profile next to --url and SVC_TOKEN', async () => {
+  it('needs no profile when --url and SVC_TOKEN are set', async () => {
     const broken = join(home, 'broken');
     await mkdir(join(broken, 'aos'), { recursive: true });
     await writeFile(join(broken, 'aos', 'profile.json'), '{', { mode: 0o600 });
@@ -170,7 +175,7 @@ describe('commands and the texts of others', () => {
     );
   });
 
-  it('keep the profile that was stored when another cannot be written', async function () {
+  it('retains the stored profile when another profile cannot be written', async function () {
     if (process.platform === 'win32') this.skip();
     const path = join(home, 'aos', 'profile.json');
     const login = await run(['login', '--token-stdin'], {}, 'svc_live_first\n');

@@ -1,4 +1,7 @@
-/** What the program says of itself: help, version, unknown commands, and the options of `serve` (contract 95). */
+/**
+ * What the program says of itself: help, version, unknown commands, and the options of `serve`
+ * (contract 95).
+ */
 import { expect } from 'chai';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,7 +9,7 @@ import { join } from 'node:path';
 import { projectRoot } from '../../architecture/tree.js';
 import { runCli, buildServiceEnv, TestService } from '../../support/service.js';
 
-describe('the command line', function () {
+describe('cli: help', function () {
   let folder: string;
   let env: NodeJS.ProcessEnv;
   let version: string;
@@ -41,7 +44,7 @@ describe('the command line', function () {
     });
   }
 
-  it('creates nothing by all of this', async () => {
+  it('creates no files in any of these calls', async () => {
     expect(await readdir(folder)).to.deep.equal([]);
     expect((await runCli(env, ['version'])).stdout).to.equal(`${version}\n`);
   });
@@ -62,7 +65,7 @@ describe('the command line', function () {
     }
   });
 
-  it('names the option of a wrong value', async () => {
+  it('names the option that has an invalid value', async () => {
     const { code, stderr } = await runCli(env, ['serve', '--port', 'eighty']);
     expect([code, stderr]).to.deep.equal([1, 'configuration: server.port must be a number (from option --port)\n']);
   });
@@ -72,7 +75,7 @@ describe('the command line', function () {
     before(async () => (service = await TestService.create()));
     after(() => service.dispose());
 
-    it('creates an account by its name, with or without the option', async () => {
+    it('creates an account by name, as an argument or an option', async () => {
       const role = ['--role', 'member', '--password-stdin'];
       const secret = 'a-long-enough-passphrase';
       expect((await runCli(service.env, ['user', 'create', 'ada', ...role], secret)).stdout).to.include('created ada');
@@ -84,7 +87,7 @@ describe('the command line', function () {
         .and.match(/^bob +member +active/m);
     });
 
-    it('accepts a lifetime in seconds or days, and names the option of a wrong one', async () => {
+    it('accepts a lifetime in seconds or days, and names the option of an invalid lifetime', async () => {
       const create = ['token', 'create', '--name', 'ci', '--scopes', 'bugtracker:read', '--expires-in'];
       for (const [given, seconds] of [
         ['7d', 7 * 86_400],

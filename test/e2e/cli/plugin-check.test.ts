@@ -1,4 +1,7 @@
-/** `aos plugin check` ends with its answer, whatever the plugin leaves behind (contract 95, amendments). */
+/**
+ * `aos plugin check` ends with its answer, whatever the plugin leaves behind (contract 95,
+ * amendments).
+ */
 import { expect } from 'chai';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -25,7 +28,7 @@ describe('aos plugin check', () => {
   after(() => rm(folder, { recursive: true, force: true }));
 
   for (const [id, [imports, setup, reason]] of Object.entries(PLUGINS)) {
-    it(`ends with the answer: ${id}`, async () => {
+    it(`exits after printing the result: ${id}`, async () => {
       const path = join(folder, `${id}.mjs`);
       const manifest = `id: '${id}', version: '1.0.0', api: 1, title: 'Outside'`;
       await writeFile(
@@ -41,7 +44,7 @@ describe('aos plugin check', () => {
     });
   }
 
-  it('is not the only command that ends next to a plugin that leaves a timer open', async () => {
+  it('lets other commands exit too when a plugin leaves a timer open', async () => {
     const env = { ...buildServiceEnv(join(folder, 'data')), SVC_PLUGINS: JSON.stringify([join(folder, 'opens.mjs')]) };
     const { code, stderr } = await runCli(env, ['help']);
     expect([code, stderr]).to.deep.equal([0, '']);

@@ -12,7 +12,7 @@ import { runCli, TestService, type CommandOutcome } from '../../support/service.
 const SCOPES =
   'bugtracker:report,bugtracker:manage,watchdog:manage,watchdog:ping,updateservice:publish,webhooks:manage';
 
-describe('commands against a running service', () => {
+describe('cli: commands against a running service', () => {
   let service: TestService;
   let token: string;
   let home: string;
@@ -142,7 +142,7 @@ describe('commands against a running service', () => {
     await chmod(path, 0o600);
   });
 
-  it('sends the token of the profile to its own address only, and never without TLS', async () => {
+  it('sends the profile’s token only to the profile’s address, and never without TLS', async () => {
     const { port } = receiver.address() as AddressInfo;
     const other = await run(['bug', 'list', '--url', `http://127.0.0.1:${port}`], { SVC_TOKEN: undefined });
     expect([other.code, other.stderr]).to.deep.equal([
@@ -156,7 +156,7 @@ describe('commands against a running service', () => {
     ]);
   });
 
-  it('prints what the service answers, and that it is not reachable', async () => {
+  it('prints the service’s response, and an error when the service is unreachable', async () => {
     const denied = await run(['bug', 'list', '--json'], { SVC_TOKEN: 'svc_live_wrong' });
     expect([denied.code, (JSON.parse(denied.stdout) as { error: { code: string } }).error.code]).to.deep.equal([
       1,

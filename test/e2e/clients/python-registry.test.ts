@@ -1,4 +1,7 @@
-/** The machine id of the Python SDK on Windows, with a registry of the test (contract 50, amendments). */
+/**
+ * The machine id of the Python SDK on Windows, with a registry of the test (contract 50,
+ * amendments).
+ */
 import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -17,7 +20,7 @@ os.name = 'nt'
 print(aos_client._system_id())
 `;
 
-describe('the Python SDK on Windows', () => {
+describe('Python SDK on Windows', () => {
   it('reads the 64-bit view of the registry for its machine id (S-registry)', () => {
     const folder = join(projectRoot(), 'clients', 'python');
     expect(execFileSync('python3', ['-B', '-c', SCRIPT], { cwd: folder, encoding: 'utf8', timeout: 60_000 })).to.equal(

@@ -1,4 +1,7 @@
-/** The small clients after `aos license-key rotate`, and what they tell of an error: as the SDK does both (contracts 50 and 90). */
+/**
+ * The small clients after `aos license-key rotate`, and what they tell of an error: as the SDK does
+ * both (contracts 50 and 90).
+ */
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
@@ -24,7 +27,7 @@ const GOOD = { status: 'active', valid: true, verified: true, is_transient: fals
 const NOTHING = { status: null, valid: false, verified: false, is_transient: true };
 
 for (const [language, prepare] of Object.entries(LANGUAGES))
-  describe(`the small client for ${language}: the chain of license keys`, function () {
+  describe(`small client for ${language}: chain of license keys`, function () {
     const ring = [ed25519Signer(), rsaSigner(), ed25519Signer(), ed25519Signer()] as const;
     const [oldest, second, third, newest] = ring;
     let dir: string;
@@ -95,7 +98,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
     });
     afterEach(() => fake.stop());
 
-    it('leads from any pinned key to the newest, is stored, and is requested once', async () => {
+    it('leads from any pinned key to the newest key, is stored, and is requested once', async () => {
       for (const pinned of [oldest, second, third]) {
         const before = asked();
         await rm(join(cacheDir, 'aos-keys.json'), { force: true });
@@ -109,7 +112,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       expect(await validate(oldest.pem)).to.include(NOTHING);
     });
 
-    it('is requested for a .lic of a later key, and not while the pinned key signs', async () => {
+    it('is requested for a .lic signed by a later key, and not while the pinned key is current', async () => {
       signer = oldest;
       expect(await validate(oldest.pem)).to.include(GOOD);
       expect(await load(oldest.pem, oldest)).to.equal(true);
@@ -118,7 +121,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       expect(asked()).to.equal(1);
     });
 
-    it('never leads to earlier keys, with the newest pinned only', async () => {
+    it('never leads to earlier keys when only the newest key is pinned', async () => {
       expect(await load(newest.pem, oldest)).to.equal('unknown_key');
       expect(await load([newest.pem, oldest.pem], oldest)).to.equal(true);
       expect(await load([oldest.pem, newest.pem], second)).to.equal(true);
@@ -127,7 +130,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       expect(await load(oldest.pem, newest)).to.equal('unknown_key');
     });
 
-    it('is rejected when forged, from the server and from the folder', async () => {
+    it('is rejected when forged, both from the server and from the folder', async () => {
       const stranger = ed25519Signer();
       const good = published(ring);
       const forged = (change: (list: unknown[]) => unknown): object => ({
@@ -154,7 +157,8 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
         'too long': published([oldest, ...Array.from({ length: 101 }, ed25519Signer), newest]),
       };
       const names = Object.keys(chains);
-      // Each is published below a path of its own, and lies in a folder of its own, since to start a client takes long.
+      // Each is published below a path of its own, and lies in a folder of its own, since to start
+      // a client takes long.
       chainAt = (path) => chains[names[Number(/^\/(\d+)\//.exec(path)?.[1])] ?? ''] ?? good;
       const calls = await Promise.all(
         names.flatMap((name, n) =>
@@ -182,14 +186,14 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       );
     });
 
-    it('works for one run in a folder that is not writable', async () => {
+    it('works for a single run in a folder that is not writable', async () => {
       await writeFile(join(cacheDir, 'file'), '');
       cacheDir = join(cacheDir, 'file', 'below');
       expect(await validate(oldest.pem)).to.include(GOOD);
       expect(await validateAnew(oldest.pem)).to.include(GOOD);
     });
 
-    it('reports file and line of an error, the members of a group, also by a detached method', async () => {
+    it('reports file and line of an error and the members of a group, even by a detached method', async () => {
       for (const how of ['plain', 'group', 'detached']) {
         expect(await one('capture_exception', { how }, [])).to.include({ sent: true });
         const body = fake.asked.at(-1)?.body ?? {};
@@ -200,8 +204,8 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
     });
   });
 
-describe('the small client for Python: its key file', () => {
-  it('remembers the keys until the end of the process when it cannot be written', function () {
+describe('small client for Python: key file', () => {
+  it('caches the keys in memory until process exit when the file cannot be written', function () {
     const script = `
 import os, sys
 sys.path.insert(0, sys.argv[1])

@@ -1,4 +1,7 @@
-/** The small clients of clients/python and clients/csharp before the real service: the same calls, the same results. */
+/**
+ * The small clients of clients/python and clients/csharp before the real service: the same calls,
+ * the same results.
+ */
 import { expect } from 'chai';
 import { FILE_CARRIERS, KEY_CARRIERS } from '../../support/license-carriers.js';
 import { generateKeyPairSync } from 'node:crypto';
@@ -22,7 +25,7 @@ const VECTORS = JSON.parse(await readFile(join(ROOT, 'test', 'fixtures', 'vector
 const NOW = '2026-12-01T00:00:00.000Z';
 
 for (const [language, prepare] of Object.entries(LANGUAGES))
-  describe(`the small client for ${language}`, function () {
+  describe(`small client for ${language}`, function () {
     let dir: string;
     let driver: Driver;
     let service: TestService;
@@ -80,7 +83,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       });
     });
 
-    it('validates licenses, and trusts only signed answers', async () => {
+    it('validates licenses, and trusts only signed responses', async () => {
       const good = { status: 'active', valid: true, verified: false, is_transient: false };
       expect(await one('validate_license', { key: ` ${key.toLowerCase()} ` })).to.include(good);
       const verified = { license_public_key: pem };
@@ -105,7 +108,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       expect(await one('validate_license', { key }, { license_public_key: 'x' })).to.have.property('raised');
     });
 
-    it('uses no seat for a machine without a lasting id, and one for SVC_MACHINE_ID (S13)', async function () {
+    it('uses no seat for a machine without a stable id, and a seat for SVC_MACHINE_ID (S13)', async function () {
       if (!isAvailable('namespaces', canHideMachineId())) this.skip();
       const token = await service.createToken('license:manage');
       const asked = { product: 'shop', max_activations: 1 };
@@ -132,7 +135,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       expect(await start('c-5', { SVC_MACHINE_ID: 'web-2' })).to.include({ status: 'machine_limit', valid: false });
     });
 
-    it('loads the service’s .lic', async () => {
+    it('loads a .lic issued by the service', async () => {
       const answer = await fetch(`${service.url}/api/license/v1/file`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
@@ -148,7 +151,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       expect(await one('load_license_file', args)).to.include({ valid: false, reason: 'unknown_key' });
     });
 
-    it('verifies the published license files as mail brings them, and rejects each change of them (S07)', async () => {
+    it('verifies published license files after mail transport, and rejects every modification (S07)', async () => {
       const calls: (Call & { reason: string | null })[] = [];
       const add = (reason: string | null, args: object): void =>
         void calls.push({ method: 'verify_license_file', args: { now: NOW, ...args }, reason });
@@ -188,7 +191,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       );
     });
 
-    it('sends heartbeats and reports errors, once', async () => {
+    it('sends heartbeats and reports errors once', async () => {
       const beat = { source: 'till-3', interval: 60, metrics: { queue: 2.5 }, checks: { disk: { ok: true } } };
       expect(await one('heartbeat', beat)).to.include({ sent: true, state: 'up', unauthorized: false });
       expect(await one('heartbeat', beat, { token: 'svc_none' })).to.include({
@@ -208,7 +211,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       expect(await one('capture_exception', { app_version: '1.0' })).to.include({ sent: true, ref: 'shop-2' });
     });
 
-    it('reports values that JSON cannot represent as null or a text, and loses nothing', async () => {
+    it('reports values that JSON cannot represent as null or text, and loses no other value', async () => {
       fake.reply = json(201, { status: 'success', ref: 'shop-9' });
       const sent = await one('capture_exception', { how: 'odd' }, { server: fake.url });
       expect(sent, JSON.stringify(sent)).to.include({ sent: true, ref: 'shop-9' });
@@ -234,7 +237,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       }
     });
 
-    it('rejects JSON of another server', async () => {
+    it('rejects JSON from another server', async () => {
       for (const body of [{ status: ['active'] }, { status: {} }, { status: 1, error: [] }, {}]) {
         fake.reply = json(200, body);
         const away = { ...client, server: fake.url };
@@ -251,7 +254,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       }
     });
 
-    it('distinguishes rejections of the service from all other errors', async () => {
+    it('distinguishes rejections by the service from all other errors', async () => {
       const envelope = (code: string): object => ({ status: 'error', error: { code, message: 'No.' } });
       for (const [reply, transient] of [
         [json(401, envelope('unauthorized')), false],

@@ -1,4 +1,7 @@
-/** `server.json` on a disk that is full (contract 95, command line): the server goes on, and tells its address later. */
+/**
+ * `server.json` on a disk that is full (contract 95, command line): the server goes on, and tells
+ * its address later.
+ */
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, statfs, writeFile } from 'node:fs/promises';
@@ -12,7 +15,7 @@ import { getRejection, waitUntil } from '../../harness.js';
 const URL = 'http://127.0.0.1:8080';
 const LOG = PinoLogger.create({ level: 'silent' });
 
-describe('announcement', () => {
+describe('server.json announcement', () => {
   let folder: string;
   beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), 'aos-announcement-'))));
   afterEach(() => rm(folder, { recursive: true, force: true }));
@@ -29,7 +32,7 @@ describe('announcement', () => {
     });
     afterEach(() => void spawnSync('umount', [folder]));
 
-    it('is written when there is room again', async () => {
+    it('is written when space is available again', async () => {
       const it = announcement();
       await it.publish(URL);
       expect(await readdir(folder)).to.deep.equal(['ballast']);
@@ -40,7 +43,7 @@ describe('announcement', () => {
     });
   });
 
-  it('ends the start for any other error', async () => {
+  it('aborts the start on any other error', async () => {
     const it = new ServerFileWriter((url) => replaceFile(join(folder, 'file', 'server.json'), url), LOG);
     await writeFile(join(folder, 'file'), '');
     expect(await getRejection(it.publish(URL))).to.include({ code: 'EEXIST' });

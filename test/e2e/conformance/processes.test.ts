@@ -15,7 +15,7 @@ describe('conformance: the program', () => {
   });
   after(() => service.dispose());
 
-  it('runs next to another: rejects every key without a shared key, and writes server.json for any store', async () => {
+  it('runs without a shared key by rejecting every key, and writes server.json for any store', async () => {
     const other = await TestService.createStarted({ SVC_SHARED_KEY: '', SVC_STORAGE_URL: 'memory:' });
     try {
       for (const authorization of ['Bearer ', 'Bearer', 'Bearer ""']) {
@@ -35,7 +35,7 @@ describe('conformance: the program', () => {
     }
   });
 
-  it('reports a wrong slug on the command line in plain words, with the envelope and exit 1', async () => {
+  it('reports an invalid slug on the command line in plain words, with the envelope and exit 1', async () => {
     const { code, stdout } = await runCli(service.env, ['project', 'create', 'Not A Slug', '--json']);
     expect(code).to.equal(1);
     const { status, error } = JSON.parse(stdout) as { status: string; error: { code: string; fields: object } };

@@ -1,4 +1,7 @@
-/** docs/alerts.yml: rules that promtool takes, over numbers that the service has, each with a paragraph of the runbook. */
+/**
+ * docs/alerts.yml: rules that promtool takes, over numbers that the service has, each with a
+ * paragraph of the runbook.
+ */
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
@@ -18,14 +21,14 @@ async function rules(): Promise<{ name: string; text: string }[]> {
   return parts.map((part) => ({ name: part.split('\n')[0] as string, text: part }));
 }
 
-describe('the Prometheus alerts', () => {
+describe('docs: Prometheus alerts', () => {
   it('are valid rules for promtool', function () {
     const { error, status, stderr } = spawnSync('promtool', ['check', 'rules', RULES], { encoding: 'utf8' });
     if (error && !REQUIRED) this.skip();
     expect([error, status, stderr]).to.deep.equal([undefined, 0, '']);
   });
 
-  it('query metrics of the service', async () => {
+  it('query only metrics of the service', async () => {
     const code = await Promise.all(
       (await sources(ROOT))
         .filter((file) => /^(plugins|adapters|kernel|composition|main)/.test(file))
@@ -38,7 +41,7 @@ describe('the Prometheus alerts', () => {
     }
   });
 
-  it('have a paragraph of the runbook each, and vice versa', async () => {
+  it('match the paragraphs of the runbook one-to-one', async () => {
     const page = await readFile(join(ROOT, 'docs', 'runbook.md'), 'utf8');
     const headings = [...page.matchAll(/^## (.+)$/gm)].map(([, heading = '']) => heading);
     const all = await rules();

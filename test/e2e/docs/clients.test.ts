@@ -17,7 +17,7 @@ const guide = await readFile(join(ROOT, 'docs', 'clients.md'), 'utf8');
 const blocks = (language: string): string[] =>
   [...guide.matchAll(new RegExp('^```' + language + '\\n([\\s\\S]*?)^```', 'gm'))].map(([, code = '']) => code);
 
-describe('docs: the guide of the small clients', function () {
+describe('docs: guide of the small clients', function () {
   let service: TestService;
   let dir: string;
   let env: NodeJS.ProcessEnv;

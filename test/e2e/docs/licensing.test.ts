@@ -30,7 +30,7 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-describe('docs: the guide of licenses', function () {
+describe('docs: licensing guide', function () {
   let service: TestService;
   let env: NodeJS.ProcessEnv;
   let token: string;
@@ -73,7 +73,7 @@ describe('docs: the guide of licenses', function () {
     }
   });
 
-  it('downloads with a key, whose user name the printed line computes', async () => {
+  it('downloads with a license key by the printed command', async () => {
     const publish = await service.createToken('updateservice:publish', 'shop');
     const place = 'product=shop&channel=stable&version=1.4.1&platform=any';
     const { status } = await fetch(`${service.url}/api/updateservice/v1/publish?${place}`, {
@@ -101,7 +101,7 @@ describe('docs: the guide of licenses', function () {
     expect(JSON.parse(stdout)).to.include({ status: 'active' });
   });
 
-  it('gets a license file by the printed line', async () => {
+  it('downloads a license file by the printed command', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'aos-docs-'));
     try {
       await run('sh', ['-c', block('sh', '/v1/file')], { env, cwd: dir });
@@ -114,7 +114,7 @@ describe('docs: the guide of licenses', function () {
     }
   });
 
-  it('handles repeated and late calls of a payment provider in the example receiver', async () => {
+  it('handles duplicate and late webhooks of a payment provider in the example receiver', async () => {
     const port = await freePort();
     const code = block('js', 'paid_until').replace('8090', String(port));
     const child = spawn(process.execPath, ['--input-type=module', '-e', code], { env, stdio: 'ignore' });

@@ -1,6 +1,7 @@
 /**
- * A production installation with the lines of docs/operations.md as they are printed: below a directory that stands for the
- * root, with stand-ins for what only systemd and root can do. Needs a registry, or npm's cache, for the libraries.
+ * A production installation with the lines of docs/operations.md as they are printed: below a
+ * directory that stands for the root, with stand-ins for what only systemd and root can do. Needs a
+ * registry, or npm's cache, for the libraries.
  */
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
@@ -81,7 +82,7 @@ describe('docs: a production installation', function () {
       }),
     });
 
-  it('runs from an archive, as a service, behind a web server', async function () {
+  it('runs from an archive as a service behind a web server', async function () {
     const packed = await packService();
     const build = `'${process.execPath}' scripts/build-service.mjs --output '${at('build')}' --package '${packed}'`;
     const archive = fillPlaceholders(guide.getBlock('As a service of systemd', 'sh', 'build:service'), {
@@ -121,7 +122,7 @@ describe('docs: a production installation', function () {
     }
   });
 
-  it('has a unit that systemd takes', async function () {
+  it('has a unit file that systemd accepts', async function () {
     if (spawnSync('systemd-analyze', ['--version']).status !== 0) this.skip();
     const unit = at('etc', 'systemd', 'system', 'aos.service');
     await writeFile(unit, (await readFile(unit, 'utf8')).replace('/usr/bin/node', process.execPath));

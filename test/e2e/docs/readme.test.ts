@@ -1,4 +1,7 @@
-/** The tour of the README, pasted into one shell as it stands there, in a folder with nothing but the built program. */
+/**
+ * The tour of the README, pasted into one shell as it stands there, in a folder with nothing but
+ * the built program.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,7 +18,7 @@ const blocks = [...tour.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, code = '']
 const ADDRESS = 'SVC_URL=http://127.0.0.1:8080';
 const END_OF_BLOCK = '=== end of block ===';
 
-describe('docs: the tour of the README', () => {
+describe('docs: README tour', () => {
   let service: TestService;
   let dir: string;
   let printed: string[];
@@ -40,7 +43,7 @@ describe('docs: the tour of the README', () => {
 
   const printedBy = (words: string): string => printed[blocks.findIndex((code) => code.includes(words))] ?? '';
 
-  it('runs to its end without a rejected call', () => {
+  it('runs to the end without a rejected call', () => {
     expect(printed).to.have.length(blocks.length + 1);
     expect(printed.join('')).not.to.include('"status":"error"');
   });

@@ -1,4 +1,7 @@
-/** The lines of docs/releases.md that pack and publish, run as they stand there with GNU tar and with bsdtar. */
+/**
+ * The lines of docs/releases.md that pack and publish, run as they stand there with GNU tar and
+ * with bsdtar.
+ */
 import { execFile, spawnSync } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,7 +20,7 @@ const recipe = printed.find((code) => code.includes('tar ')) ?? '';
 const pathOf = (program: string): string =>
   spawnSync('sh', ['-c', `command -v ${program}`], { encoding: 'utf8' }).stdout.trim();
 
-describe('docs: the recipe to pack and publish', function () {
+describe('docs: recipe to pack and publish', function () {
   let service: TestService;
   let dir: string;
 
@@ -40,7 +43,7 @@ describe('docs: the recipe to pack and publish', function () {
     ['tar', '1.0'],
     ['bsdtar', '2.0'],
   ] as const)
-    it(`runs with ${program}, and a second run publishes nothing new (S18)`, async function () {
+    it(`runs with ${program}, and publishes nothing new in a second run (S18)`, async function () {
       const path = pathOf(program);
       if (!isAvailable('bsdtar', path !== '')) this.skip();
       const bin = join(dir, 'path');

@@ -1,6 +1,7 @@
 /**
- * The tasks of a new user, done with the lines of the guides as they are printed, in a fresh directory. Only placeholders that
- * a guide shows are replaced: addresses, paths, and tokens where it prints an ellipsis.
+ * The tasks of a new user, done with the lines of the guides as they are printed, in a fresh
+ * directory. Only placeholders that a guide shows are replaced: addresses, paths, and tokens where
+ * it prints an ellipsis.
  */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect } from 'chai';
@@ -27,7 +28,7 @@ const PROGRAMS = {
   'update-agent': 'clients/agent/main.js',
 };
 
-describe('docs: the tasks of a new user', function () {
+describe('docs: tasks of a new user', function () {
   this.timeout(300_000);
   let service: TestService;
   let dir: string;
@@ -106,7 +107,7 @@ describe('docs: the tasks of a new user', function () {
     return (body['items'] as { title: string }[]).map(({ title }) => title);
   };
 
-  describe('reports errors by Sentry SDKs', () => {
+  describe('reports errors with Sentry SDKs', () => {
     let dsn: string;
     let guide: Guide;
 
@@ -116,7 +117,7 @@ describe('docs: the tasks of a new user', function () {
       expect(dsn).to.match(/@127\.0\.0\.1:\d+\/\d+$/);
     });
 
-    it('in Node.js', async () => {
+    it('from Node.js', async () => {
       const lines = guide.getBlock('Node.js', 'js', 'Sentry.init');
       await writeFile(join(dir, 'instrument.mjs'), lines);
       await writeFile(join(dir, 'server.mjs'), `throw new RangeError('no such cart in node');\n`);
@@ -129,7 +130,7 @@ describe('docs: the tasks of a new user', function () {
       );
     });
 
-    it('in Python', async function () {
+    it('from Python', async function () {
       if (!isAvailable('sdks', existsSync(join(CACHE, 'python')))) this.skip();
       const lines = guide.getBlock('Python', 'python', 'sentry_sdk.init');
       await writeFile(join(dir, 'app.py'), `${lines}\nraise KeyError("no such cart in python")\n`);
@@ -140,7 +141,7 @@ describe('docs: the tasks of a new user', function () {
     });
   });
 
-  it('watches a job of cron by a line of its crontab', async () => {
+  it('monitors a cron job with a crontab line', async () => {
     const guide = await Guide.read('docs/watchdog.md');
     const token = await tokenBy(guide.getBlock('The first heartbeat', 'sh', 'aos token create'));
     await paste(guide.getBlock('The first heartbeat', 'sh', '/api/watchdog/v1/ping'), { SVC_TOKEN: token });
@@ -164,7 +165,7 @@ describe('docs: the tasks of a new user', function () {
     }
   });
 
-  it('ships a release to another directory with packager and agent, and sells its license', async () => {
+  it('ships a release with packager and agent, and sells a license for it', async () => {
     const [packager, setup, installing, licensing] = await Promise.all(
       ['docs/packager.md', 'docs/setup.md', 'docs/installing.md', 'docs/licensing.md'].map((path) => Guide.read(path)),
     );
@@ -216,7 +217,7 @@ describe('docs: the tasks of a new user', function () {
     expect(await readFile(join(target, 'app.txt'), 'utf8')).to.equal('the next version');
   });
 
-  it('gets a webhook that its receiver verifies, and a mail', async () => {
+  it('sends a webhook that its receiver verifies, and an email', async () => {
     const [hooks, notifications] = await Promise.all(
       ['docs/webhooks.md', 'docs/notifications.md'].map((path) => Guide.read(path)),
     );
@@ -256,7 +257,7 @@ describe('docs: the tasks of a new user', function () {
     }
   });
 
-  it('connects an agent, by HTTP and by MCP', async function () {
+  it('connects an agent by HTTP and by MCP', async function () {
     if (!existsSync('/usr/bin/python3')) this.skip();
     const guide = await Guide.read('docs/agents.md');
     const report = {
@@ -281,7 +282,7 @@ describe('docs: the tasks of a new user', function () {
     expect(session).to.include('no more work');
   });
 
-  it('connects a client of MCP by its printed settings', async () => {
+  it('connects an MCP client with its printed settings', async () => {
     const guide = await Guide.read('docs/agents.md');
     const token = await tokenBy(guide.getBlock('Start', ''));
     const printed = guide.getBlock('Settings of coding agents', 'json', '"mcpServers"');
@@ -300,7 +301,7 @@ describe('docs: the tasks of a new user', function () {
     }
   });
 
-  it('groups errors by a rule', async () => {
+  it('groups errors with a rule', async () => {
     const guide = await Guide.read('docs/grouping.md');
     const token = await service.createToken('bugtracker:report,bugtracker:manage', 'shop');
     await paste(guide.getBlock('Grouping rules', 'sh'), { SVC_TOKEN: token });

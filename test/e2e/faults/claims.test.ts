@@ -1,4 +1,7 @@
-/** One winner each: parallel claims and parallel identical reports, over the real processes (contract 20, leases). */
+/**
+ * One winner each: parallel claims and parallel identical reports, over the real processes
+ * (contract 20, leases).
+ */
 import { expect } from 'chai';
 import { durableEngines } from '../../support/durable-engines.js';
 import { TestService } from '../../support/service.js';
@@ -44,7 +47,7 @@ for (const engine of durableEngines) {
       expect(new Set(claimed.map((item) => item.id)).size).to.equal(40);
     });
 
-    it('create one item for 50 identical client_refs', async () => {
+    it('create a single item for 50 identical client_refs', async () => {
       const report = { project: 'once', title: 'once', client_ref: 'ref-1' };
       const answers = await Promise.all(
         Array.from({ length: 50 }, (_, i) => nth(i).request('POST', '/api/bugtracker/v1/report', token, report)),

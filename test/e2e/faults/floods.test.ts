@@ -1,6 +1,7 @@
 /**
- * What callers without a credential can do to those with one (contract 00, limits): compressed bodies that grow a
- * thousandfold, bodies that are declared and held back, forms that never end. The real process, from twenty addresses.
+ * What callers without a credential can do to those with one (contract 00, limits): compressed
+ * bodies that grow a thousandfold, bodies that are declared and held back, forms that never end.
+ * The real process, from twenty addresses.
  */
 import { expect } from 'chai';
 import { existsSync } from 'node:fs';
@@ -16,11 +17,17 @@ const MIB = 1024 * 1024;
 /** What callers with a credential ask while an attack goes on, four at once. */
 const ASKED = 200;
 
-/** Bodies of 1 MiB of one token that arrive while strangers hold theirs back: more than any address of the attack holds. */
+/**
+ * Bodies of 1 MiB of one token that arrive while strangers hold theirs back: more than any address
+ * of the attack holds.
+ */
 const ARRIVING = 16;
 /** More MiB than the bodies of all together may hold. */
 const STRANGERS = 200;
-/** So often a body must have given way before the token's go on: what strangers may hold is used up then. */
+/**
+ * So often a body must have given way before the token's go on: what strangers may hold is used up
+ * then.
+ */
 const GAVE_WAY = 100;
 
 const FORM = 'Content-Type: application/x-www-form-urlencoded';
@@ -31,7 +38,7 @@ const head = (path: string, length: number, more: readonly string[] = []): strin
 const share = (statuses: readonly number[]): number =>
   statuses.filter((status) => status >= 200 && status < 300).length / statuses.length;
 
-describe('faults: floods without a credential', function () {
+describe('faults: floods of unauthenticated requests', function () {
   let service: TestService;
   let caller: Caller;
   let token = '';
@@ -69,7 +76,7 @@ describe('faults: floods without a credential', function () {
     return statuses;
   }
 
-  it('uses less than 150 MB for 400 compressed bodies of 8 KB that inflate to 8 MiB, and answers probes', async function () {
+  it('uses below 150 MB for 400 compressed bodies that inflate to 8 MiB each, and answers probes', async function () {
     if (!existsSync('/proc/self/status')) this.skip();
     const pid = service.child!.pid!;
     const bomb = gzipSync(Buffer.alloc(8 * MIB, 0x20), { level: 9 });
@@ -114,9 +121,9 @@ describe('faults: floods without a credential', function () {
   });
 
   /**
-   * What callers with a credential are answered while the attack goes on, which lasts until they are through. Whoever had
-   * to wait for one of its places would wait for the 5 s that a body may stand still, and all of them for minutes: longer
-   * than this test may take.
+   * What callers with a credential are answered while the attack goes on, which lasts until they
+   * are through. Whoever had to wait for one of its places would wait for the 5 s that a body may
+   * stand still, and all of them for minutes: longer than this test may take.
    */
   async function under(flood: Omit<Flood, 'port'>, also = async (): Promise<void> => undefined): Promise<number[]> {
     const attack = await Attack.open({ ...flood, port: port() });
@@ -129,7 +136,7 @@ describe('faults: floods without a credential', function () {
     }
   }
 
-  it('blocks no one with 130 incomplete bodies of 1 MiB', async () => {
+  it('remains available with 130 incomplete bodies of 1 MiB', async () => {
     const large = Buffer.alloc(MIB - 1, 0x20);
     const writes = [
       [head('/api/1/envelope/', MIB), large],
@@ -147,7 +154,7 @@ describe('faults: floods without a credential', function () {
     return Number(/^aos_http_errors_total\{code="overloaded"\} (\d+)$/m.exec(text)?.[1] ?? 0);
   }
 
-  it(`evicts no body with a credential for ${STRANGERS} anonymous bodies of 1 MiB`, async () => {
+  it(`evicts no authenticated body for ${STRANGERS} anonymous bodies of 1 MiB`, async () => {
     const padded = Buffer.alloc(MIB, 0x20);
     const written = (i: number): Buffer => {
       const body = Buffer.from(padded);
@@ -168,7 +175,7 @@ describe('faults: floods without a credential', function () {
     expect(share(answers)).to.be.at.least(0.99);
   });
 
-  it('blocks no one with 1,100 login forms of one byte, nor other log-ins', async () => {
+  it('remains available, including logins, with 1,100 login forms that sent one byte', async () => {
     const pages: number[] = [];
     const writes = [[head('/login', 100, [FORM]), 'a']];
     const answers = await under({ count: 1_100, writes }, async () => {

@@ -1,9 +1,10 @@
 /**
- * `kill -9` at random moments under mixed load: every acknowledged report, claim, comment, resolution and event is there
- * afterwards, once (contract 00, storage; contract 20, leases; contract 70, delivery).
+ * `kill -9` at random moments under mixed load: every acknowledged report, claim, comment,
+ * resolution and event is there afterwards, once (contract 00, storage; contract 20, leases;
+ * contract 70, delivery).
  *
- * What was asked for but not acknowledged may or may not have happened; it too must not have happened twice.
- * `SVC_TEST_BUDGET` says how often the process is killed.
+ * What was asked for but not acknowledged may or may not have happened; it too must not have
+ * happened twice. `SVC_TEST_BUDGET` says how often the process is killed.
  */
 import { expect } from 'chai';
 import { waitUntil } from '../../harness.js';
@@ -188,7 +189,8 @@ async function checkEvents(service: TestService, token: string, items: Shown[]):
   };
   const ids = items.map((item) => item.id).sort();
   const resolved = items.filter((item) => item.status === 'resolved').map((item) => item.id);
-  // Told at the latest by the outbox's second look, 30 s after the start; it then has all of them to write.
+  // Told at the latest by the outbox's second look, 30 s after the start; it then has all of them
+  // to write.
   const complete = async (): Promise<boolean> =>
     (await of('bug.created')).length >= ids.length && (await of('bug.resolved')).length >= resolved.length;
   await waitUntil('every event', complete).catch(() => undefined);
@@ -204,7 +206,8 @@ async function checkAll(service: TestService, token: string, ledger: Ledger): Pr
   const errors = items.filter((item) => item.exception_class?.startsWith('Failure'));
   const groups = errors.map((item) => item.exception_class);
   expect(new Set(groups).size, `one item for each of ${groups.join()}`).to.equal(groups.length);
-  // A report that the kill left without an answer may have been stored, also the first one of its group.
+  // A report that the kill left without an answer may have been stored, also the first one of its
+  // group.
   expect(groups).to.include.members(ledger.acknowledgedGroups);
   expect(ledger.sentGroups).to.include.members(groups);
   for (const { exception_class: group, hit_count: hits } of errors)
@@ -218,7 +221,7 @@ async function checkAll(service: TestService, token: string, ledger: Ledger): Pr
 describe('faults: kill -9 at random moments under mixed load', function () {
   this.timeout(300_000 + ROUNDS * 20_000);
   for (const engine of durableEngines) {
-    it(`keeps everything acknowledged, once, in ${ROUNDS} rounds on ${engine.name}`, async function () {
+    it(`retains all acknowledged writes, once, in ${ROUNDS} rounds on ${engine.name}`, async function () {
       const settings = await engine.settings();
       if (settings === null) this.skip();
       const service = await TestService.createStarted({ ...NO_LIMITS, ...settings });

@@ -1,6 +1,6 @@
 /**
- * The real service on a MongoDB that goes (contract 95, a bad day): each call is answered, with 503 while nothing can be stored;
- * it serves again by itself; and a process that cannot be helped ends.
+ * The real service on a MongoDB that goes (contract 95, a bad day): each call is answered, with 503
+ * while nothing can be stored; it serves again by itself; and a process that cannot be helped ends.
  */
 import { expect } from 'chai';
 import { once } from 'node:events';
@@ -9,7 +9,7 @@ import { durableEngines } from '../../support/durable-engines.js';
 import { TestService } from '../../support/service.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 
-describe('a service that loses MongoDB', function () {
+describe('faults: loss of the MongoDB connection', function () {
   let proxy: TcpProxy;
   let service: TestService;
   let token: string;
@@ -38,7 +38,7 @@ describe('a service that loses MongoDB', function () {
       exception_class: `Class${n}`,
     });
 
-  it('answers 503 with Retry-After while MongoDB is unreachable, reports it in health, and recovers', async () => {
+  it('returns 503 with Retry-After while MongoDB is unreachable, reports this in health, and recovers', async () => {
     proxy.rejectConnections();
     await waitUntil('reports are refused', async () => (await report(0)).status === 503);
     expect(Number((await report(0)).headers.get('retry-after'))).to.be.at.least(1);
@@ -52,7 +52,7 @@ describe('a service that loses MongoDB', function () {
     expect(linesOf(service, 'MongoDB is away')).to.have.length(1);
   });
 
-  it('exits 1 with one line when MongoDB stays unreachable', async () => {
+  it('exits 1 with a one-line error when MongoDB stays unreachable', async () => {
     const child = service.child ?? expect.fail('it runs');
     proxy.holdData();
     const refused = report(0).catch(() => null);

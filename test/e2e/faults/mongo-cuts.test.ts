@@ -1,6 +1,7 @@
 /**
- * Three real processes on one MongoDB whose line is cut, held, refused and slow under load (contract 95, a bad day): every report
- * is answered, none is lost that was acknowledged or counted twice, and every process serves again by itself.
+ * Three real processes on one MongoDB whose line is cut, held, refused and slow under load
+ * (contract 95, a bad day): every report is answered, none is lost that was acknowledged or counted
+ * twice, and every process serves again by itself.
  */
 import { expect } from 'chai';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -25,7 +26,7 @@ function opening(): { opened: Promise<void>; open: () => void } {
   return { opened, open };
 }
 
-describe('three services with a bad connection to MongoDB', function () {
+describe('faults: three services with a bad connection to MongoDB', function () {
   this.timeout(600_000);
   let proxy: TcpProxy;
   let services: TestService[];
@@ -50,7 +51,7 @@ describe('three services with a bad connection to MongoDB', function () {
     await proxy?.close();
   });
 
-  it(`answer every report through ${ROUNDS} faults under 24 writers, lose nothing and recover`, async () => {
+  it(`answer every report through ${ROUNDS} faults under 24 writers, lose no data and recover`, async () => {
     const ledger = new Ledger();
     const statuses = new Set<number>();
     const taken = Array.from({ length: WRITERS }, () => 0);

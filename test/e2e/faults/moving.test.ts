@@ -1,6 +1,6 @@
 /**
- * `aos backup`, `restore`, `export` and `import` killed at random moments: the target is then empty or complete, and the same
- * command afterwards does what it should (contract 95, command line).
+ * `aos backup`, `restore`, `export` and `import` killed at random moments: the target is then empty
+ * or complete, and the same command afterwards does what it should (contract 95, command line).
  */
 import { expect } from 'chai';
 import { spawn } from 'node:child_process';
@@ -21,7 +21,7 @@ import { runCli, runCliJson, CLI_PATH, buildServiceEnv, TestService } from '../.
 const KILLS = scaleRepeats(1);
 const DOCUMENTS = 6_000;
 
-describe('moving a store, killed', function () {
+describe('faults: kill -9 while a store is backed up or moved', function () {
   this.timeout(600_000);
   let folder: string;
   let source: TestService;
@@ -72,7 +72,10 @@ describe('moving a store, killed', function () {
   /** From the start of a run to its end, which `ms` is. */
   const moments = (ms: number): number[] => Array.from({ length: KILLS }, () => Math.random() * ms);
 
-  /** What `aos export` of this data directory would say of its documents, without another start of the program. */
+  /**
+   * What `aos export` of this data directory would say of its documents, without another start of
+   * the program.
+   */
   async function documents(env: NodeJS.ProcessEnv): Promise<string> {
     const store = new SqliteStore({ path: join(env['SVC_DATA_DIR'] ?? '', 'aos.db'), durability: 'normal' });
     await store.connect();
@@ -102,7 +105,7 @@ describe('moving a store, killed', function () {
     });
   }
 
-  it('aos restore: leaves no store, or a complete one after the next start, and completes on retry', async () => {
+  it('aos restore: leaves no store or a store that the next start completes, and completes on retry', async () => {
     let n = 0;
     for (const ms of moments(await timed(() => runCliJson(envOf('timed'), ['restore', at('whole.backup.tar.gz')])))) {
       const env = envOf(`restored${n++}`);
@@ -119,7 +122,7 @@ describe('moving a store, killed', function () {
     }
   });
 
-  it('aos import: leaves an empty or complete store, or none that starts until the same command completes it', async () => {
+  it('aos import: leaves an empty, complete or blocked store, which the same command completes', async () => {
     let n = 0;
     const fresh = async (): Promise<NodeJS.ProcessEnv> => {
       const env = envOf(`imported${n++}`);
@@ -150,7 +153,7 @@ describe('moving a store, killed', function () {
     expect(half).to.be.within(0, KILLS);
   });
 
-  it('leaves the store empty, without a marker, after a failed import', async () => {
+  it('leaves the store empty and without a marker after a failed import', async () => {
     const env = envOf('imported0');
     const file = at('other.tar.gz');
     await cp(at('whole.export.tar.gz'), file);

@@ -1,6 +1,6 @@
 /**
- * Receivers that misbehave, through the whole service (contract 70, attempt): one event goes to all of them at once, and a
- * good one beside them hears of it as if it were alone.
+ * Receivers that misbehave, through the whole service (contract 70, attempt): one event goes to all
+ * of them at once, and a good one beside them hears of it as if it were alone.
  */
 import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
@@ -20,7 +20,10 @@ interface Seen {
   created_at: string;
 }
 
-/** Self-signed for 127.0.0.1; null on a machine without openssl: node cannot make certificates by itself. */
+/**
+ * Self-signed for 127.0.0.1; null on a machine without openssl: node cannot make certificates by
+ * itself.
+ */
 async function selfSigned(): Promise<{ key: string; cert: string } | null> {
   const folder = await mkdtemp(join(tmpdir(), 'aos-tls-'));
   const [key, cert] = [join(folder, 'key'), join(folder, 'cert')];
@@ -36,7 +39,7 @@ async function selfSigned(): Promise<{ key: string; cert: string } | null> {
   }
 }
 
-describe('faults: misbehaving receivers', () => {
+describe('faults: misbehaving webhook receivers', () => {
   const servers: (http.Server | https.Server | net.Server)[] = [];
   const sockets = new Set<net.Socket>();
   const timers = new Set<NodeJS.Timeout>();
@@ -64,7 +67,7 @@ describe('faults: misbehaving receivers', () => {
   const raw = (answer: (socket: net.Socket) => void): Promise<string> =>
     listen(net.createServer((socket) => socket.once('data', () => answer(socket))));
 
-  it('fails each in its own way, and delays no good receiver', async () => {
+  it('fails each receiver with a specific error, and delays no working receiver', async () => {
     const tls = await selfSigned();
     let neverEnded = false;
     const urls: Record<string, string> = {

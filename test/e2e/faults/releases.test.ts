@@ -1,8 +1,9 @@
 /**
- * `kill -9` at random moments under parallel publishes (contract 40, publishing): the real program, its store on disk, and a
- * bug item that waits for each version. After each restart nothing half-published is offered, nothing that was acknowledged
- * is lost, `latest.json`, the documents and the files agree; in the end every item was closed once and every
- * `release.published` happened once.
+ * `kill -9` at random moments under parallel publishes (contract 40, publishing): the real program,
+ * its store on disk, and a bug item that waits for each version. After each restart nothing
+ * half-published is offered, nothing that was acknowledged is lost, `latest.json`, the documents
+ * and the files agree; in the end every item was closed once and every `release.published` happened
+ * once.
  *
  * `SVC_TEST_BUDGET` says how often the process is killed.
  */
@@ -88,7 +89,8 @@ async function agree(service: TestService, token: string, known: Known, alone: b
     releases: { version: string }[];
   };
   expect(latest.releases.map(({ version }) => version).toSorted()).to.deep.equal(versions);
-  // Where several processes may serve one store, what arrives is taken for another's until it has been still for a while.
+  // Where several processes may serve one store, what arrives is taken for another's until it has
+  // been still for a while.
   if (alone) expect(await readdir(join(service.dataDir, 'releases/.incoming'))).to.deep.equal([]);
   const { body } = await service.request('GET', '/api/updateservice/v1/check?product=shop&version=0', null);
   const offered = body['release'] as { version: string } | null;
@@ -99,7 +101,7 @@ async function agree(service: TestService, token: string, known: Known, alone: b
 describe('faults: kill -9 under parallel publishes', function () {
   this.timeout(300_000 + ROUNDS * 60_000);
   for (const engine of durableEngines) {
-    it(`publishes completely or not at all, and once, on ${engine.name}`, async function () {
+    it(`publishes completely or not at all, and only once, on ${engine.name}`, async function () {
       const settings = await engine.settings();
       if (settings === null) this.skip();
       const service = await TestService.createStarted({ ...SETTINGS, ...settings });

@@ -1,7 +1,8 @@
 /**
- * `kill -9` at random moments while items are merged, taken apart and divided, alarms acknowledged and projects deleted
- * (contract 20, merge and split; contract 15, deleting and archiving): what was acknowledged holds after the restart,
- * every acknowledged report is counted once, and no half state stands longer than the reconciler needs.
+ * `kill -9` at random moments while items are merged, taken apart and divided, alarms acknowledged
+ * and projects deleted (contract 20, merge and split; contract 15, deleting and archiving): what
+ * was acknowledged holds after the restart, every acknowledged report is counted once, and no half
+ * state stands longer than the reconciler needs.
  *
  * `SVC_TEST_BUDGET` says how often the process is killed.
  */
@@ -39,7 +40,10 @@ interface Shown {
 interface Ledger {
   asked: number;
   counted: number;
-  /** Merged item → the item that it was merged into; null: it was taken back. Only where nothing is open. */
+  /**
+   * Merged item → the item that it was merged into; null: it was taken back. Only where nothing is
+   * open.
+   */
   merged: Map<string, string | null>;
   /** Incidents. */
   acknowledged: Set<string>;
@@ -51,7 +55,10 @@ interface Ledger {
 const toLetters = (text: string): string =>
   text.replaceAll(/\d/g, (digit) => 'abcdefghij'[Number(digit)] ?? '').replaceAll(/[^a-zA-Z]/g, 'x');
 
-/** Reports, merges, splits, divisions, acknowledgements and deletions of one caller, until its connection breaks. */
+/**
+ * Reports, merges, splits, divisions, acknowledgements and deletions of one caller, until its
+ * connection breaks.
+ */
 async function work(service: TestService, token: string, name: string, ledger: Ledger, one: () => void) {
   const ask = async (method: string, path: string, body?: object): Promise<ServiceResponse['body']> => {
     const answer = await service.request(method, path, token, body);
@@ -186,7 +193,7 @@ async function checkProjects(service: TestService, token: string, ledger: Ledger
 describe('faults: kill -9 while items are merged and split', function () {
   this.timeout(300_000 + ROUNDS * 60_000);
   for (const engine of durableEngines) {
-    it(`keeps acknowledged changes and no partial state in ${ROUNDS} rounds on ${engine.name}`, async function () {
+    it(`retains acknowledged changes and no partial state in ${ROUNDS} rounds on ${engine.name}`, async function () {
       const settings = await engine.settings();
       if (settings === null) this.skip();
       const service = await TestService.createStarted({ ...SETTINGS, ...settings });

@@ -1,6 +1,7 @@
 /**
- * Callers without a credential that start downloads from twenty addresses and read one piece of each: they never keep others
- * from the files, nor cut a download on a thin line that goes on (contract 00, limits).
+ * Callers without a credential that start downloads from twenty addresses and read one piece of
+ * each: they never keep others from the files, nor cut a download on a thin line that goes on
+ * (contract 00, limits).
  */
 import { expect } from 'chai';
 import { createHash, randomBytes } from 'node:crypto';
@@ -49,7 +50,7 @@ describe('faults: slow downloads', function () {
     return [answer.statusCode, hash.digest('hex')];
   }
 
-  it(`drops ${READERS} readers that read nothing for those that read, and keeps a slow connection`, async () => {
+  it(`drops ${READERS} clients that read nothing in favor of active readers, and keeps slow connections`, async () => {
     const right = [200, sha256(archive)];
     const thin = await download('127.0.0.2');
     const taken: Buffer[] = [];

@@ -1,6 +1,7 @@
 /**
- * Callers that ask for the largest answers and read one piece of them (contract 40, asking): hundreds of connections from
- * twenty addresses, at the real process. Its memory stays bounded, and everybody else is answered meanwhile.
+ * Callers that ask for the largest answers and read one piece of them (contract 40, asking):
+ * hundreds of connections from twenty addresses, at the real process. Its memory stays bounded, and
+ * everybody else is answered meanwhile.
  */
 import { expect } from 'chai';
 import { existsSync } from 'node:fs';
@@ -14,13 +15,19 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 const MANIFEST = '/releases/large/stable/2.0/any/manifest.json';
 const READERS = 600;
-/** Where each of them costs the service more than its place: a connection of twenty answers, an encoder. */
+/**
+ * Where each of them costs the service more than its place: a connection of twenty answers, an
+ * encoder.
+ */
 const FEWER = 200;
 /** A manifest of a MiB: all readers together would be sent more than the answers may cost. */
 const FILES = 8_000;
 /** Of each kind, while the attack goes on. */
 const ASKED = 30;
-/** What the answers of all readers together may cost: a part of what each attack would hold if nothing bounded it. */
+/**
+ * What the answers of all readers together may cost: a part of what each attack would hold if
+ * nothing bounded it.
+ */
 const MOST_BYTES = 300 * MIB;
 
 const asking = (path: string, headers: readonly string[] = []): string =>
@@ -81,7 +88,10 @@ describe('faults: slow readers', function () {
     ['list', 'GET', '/api/bugtracker/v1/bugs?limit=5'],
   ];
 
-  /** @returns by what the memory of the process grew, and how often the others got which status, by what they asked */
+  /**
+   * @returns by what the memory of the process grew, and how often the others got which status, by
+   *   what they asked
+   */
   async function attacked(
     readers: number,
     request: string,
@@ -129,7 +139,7 @@ describe('faults: slow readers', function () {
     [READERS, 'lists with a token', '/api/bugtracker/v1/bugs?limit=200', () => [`Authorization: Bearer ${token}`]],
   ];
   for (const [readers, name, path, headers, times = 1] of attacks) {
-    it(`limits the memory of ${readers} that request ${name}, and answers others`, async () => {
+    it(`limits the memory for ${readers} that request ${name}, and answers other clients`, async () => {
       const { grown, answers } = await attacked(readers, asking(path, headers()).repeat(times));
       for (const [other] of others) {
         const { 200: read = 0, 201: made = 0, ...more } = Object.fromEntries(answers.get(other) ?? []);

@@ -1,6 +1,7 @@
 /**
- * The watchdog under `kill -9`: no acknowledged heartbeat is lost, and an event whose process died between the change of
- * state and the telling is told once, with its id (contract 30; docs/consistency.md). And the tick beside others.
+ * The watchdog under `kill -9`: no acknowledged heartbeat is lost, and an event whose process died
+ * between the change of state and the telling is told once, with its id (contract 30;
+ * docs/consistency.md). And the tick beside others.
  *
  * `SVC_TEST_BUDGET` says how often the process is killed.
  */
@@ -23,7 +24,10 @@ const BEATS_BEFORE_THE_KILL = 300;
 const PATIENCE_MS = 60_000;
 const ROUNDS = scaleRepeats(1);
 
-/** A durable listener that notes what it stored; the process dies before or after that, once, when `trap` says so. */
+/**
+ * A durable listener that notes what it stored; the process dies before or after that, once, when
+ * `trap` says so.
+ */
 const LISTENER = (folder: string): string => `
 import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
 const trap = ${JSON.stringify(join(folder, 'trap'))};
@@ -97,7 +101,7 @@ for (const [nth, engine] of durableEngines.entries()) {
     });
     after(() => service?.dispose());
 
-    it('reports what changed in the tick, and stores its events before it ends', async () => {
+    it('reports what changed in the tick, and stores the events before the process exits', async () => {
       const first = await service.request('POST', `${BASE}/ping`, token, { source: 'a', interval: 0.05 });
       await waitUntil('down is due', () => Date.now() > Date.parse(String(first.body['down_after'])));
       const done = await runCli(service.env, ['tick', '--quiet']);
@@ -112,7 +116,7 @@ for (const [nth, engine] of durableEngines.entries()) {
       ).to.deep.equal(['cli']);
     });
 
-    it('reports each alarm once when its process is killed around it', async () => {
+    it('reports each alarm once when its process is killed before or after', async () => {
       const trap = join(service.dataDir, 'trap');
       /** What the listener stored: each event once by its id, in the order of the first time. */
       const told = async (source: string): Promise<Told[]> => {
@@ -141,7 +145,8 @@ for (const [nth, engine] of durableEngines.entries()) {
         await waitUntil('down is due', () => Date.now() > Date.parse(String(first.body['down_after'])));
         const evaluate = () => service.request('POST', `${BASE}/evaluate`, SHARED_KEY);
         await killed(when(round), evaluate);
-        // The gap is short: it credits nobody, and where the run did not get as far the next one does.
+        // The gap is short: it credits nobody, and where the run did not get as far the next one
+        // does.
         await waitUntil(
           'it is down',
           async () => {
@@ -234,7 +239,7 @@ for (const [nth, engine] of durableEngines.entries()) {
       }
     });
 
-    it('exits the tick with 0, 2 while another one runs, 0 immediately after a killed one, 64, 1 without a store', async () => {
+    it('exits the tick with 0, 2 during another tick, 0 after a killed tick, 64, and 1 without a store', async () => {
       const own = await engine.settings();
       const of = await TestService.create({ ...NO_LIMITS, ...own });
       const hold = join(of.dataDir, 'hold');

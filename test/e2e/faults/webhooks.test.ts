@@ -1,9 +1,11 @@
 /**
- * `kill -9` between the commit of a change and its delivery (contract 70): the real program, a real receiver, and every kind
- * of event that a caller can cause. Every event of an acknowledged change arrives at least once, with one id and one
- * delivery however often, and none is invented: what arrived, what was asked for and the event log are compared.
+ * `kill -9` between the commit of a change and its delivery (contract 70): the real program, a real
+ * receiver, and every kind of event that a caller can cause. Every event of an acknowledged change
+ * arrives at least once, with one id and one delivery however often, and none is invented: what
+ * arrived, what was asked for and the event log are compared.
  *
- * `SVC_TEST_BUDGET` says how often the process is killed; the receiver and the last check belong to all rounds.
+ * `SVC_TEST_BUDGET` says how often the process is killed; the receiver and the last check belong to
+ * all rounds.
  */
 import { expect } from 'chai';
 import { createHmac } from 'node:crypto';
@@ -16,7 +18,10 @@ import { TestService } from '../../support/service.js';
 const ROUNDS = scaleRepeats(1);
 const CALLERS = 4;
 const CHANGES_BEFORE_THE_KILL = 30;
-/** A marker or a lease that a crash left, its taking over, and what the outbox tells again after its own wait. */
+/**
+ * A marker or a lease that a crash left, its taking over, and what the outbox tells again after its
+ * own wait.
+ */
 const SETTLED_MS = 90_000;
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const SETTINGS = {
@@ -143,7 +148,7 @@ async function logged(service: TestService, token: string): Promise<string[]> {
 describe('faults: kill -9 between commit and delivery', function () {
   this.timeout(300_000 + ROUNDS * 90_000);
   for (const engine of durableEngines) {
-    it(`delivers every event at least once and no others on ${engine.name}`, async function () {
+    it(`delivers every event at least once, and no other events, on ${engine.name}`, async function () {
       const settings = await engine.settings();
       if (settings === null) this.skip();
       const to = await Receiver.open(({ response }) => setTimeout(() => response.writeHead(204).end(), 5));

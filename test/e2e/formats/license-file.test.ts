@@ -18,7 +18,7 @@ const vectors = JSON.parse(await readFile(source, 'utf8')) as {
 
 describe('license files', () => {
   for (const { name, alg, public_key, file: text } of vectors) {
-    it(`are valid for openssl: ${name}`, async () => {
+    it(`are verified by openssl: ${name}`, async () => {
       const folder = await mkdtemp(join(tmpdir(), 'aos-lic-'));
       const at = (part: string): string => join(folder, part);
       try {

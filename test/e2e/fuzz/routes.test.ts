@@ -1,6 +1,7 @@
 /**
- * Thousands of requests to every route, made from its own schema: no answer is a 5xx, every error is the envelope, the process
- * lives and its memory stays flat (contract 00, envelope). The seed is in every failure's message.
+ * Thousands of requests to every route, made from its own schema: no answer is a 5xx, every error
+ * is the envelope, the process lives and its memory stays flat (contract 00, envelope). The seed is
+ * in every failure's message.
  */
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
@@ -24,7 +25,10 @@ const UNLIMITED = Object.fromEntries(
     (name) => [`SVC_LIMITS__${name}`, '0'],
   ),
 );
-/** Memory is read where the system tells it; growth allowed from the half of the requests to their end. */
+/**
+ * Memory is read where the system tells it; growth allowed from the half of the requests to their
+ * end.
+ */
 const STATUS = (pid: number): string => `/proc/${pid}/status`;
 const GROWTH_BYTES = 48 * 2 ** 20;
 /** A heap this small ends the process when something is kept for every request. */

@@ -1,6 +1,7 @@
 /**
- * A plugin from outside that does something wrong never stops the service (contract 95, amendments): its paths answer
- * 503, its jobs stop, and `aos plugin list` and `aos doctor` say what the running service says.
+ * A plugin from outside that does something wrong never stops the service (contract 95,
+ * amendments): its paths answer 503, its jobs stop, and `aos plugin list` and `aos doctor` say what
+ * the running service says.
  */
 import { expect } from 'chai';
 import { mkdir, rename, symlink, writeFile } from 'node:fs/promises';
@@ -52,7 +53,10 @@ const unread = "void (async () => (await import('node:fs/promises')).readFile('/
 const start = (code: string): string => `start: () => { setTimeout(async () => { ${code} }, 50); }`;
 const called = (id: string, more: string): string =>
   `routes: [{ method: 'GET', path: '/api/${id}/v1/ok', summary: 'Answers', access: 'public', ${more} }]`;
-/** Throw once the service has started or a request comes. By id: parts, what the module does when it is imported, and the reason. */
+/**
+ * Throw once the service has started or a request comes. By id: parts, what the module does when it
+ * is imported, and the reason.
+ */
 const LATER: Record<string, { parts?: string; members?: string; imports?: string; reason: RegExp }> = {
   timerthrows: { parts: `start: () => { setTimeout(() => { ${throws} }, 50); }`, reason: /^out of order$/ },
   rejects: { parts: start(throws), reason: /^out of order$/ },
@@ -142,7 +146,7 @@ describe('faulty plugins', function () {
     expect((await service.request('GET', '/api/health/ready', null)).status).to.equal(200);
   });
 
-  it('answer 503 on their routes', async () => {
+  it('return 503 on their routes', async () => {
     for (const id of Object.keys(BAD).filter((one) => one !== 'access')) {
       const { status, body, headers } = await service.request('GET', `/api/${id}/v1/ok`, null);
       expect([id, status, (body['error'] as { code: string } | undefined)?.code]).to.deep.equal([id, 503, 'not_ready']);
@@ -152,7 +156,7 @@ describe('faulty plugins', function () {
     expect((await service.request('GET', '/api/nobody/v1/ok', null)).status).to.equal(404);
   });
 
-  it('are failed with their reason in `aos plugin list`, as in the running service', async () => {
+  it('are listed as failed with the reason in `aos plugin list` and in the running service', async () => {
     const all = await states();
     for (const [name, { reason, id = name }] of Object.entries(BAD)) {
       expect(all[id]?.state, id).to.equal('failed');
@@ -162,7 +166,7 @@ describe('faulty plugins', function () {
     expect(all[GOOD]?.state).to.equal('ready');
   });
 
-  it('are failed when they throw outside of a call, and their jobs stop', async () => {
+  it('fail when they throw outside a call, and their jobs stop', async () => {
     await service.request('GET', '/api/inroute/v1/ok', null);
     const { body: asked } = await service.request('POST', `/api/${GOOD}/v1/ask`, null);
     expect(asked['own']).to.equal(1);
@@ -181,24 +185,24 @@ describe('faulty plugins', function () {
     expect(service.child?.exitCode).to.equal(null);
   });
 
-  it('are logged each time that they throw', () => {
+  it('are logged each time they throw', () => {
     const lines = service.stdout.split('\n').filter((line) => line.includes('"plugin":"throwsagain"'));
     expect(lines.filter((line) => line.includes('thrown again')).length).to.be.greaterThan(1);
   });
 
-  it('that are entries with the id of another plugin say nothing of that one', async () => {
+  it('do not affect the state of a built-in plugin whose id their entry uses', async () => {
     const all = await states();
     expect(all['bugs']?.state).to.equal('ready');
     expect(all['plugins: bugs']?.reason).to.match(/no package and no file of this name/);
     expect((await service.request('GET', '/bugs/nothing/at/all', null)).status).to.equal(404);
   });
 
-  it('take no path of a plugin that runs', async () => {
+  it('cannot take over paths of a running plugin', async () => {
     // Its code names a route of another plugin, as a call of it does.
     expect((await service.request('GET', '/api/bugtracker/v1/nothing', null)).status).to.equal(404);
   });
 
-  it('are named by `aos doctor` next to the running service', async () => {
+  it('are reported by `aos doctor` next to the running service', async () => {
     const { code, stdout } = await runCli(service.env, ['doctor', '--json']);
     const { items } = JSON.parse(stdout) as { items: { check: string; ok: boolean; detail: string }[] };
     const faults = new Map(items.flatMap(({ check, ok, detail }) => (ok ? [] : [[check, detail]])));
@@ -207,7 +211,7 @@ describe('faulty plugins', function () {
       expect(faults.get(`plugin ${id}`), id).to.match(/^failed: .*out of order/);
   });
 
-  it('continue when a renamed migration is removed from the history', async () => {
+  it('start again after a renamed migration is removed from the history', async () => {
     await service.stop();
     const named = (name: string): Promise<void> =>
       writeFile(

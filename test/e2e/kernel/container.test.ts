@@ -19,11 +19,11 @@ describe('container: type checks', () => {
     }
   };
 
-  it('accept keys that fit their parameters', async () => {
+  it('accept tokens that match their parameters', async () => {
     expect(await compile('fits')).to.equal('');
   });
 
-  it('reject a class, a token and a part of one that do not fit, each at its parameter', async () => {
+  it('reject a class, a token and a part of a token that do not match, at the parameter', async () => {
     const told = await compile('mismatches');
     const places = [...told.matchAll(/mismatches\.ts\((\d+),/g)].map(([, line]) => Number(line));
     const source = await readFile(join(root, 'test/fixtures/injection/mismatches/mismatches.ts'), 'utf8');

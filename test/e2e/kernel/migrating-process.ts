@@ -1,4 +1,7 @@
-/** A process that migrates an embedded store: the test starts several at once. Arguments: the file of the store, the log. */
+/**
+ * A process that migrates an embedded store: the test starts several at once. Arguments: the file
+ * of the store, the log.
+ */
 import { appendFile } from 'node:fs/promises';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
 import type { Plugin } from '../../../kernel/contract.js';

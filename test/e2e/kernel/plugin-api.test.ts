@@ -1,4 +1,6 @@
-/** The public surface of plugins is reviewed: it changes only together with its reports in docs/. */
+/**
+ * The public surface of plugins is reviewed: it changes only together with its reports in docs/.
+ */
 import { expect } from 'chai';
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
@@ -7,7 +9,7 @@ import { promisify } from 'node:util';
 import { PLUGIN_API } from '../../../kernel/contract.js';
 import { projectRoot } from '../../architecture/tree.js';
 
-describe('the plugin API reports', () => {
+describe('plugin API reports', () => {
   const printed = async (page: string): Promise<string> => {
     const dist = join(import.meta.dirname, '..', '..', '..');
     const args = [join(projectRoot(), 'scripts', 'plugin-api.mjs'), '--print', page, '--dist', dist];
@@ -15,7 +17,7 @@ describe('the plugin API reports', () => {
   };
   const committed = (page: string): Promise<string> => readFile(join(projectRoot(), 'docs', `${page}.md`), 'utf8');
 
-  it('equal the code: run `node scripts/plugin-api.mjs` after a change of the surface', async () => {
+  it('match the code: run `node scripts/plugin-api.mjs` after an API change', async () => {
     const text = await printed('plugin-api');
     expect(text).to.equal(await committed('plugin-api'));
     expect(text).to.include(`PLUGIN_API = ${PLUGIN_API};`);
@@ -23,7 +25,7 @@ describe('the plugin API reports', () => {
       expect(text).to.include(`## ${section}\n`);
   });
 
-  it('name every token, extension point and event of the domain', async () => {
+  it('list every token, extension point and event of the domain', async () => {
     const text = await printed('plugin-domain');
     expect(text).to.equal(await committed('plugin-domain'));
     for (const name of ['BUGS: ', 'REPORT_FILTERS: ', 'MONITOR_DOWN: ', 'RELEASE_PUBLISHED: ', 'PROJECTS: ', 'AUDIT: '])

@@ -7,7 +7,7 @@ import { runCli, SHARED_KEY, TestService } from '../../support/service.js';
 
 const SECRET = 'hunter2-and-more';
 
-describe('an external plugin', function () {
+describe('external plugins', function () {
   let service: TestService;
   const write = (name: string, members: string): Promise<void> =>
     writeFile(
@@ -47,7 +47,7 @@ describe('an external plugin', function () {
       .filter((line) => line.startsWith('{'))
       .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-  it('logs one warning for each retried attempt, and is failing meanwhile', async () => {
+  it('log one warning per retried attempt, and are reported as failing meanwhile', async () => {
     const told = (): Record<string, unknown>[] => lines().filter(({ job }) => job === 'sender.send');
     await waitUntil('two attempts', () => told().length >= 2);
     for (const line of told()) expect(line).to.include({ level: 40, msg: 'a job failed and will be retried' });
@@ -60,7 +60,7 @@ describe('an external plugin', function () {
     expect((body['checks'] as { jobs: { failing: string[] } }).jobs.failing).to.include('sender.send');
   });
 
-  it('is named when its job blocks the event loop', async () => {
+  it('are named when their job blocks the event loop', async () => {
     await waitUntil('the line', () =>
       lines().some(({ msg }) =>
         /^the event loop stood still for \d+ ms while .*sender\.compute.* ran$/.test(String(msg)),
@@ -68,13 +68,13 @@ describe('an external plugin', function () {
     );
   });
 
-  it('shows a secret setting in no log line', async () => {
+  it('never show a secret setting in a log line', async () => {
     await waitUntil('a line', () => service.stdout.includes('sends with [redacted]'));
     expect(service.stdout + service.stderr).to.not.include(SECRET);
     expect(service.stdout).to.include('receiver down: [redacted]');
   });
 
-  it('is checked without a start, for any installation', async () => {
+  it('are checked without being started, for any installation', async () => {
     await write('good', `setup: () => ({ start: () => { process.exit(9); } })`);
     const good = await runCli(service.env, ['plugin', 'check', join(service.dataDir, 'good.mjs')]);
     expect([good.code, good.stdout], good.stderr).to.deep.equal([0, 'good 1.0.0: ok, 0 routes, 0 pages, 0 commands\n']);

@@ -1,4 +1,7 @@
-/** Secret settings of plugins from outside: nothing that the service stores, shows or copies holds one. */
+/**
+ * Secret settings of plugins from outside: nothing that the service stores, shows or copies holds
+ * one.
+ */
 import { expect } from 'chai';
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -14,7 +17,7 @@ const SECRETS = ['hunter2-and-more', 'k&y of the receiver'];
 const CONFIG = `config: joi.object({ token: joi.string().secret().required(), hooks: joi.object().pattern(joi.string(), joi.string().secret()) }),`;
 const FAILURE = `new Error('cannot reach https://a.example/' + encodeURIComponent(ctx.config.hooks.x) + ' by ' + ctx.config.token)`;
 
-describe('a secret setting of a plugin from outside', () => {
+describe('secret settings of an external plugin', () => {
   let service: TestService;
   let outside: string;
 
@@ -76,7 +79,7 @@ describe('a secret setting of a plugin from outside', () => {
     return all;
   };
 
-  it('is masked in the reasons of failed plugins and jobs, in answers, pages, commands and lines', async () => {
+  it('are masked in failure reasons, responses, pages, commands and log lines', async () => {
     const health = await service.request('GET', '/api/health', SHARED_KEY);
     expectNone(JSON.stringify(health.body), 'health');
     expect(JSON.stringify(health.body)).to.include('cannot reach https://a.example/[redacted] by [redacted]');
@@ -98,7 +101,7 @@ describe('a secret setting of a plugin from outside', () => {
     expectNone(service.stdout + service.stderr, 'the log');
   });
 
-  it('is in no byte of the data directory, of a backup and of an export', async () => {
+  it('do not occur in the data directory, a backup or an export', async () => {
     expect(await expectNoneBelow(service.dataDir)).to.include('by [redacted]');
     for (const kind of ['backup', 'export']) {
       const file = join(outside, `${kind}.tar.gz`);

@@ -13,7 +13,7 @@ describe('migrations in several processes on sqlite', () => {
   before(async () => void (folder = await mkdtemp(join(tmpdir(), 'aos-migrate-'))));
   after(async () => rm(folder, { recursive: true }));
 
-  it('run once in three concurrent starts', async () => {
+  it('run once for three concurrent starts', async () => {
     const args = [PROGRAM, join(folder, 'aos.db'), join(folder, 'ran.log')];
     const run = promisify(execFile);
     const answers = await Promise.all([1, 2, 3].map(() => run(process.execPath, args)));

@@ -1,6 +1,6 @@
 /**
- * openapi.json before openapi-generator: its clients in Go and in Java (library `native`) compile, report an error to the
- * running service and list it.
+ * openapi.json before openapi-generator: its clients in Go and in Java (library `native`) compile,
+ * report an error to the running service and list it.
  */
 import { expect } from 'chai';
 import { existsSync } from 'node:fs';
@@ -66,7 +66,10 @@ public class Shop {
 
 /** Programs here work for a second: what would make them faster takes longer than that. */
 const UNOPTIMIZED = ['-gcflags=example.com/shop/...=-N -l -dwarf=false -c=1', '-ldflags=-s -w'];
-/** The compiler collects its garbage less often; with the options above a client takes six seconds of ten. */
+/**
+ * The compiler collects its garbage less often; with the options above a client takes six seconds
+ * of ten.
+ */
 const SHORT_GO = { CGO_ENABLED: '0', GOGC: '400' };
 const SHORT_COMPILER = SHORT_RUN_JAVA_OPTIONS.map((option) => `-J${option}`);
 /** Only what compiles: no tests and no pages beside it. */
@@ -108,7 +111,10 @@ describe('openapi.json with openapi-generator', function () {
     expect(code, `${program} ${args.join(' ')}\n${output.slice(-6_000)}`).to.equal(0);
     return output.trim();
   }
-  /** Both clients by one program: its start and reading the description take longer than writing a client. */
+  /**
+   * Both clients by one program: its start and reading the description take longer than writing a
+   * client.
+   */
   async function generate(): Promise<void> {
     const configurations = Object.entries(CLIENTS).map(async ([outputDir, client], i) => {
       const whole = { inputSpec: 'openapi.json', outputDir, globalProperties: SOURCES, ...client };

@@ -1,8 +1,9 @@
 /**
- * openapi.json and the running service held against each other by schemathesis: requests made from every operation's
- * schema, answers judged by their status, headers and schema. Each operation gets a
- * few requests; SVC_TEST_SCHEMATHESIS_SECONDS (120 in .ci/run) gives more time, in which as many are judged as the machine
- * gets through. The requests are the same every time, so that what failed once fails again.
+ * openapi.json and the running service held against each other by schemathesis: requests made from
+ * every operation's schema, answers judged by their status, headers and schema. Each operation gets
+ * a few requests; SVC_TEST_SCHEMATHESIS_SECONDS (120 in .ci/run) gives more time, in which as many
+ * are judged as the machine gets through. The requests are the same every time, so that what failed
+ * once fails again.
  */
 import { expect } from 'chai';
 import { existsSync } from 'node:fs';
@@ -62,7 +63,10 @@ describe('openapi.json with schemathesis', function () {
     if (folder) await rm(folder, { recursive: true, force: true });
   });
 
-  /** Each operation that is selected; then, where there is time, more of everything. @param share of the time */
+  /**
+   * Each operation that is selected; then, where there is time, more of everything. @param share of
+   * the time
+   */
   async function judged(credential: string, share: number, ...which: string[]): Promise<number> {
     const each = await asked(credential, '--phases', 'fuzzing', '--max-examples', EXAMPLES, ...which);
     const [, selected, tested] = /Selected: (\d+)\/\d+\s+Tested: (\d+)/.exec(each) ?? [];
@@ -85,7 +89,8 @@ describe('openapi.json with schemathesis', function () {
         `Authorization: Bearer ${credential}`,
         '-c',
         CHECKS,
-        // `action=next` with `wait_seconds` answers after 25 s where there is no work; the tool gives up after 10 by itself.
+        // `action=next` with `wait_seconds` answers after 25 s where there is no work; the tool
+        // gives up after 10 by itself.
         '--request-timeout',
         '40',
         '--suppress-health-check',
@@ -100,13 +105,13 @@ describe('openapi.json with schemathesis', function () {
     return output;
   }
 
-  it('passes for every operation, with a token of all scopes', async () => {
+  it('passes for every operation with a token that has all scopes', async () => {
     const token = await service.createToken(SCOPES);
     const operations = await judged(token, 1, '--exclude-operation-id', 'revokeOwnToken');
     expect(operations).to.be.at.least(70);
   });
 
-  it('passes for the deletion of a token, with its own token', async () => {
+  it('passes for the deletion of the token in use', async () => {
     await judged(await service.createToken('bugtracker:report'), 1 / 12, '--include-operation-id', 'revokeOwnToken');
   });
 

@@ -1,6 +1,7 @@
 /**
- * openapi.json before foreign programs: two linters, and three generators whose clients report an error to the running
- * service and ask it for lists. The two of openapi-generator are in generator.test.ts.
+ * openapi.json before foreign programs: two linters, and three generators whose clients report an
+ * error to the running service and ask it for lists. The two of openapi-generator are in
+ * generator.test.ts.
  */
 import { expect } from 'chai';
 import { existsSync } from 'node:fs';
@@ -56,10 +57,13 @@ async function main(): Promise<void> {
 }
 void main();
 `;
-/** hey-api's own runtime, the same for every description, does not compile under the flag (hey-api/hey-api#2363). */
+/**
+ * hey-api's own runtime, the same for every description, does not compile under the flag
+ * (hey-api/hey-api#2363).
+ */
 const OF_ITS_RUNTIME = /^(?:hey\/(?:client|core)\/|\s)/;
 
-describe('openapi.json with other tools', function () {
+describe('openapi.json with linters and generators', function () {
   let service: TestService;
   let folder: string;
   before(async function () {
@@ -82,18 +86,18 @@ describe('openapi.json with other tools', function () {
       folder,
     );
 
-  it('has no error for redocly', async () => {
+  it('has no errors in redocly', async () => {
     const [code, output] = await lint('redocly');
     expect(code, output).to.equal(0);
   });
 
-  it('has no error for spectral', async () => {
+  it('has no errors in spectral', async () => {
     await writeFile(join(folder, '.spectral.json'), '{"extends":["spectral:oas"]}');
     const [code, output] = await lint('spectral', '-D', '-r', '.spectral.json');
     expect(code, output).to.equal(0);
   });
 
-  it('generates types for openapi-fetch, with which a program compiles, reports an error and lists monitors', async () => {
+  it('generates openapi-fetch types for a program that compiles, reports an error and lists monitors', async () => {
     const tools = join(TOOLS, 'npm', 'node_modules');
     await symlink(tools, join(folder, 'node_modules'));
     await writeFile(join(folder, 'package.json'), '{"type":"module"}');
@@ -115,7 +119,7 @@ describe('openapi.json with other tools', function () {
     expect([code, output.trim()]).to.deep.equal([0, '[201,true,200,0]']);
   });
 
-  it('generates a client with hey-api, whose types compile with exactOptionalPropertyTypes, and which reports and lists', async () => {
+  it('generates a hey-api client that compiles with exactOptionalPropertyTypes, reports and lists', async () => {
     const generated = ['-i', 'openapi.json', '-o', 'hey', '--no-log-file', '-s'];
     const tools = join(TOOLS, 'npm', 'node_modules', '.bin', 'openapi-ts');
     const [made, said] = await run(process.execPath, [...SHORT_RUN_NODE_OPTIONS, tools, ...generated], {}, folder);

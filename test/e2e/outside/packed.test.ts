@@ -1,6 +1,7 @@
 /**
- * The package as an integrator gets it: packed, installed into an empty folder, and plugins made, built, tested and run
- * there. Needs a registry, or npm's cache, for the packages that the service depends on.
+ * The package as an integrator gets it: packed, installed into an empty folder, and plugins made,
+ * built, tested and run there. Needs a registry, or npm's cache, for the packages that the service
+ * depends on.
  */
 import { expect } from 'chai';
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -27,7 +28,7 @@ interface Running {
   child: ChildProcess;
 }
 
-describe('the packed service', function () {
+describe('packed service', function () {
   this.timeout(600_000);
   let folder: string;
   let env: NodeJS.ProcessEnv;
@@ -90,7 +91,7 @@ describe('the packed service', function () {
     await ended;
   };
 
-  it('contains what a user needs, and none of its tests', async () => {
+  it('contains all files that users need, and no tests', async () => {
     const files = await readdir(join(folder, 'node_modules', 'aos'), { recursive: true });
     expect(files).to.include.members([
       'config/default.json',
@@ -105,7 +106,7 @@ describe('the packed service', function () {
     expect(files.filter((file) => /^dist\/test\/(?!kit(\/|$))|\.map$/.test(file))).to.deep.equal([]);
   });
 
-  it('exports `aos/plugin`, `aos/domain` and `aos/testing` to other modules, in any order', async () => {
+  it('exports `aos/plugin`, `aos/domain` and `aos/testing`, each importable on its own', async () => {
     for (const [name, value] of [
       ['plugin', 'definePlugin'],
       ['domain', 'BUG_CREATED'],
@@ -118,7 +119,7 @@ describe('the packed service', function () {
     }
   });
 
-  it('creates plugins whose tests pass and which run, in TypeScript and in plain JavaScript', async () => {
+  it('creates plugins in TypeScript and JavaScript that run and whose tests pass', async () => {
     await aos('plugin', 'new', 'on-call');
     await aos('plugin', 'new', 'jay', '--js');
     // Beside an installed service nothing is linked and nothing has to be installed.
@@ -143,7 +144,7 @@ describe('the packed service', function () {
     await stop(running);
   });
 
-  it('builds the guide’s example, whose tests pass, and runs with it', async () => {
+  it('builds and runs the example of the guide, whose tests pass', async () => {
     const example = join(folder, 'example');
     await cp(join(folder, 'node_modules', 'aos', 'examples', 'on-call'), example, { recursive: true });
     expect(await runAndGetOutput('npm', ['test'], { cwd: example })).to.match(/^# pass 6$/m);

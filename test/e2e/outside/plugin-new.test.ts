@@ -1,4 +1,6 @@
-/** `aos plugin new`, in the checkout and beside it: what it writes runs, and its tests are green. */
+/**
+ * `aos plugin new`, in the checkout and beside it: what it writes runs, and its tests are green.
+ */
 import { expect } from 'chai';
 import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -40,7 +42,7 @@ describe('aos plugin new', function () {
   };
   after(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
 
-  it('prints what it wrote and the next step, as text and as JSON', async () => {
+  it('prints the created files and the next step, as text and as JSON', async () => {
     const cwd = await fresh(tmpdir());
     const told = await aos(cwd, 'plugin', 'new', 'on-call');
     expect(told).to.include({ code: 0, stderr: '' });
@@ -59,7 +61,7 @@ describe('aos plugin new', function () {
     expect(answer.files.some((file) => file.endsWith('.ts'))).to.equal(false);
   });
 
-  it('leaves no placeholder of its template', async () => {
+  it('leaves no template placeholder', async () => {
     const cwd = await fresh(tmpdir());
     await aos(cwd, 'plugin', 'new', 'night-shift');
     const meta = JSON.parse(await readFile(join(cwd, 'night-shift', 'package.json'), 'utf8')) as Record<
@@ -99,7 +101,7 @@ describe('aos plugin new', function () {
     });
   }
 
-  it('rejects an existing folder and keeps it, and reports a missing name as wrong usage', async () => {
+  it('rejects an existing folder and leaves it unchanged, and reports a missing name as a usage error', async () => {
     const cwd = await fresh(tmpdir());
     await mkdir(join(cwd, 'chat'));
     const told = await aos(cwd, 'plugin', 'new', 'chat', '--json');
@@ -113,7 +115,7 @@ describe('aos plugin new', function () {
     expect(help.stdout).to.include('Usage: aos plugin new <name> [--js] [--json]');
   });
 
-  it('writes also with an invalid configuration', async () => {
+  it('creates a plugin even with an invalid configuration', async () => {
     const cwd = await fresh(tmpdir());
     const env = buildCleanEnv({ SVC_CONFIG: 'missing.json' });
     expect(await run(process.execPath, [CLI_PATH, 'plugin', 'new', 'jay', '--js'], { cwd, env })).to.include({
@@ -135,7 +137,7 @@ describe('aos plugin new', function () {
     });
   }
 
-  it('creates a plugin in TypeScript that is tested before it compiles to the same code', async () => {
+  it('creates a TypeScript plugin whose tests pass before it is compiled', async () => {
     const cwd = await fresh(inCheckout);
     await aos(cwd, 'plugin', 'new', 'tess');
     const folder = join(cwd, 'tess');

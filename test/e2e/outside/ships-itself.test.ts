@@ -1,6 +1,7 @@
 /**
- * AOS gives itself out: built, packed by the packager, published to a running AOS, installed by the agent, started from there, and
- * updated while it runs, with its data where it was. Needs a registry, or npm's cache, for the libraries that it needs.
+ * AOS gives itself out: built, packed by the packager, published to a running AOS, installed by the
+ * agent, started from there, and updated while it runs, with its data where it was. Needs a
+ * registry, or npm's cache, for the libraries that it needs.
  */
 import { expect } from 'chai';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -21,7 +22,10 @@ const PLATFORM = `linux-${process.arch}`;
 /** An optional library that the second version lacks: pretty logs for terminals. */
 const DROPPED = 'pino-pretty';
 
-/** Stands in for systemd, which no container runs: the unit's own commands, and the process's end is waited for. */
+/**
+ * Stands in for systemd, which no container runs: the unit's own commands, and the process's end is
+ * waited for.
+ */
 const systemctl = (dir: string, data: string, log: string): string => `#!/bin/sh
 pid=${log}.pid
 case "$1 $2" in
@@ -37,7 +41,7 @@ case "$1 $2" in
 esac
 `;
 
-describe('AOS ships itself', function () {
+describe('AOS distributed by AOS', function () {
   this.timeout(900_000);
   let work: string;
   let dir: string;
@@ -123,7 +127,7 @@ describe('AOS ships itself', function () {
     await writeFile(file, JSON.stringify({ ...manifest, version }, null, 2));
   }
 
-  it('is installed by the agent and runs there', async () => {
+  it('is installed by the agent and runs in the target directory', async () => {
     await setVersion('1.0.0');
     await publish();
     const installed = await agent('--action', 'install', '--yes');
@@ -134,7 +138,7 @@ describe('AOS ships itself', function () {
     expect((await fetch(`${url}/login`)).status).to.equal(200);
   });
 
-  it('is updated while it runs, and keeps its data and its settings', async () => {
+  it('is updated while it runs, and retains its data and settings', async () => {
     await aos('project', 'create', 'shop');
     const scopes = 'bugtracker:report,bugtracker:read';
     const { token: mine } = await aos('token', 'create', '--name', 'test', '--scopes', scopes);

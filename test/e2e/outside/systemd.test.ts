@@ -1,4 +1,7 @@
-/** The units of docs/examples, before systemd's own judge of them. Skipped where systemd-analyze is not installed. */
+/**
+ * The units of docs/examples, before systemd's own judge of them. Skipped where systemd-analyze is
+ * not installed.
+ */
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -11,10 +14,13 @@ const EXAMPLES = join(projectRoot(), 'docs', 'examples');
 const UNITS = ['aos.service', 'aos-update.service', 'aos-update.timer'];
 /** What is added to a unit, by the name that it has there. */
 const DROP_INS = { 'aos.service.d/recover.conf': 'aos-recover.conf' };
-/** Of ten, as `systemd-analyze security` counts exposure, in tenths: what it calls "OK" begins below 50. */
+/**
+ * Of ten, as `systemd-analyze security` counts exposure, in tenths: what it calls "OK" begins below
+ * 50.
+ */
 const MOST_EXPOSED = 20;
 
-describe('the units of systemd', function () {
+describe('systemd units', function () {
   let dir: string;
 
   before(async function () {
@@ -39,7 +45,7 @@ describe('the units of systemd', function () {
       expect(judged.code).to.equal(0);
     });
 
-  it('aos.service needs no update agent, and recovers an update with one', async () => {
+  it('aos.service runs without the update agent, and recovers an update when the agent exists', async () => {
     const [unit, added] = await Promise.all(
       ['aos.service', 'aos-recover.conf'].map((name) => readFile(join(EXAMPLES, name), 'utf8')),
     );
@@ -48,7 +54,7 @@ describe('the units of systemd', function () {
     expect(added).to.match(/^ExecStartPre=\+\S+update-agent --action recover /m);
   });
 
-  it('aos.service has a low exposure', async () => {
+  it('aos.service has a low exposure score in systemd-analyze security', async () => {
     const args = ['security', '--offline=true', `--threshold=${MOST_EXPOSED}`, './aos.service'];
     const judged = await run('systemd-analyze', args, { cwd: dir });
     expect(judged.code, judged.stdout + judged.stderr).to.equal(0);

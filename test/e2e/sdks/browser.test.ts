@@ -44,7 +44,7 @@ suite('sentry intake from a browser', () => {
   };
   const envelope = (id: string): string => buildSentryEnvelope(buildSentryEvent(1, id.repeat(32), 2048));
 
-  it('accepts envelopes without and with a preflight, and plain reports, with readable responses', async () => {
+  it('accepts envelopes with and without a preflight, and plain reports, with readable responses', async () => {
     // The key in the query and a plain body: no pre-flight, as the SDK does it.
     expect(await post(`/api/1/envelope/?sentry_key=${key}&sentry_version=7`, envelope('a'), {})).to.deep.equal([
       200,

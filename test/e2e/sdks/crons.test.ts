@@ -1,4 +1,7 @@
-/** Jobs that report with Sentry's real SDKs: their check-ins are heartbeats (contract 21, Sentry SDK intake). */
+/**
+ * Jobs that report with Sentry's real SDKs: their check-ins are heartbeats (contract 21, Sentry SDK
+ * intake).
+ */
 import { expect } from 'chai';
 import { fileURLToPath } from 'node:url';
 import { TestService } from '../../support/service.js';

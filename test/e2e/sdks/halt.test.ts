@@ -1,6 +1,7 @@
 /**
- * A staged rollout that real sessions stop (contract 21, release health): the unmodified SDK for Node behind the proxies of
- * two networks. Crashes of one network alone stop nothing, though nobody else reports; those of a second one do.
+ * A staged rollout that real sessions stop (contract 21, release health): the unmodified SDK for
+ * Node behind the proxies of two networks. Crashes of one network alone stop nothing, though nobody
+ * else reports; those of a second one do.
  */
 import { execFile } from 'node:child_process';
 import { createServer, request, type Server } from 'node:http';
@@ -17,7 +18,7 @@ const run = promisify(execFile);
 /** A rollout is judged every 15 s. */
 const JUDGED_MS = 60_000;
 
-describe('a rollout and the sessions of a real SDK', () => {
+describe('rollout health with sessions of a real SDK', () => {
   let service: TestService;
   let token: string;
   const proxies: Server[] = [];
@@ -89,7 +90,7 @@ describe('a rollout and the sessions of a real SDK', () => {
     return found?.halted_reason ?? null;
   }
 
-  it('is halted by crashes of two addresses, but not of one', async () => {
+  it('halts the rollout after crashes from two addresses, but not from one', async () => {
     const [here, there] = [await proxyOf('198.51.100.7'), await proxyOf('203.0.113.9')];
     for (const slug of ['shop', 'tools']) {
       await sessions(slug, '1.4.0', here, 60, 0);

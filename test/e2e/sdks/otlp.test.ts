@@ -1,4 +1,7 @@
-/** OpenTelemetry's own SDKs against the running program: only its address and a key are set (contract 21, Beyond the specification). */
+/**
+ * OpenTelemetry's own SDKs against the running program: only its address and a key are set
+ * (contract 21, Beyond the specification).
+ */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir } from 'node:fs/promises';
@@ -30,7 +33,10 @@ suite('logs of OpenTelemetry’s SDKs', () => {
   });
   after(() => service.dispose());
 
-  /** The one item that the program's log makes in a project of its own, reported with its public key. */
+  /**
+   * The one item that the program's log makes in a project of its own, reported with its public
+   * key.
+   */
   async function itemOf(slug: string, command: string, args: readonly string[], env = {}): Promise<Loose | undefined> {
     const projects = '/api/projects/v1/projects';
     await service.request('POST', projects, reader, { slug });
@@ -70,7 +76,7 @@ suite('logs of OpenTelemetry’s SDKs', () => {
     expect(item?.['stack_trace']).to.match(/^goroutine 1 /);
   });
 
-  it('arrive from Java, by its appender for Logback', async () => {
+  it('arrive from Java, through its Logback appender', async () => {
     const env = {
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
       OTEL_TRACES_EXPORTER: 'none',
@@ -90,7 +96,7 @@ suite('logs of OpenTelemetry’s SDKs', () => {
   });
 
   for (const encoding of ['http', 'proto']) {
-    it(`arrive from Node, by its exporter "${encoding}"`, async () => {
+    it(`arrive from Node, through its exporter "${encoding}"`, async () => {
       await mkdir(NODE, { recursive: true });
       // Beside the packages that it imports.
       const copy = join(NODE, 'report.mjs');

@@ -1,6 +1,6 @@
 /**
- * Small programs with Sentry's real SDKs, one per language. Those for Python, Java, Go and Rust need what `prepare.sh` gets; the
- * Node SDK is one of the project's own packages.
+ * Small programs with Sentry's real SDKs, one per language. Those for Python, Java, Go and Rust
+ * need what `prepare.sh` gets; the Node SDK is one of the project's own packages.
  */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';

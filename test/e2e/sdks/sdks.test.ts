@@ -1,4 +1,7 @@
-/** Sentry's real SDKs against the running program (contract 21, Sentry SDK intake): nothing of them is changed but the DSN. */
+/**
+ * Sentry's real SDKs against the running program (contract 21, Sentry SDK intake): nothing of them
+ * is changed but the DSN.
+ */
 import { expect } from 'chai';
 import { parseFrames } from '../../../plugins/bugs/grouping/stack-trace.js';
 import { computeGrouping } from '../../../plugins/bugs/grouping/grouping-key.js';
@@ -27,7 +30,10 @@ async function dsnOf({ service, token }: Site, slug: string): Promise<string> {
   return String(body['dsn']);
 }
 
-/** How often the envelope path was answered, by class of status, and how often a limit was the reason anywhere. */
+/**
+ * How often the envelope path was answered, by class of status, and how often a limit was the
+ * reason anywhere.
+ */
 async function answered({ service, token }: Site): Promise<Map<string, number>> {
   const response = await fetch(`${service.url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
   const lines = (await response.text()).matchAll(
@@ -76,18 +82,18 @@ function suite(program: Program, sites: () => Sites): void {
       message = found.find((group) => itemOf(group)['exception_class'] === null);
     });
 
-    it('makes one group of two equal errors, and one of two equal messages', () => {
+    it('groups two equal errors together, and two equal messages together', () => {
       expect(found).to.have.length(2);
       expect(itemOf(error)).to.include({ type: 'error', hit_count: 2, source: 'sdk' });
       expect(itemOf(message)).to.include({ title: 'stock is low', hit_count: 2, error_level: 'warning' });
     });
 
-    it('accepts sessions and transactions next to them, and stores none of these as items', () => {
+    it('accepts sessions and transactions in the same stream, and stores none of them as items', () => {
       expect([...calls.keys()]).to.deep.equal(['2xx']);
       expect(calls.get('2xx')).to.be.greaterThan(4);
     });
 
-    it('names the class, the message and the crash frame', () => {
+    it('returns the class, the message and the crashing frame', () => {
       const item = itemOf(error);
       expect(item['exception_class']).to.equal(expected.type);
       expect(item['error_message']).to.equal("the cart 'A-1001' has no price");
@@ -97,7 +103,7 @@ function suite(program: Program, sites: () => Sites): void {
       expect(crash).to.deep.include({ file: item['file_path'], line_no: item['line_no'], function: expected.function });
     });
 
-    it('shows the causes', () => {
+    it('returns the causes', () => {
       expect(itemOf(error)['stack_trace']).to.include(expected.cause);
     });
 
@@ -145,7 +151,7 @@ function suite(program: Program, sites: () => Sites): void {
 
   const { cases } = program;
   if (cases !== undefined)
-    it(`${name}: distinguishes similar errors, and titles them by their cause`, async () => {
+    it(`${name}: distinguishes similar errors, and uses their cause as title`, async () => {
       const { open } = sites();
       await run(program, 'cases', await dsnOf(open, `${name}-cases`));
       const made = (await groups(open, `${name}-cases`)).map((group) => {
@@ -155,7 +161,7 @@ function suite(program: Program, sites: () => Sites): void {
       expect(made).to.have.deep.members(cases);
     });
 
-  it(`${name}: stops sending for the time of a 429`, async () => {
+  it(`${name}: stops sending for the Retry-After time of a 429`, async () => {
     const { narrow } = sites();
     const earlier = await answered(narrow);
     const dsn = await dsnOf(narrow, name);

@@ -1,6 +1,6 @@
 /**
- * Sessions of unmodified SDKs: requests of Python and Node, page loads of Chromium (contract 21, release health). Needs
- * what `prepare.sh` gets.
+ * Sessions of unmodified SDKs: requests of Python and Node, page loads of Chromium (contract 21,
+ * release health). Needs what `prepare.sh` gets.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -53,7 +53,7 @@ suite('sessions of real SDKs', function () {
     expect(await versionOf('1.3')).to.include({ errored: 1, crashed: 4, crash_free_sessions: 0.966667 });
   });
 
-  it('Node: count each request of its server, and the process', async () => {
+  it('Node: count each HTTP server request, and the process', async () => {
     await run(process.execPath, [source('node/shop.mjs'), '60', '9', dsn, 'shop@1.4.0']);
     await waitUntil('60 sessions', async () => ((await versionOf('1.4.0'))?.started ?? 0) >= 60);
     const one = await versionOf('1.4.0');
@@ -61,7 +61,7 @@ suite('sessions of real SDKs', function () {
     expect(one?.started).to.be.within(60, 61);
   });
 
-  it('browser: count each page load of a visitor, and those that crash', async function () {
+  it('browser: count each page load of a visitor, and page loads that crash', async function () {
     if (CHROMIUM === undefined) this.skip();
     const folder = await mkdtemp(join(tmpdir(), 'aos-sessions-'));
     await symlink(PACKAGES, join(folder, 'node_modules'));
@@ -105,7 +105,9 @@ suite('sessions of real SDKs', function () {
     }
   });
 
-  /** The page of a release, `/release-health` and the dashboard show the figures, without a script. */
+  /**
+   * The page of a release, `/release-health` and the dashboard show the figures, without a script.
+   */
   async function look(browser: Awaited<ReturnType<typeof launch>>): Promise<void> {
     for (const version of ['1.3.0', '1.4.0', '1.5.0']) {
       const query = `product=shop&version=${version}&channel=stable&rollout_percent=${version === '1.3.0' ? 100 : 50}`;

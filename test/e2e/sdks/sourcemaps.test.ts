@@ -1,6 +1,7 @@
 /**
- * Source maps from an unmodified `sentry-cli` and the bundler plugins, and a minified page in Chromium (contract 21,
- * Beyond the specification: what JavaScript and releases need). Needs what `prepare.sh` gets.
+ * Source maps from an unmodified `sentry-cli` and the bundler plugins, and a minified page in
+ * Chromium (contract 21, Beyond the specification: what JavaScript and releases need). Needs what
+ * `prepare.sh` gets.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -78,7 +79,9 @@ suite('source maps of real builds', () => {
     return { slug, dsn: String(body['dsn']), token, folder: made };
   }
 
-  /** What a person sets to use another server than Sentry's: its address, an organization, a token. */
+  /**
+   * What a person sets to use another server than Sentry's: its address, an organization, a token.
+   */
   const settings = ({ token }: Shop): NodeJS.ProcessEnv => ({
     PATH: process.env['PATH'],
     HOME: folder,
@@ -147,7 +150,7 @@ suite('source maps of real builds', () => {
     expect(raw?.['filename']).to.match(/^http:\/\/127\.0\.0\.1:\d+\/[a-z]+\/dist\/.*\.js$/);
   }
 
-  it('accept those of sentry-cli by debug id, and name a missing one before', async () => {
+  it('accept source maps from sentry-cli by debug id, and name a missing debug id before', async () => {
     const debug = await shop('debug');
     await bundle(debug);
     await cli(debug, 'sourcemaps', 'inject', 'dist');
@@ -169,7 +172,7 @@ suite('source maps of real builds', () => {
     await expectSources(found.find((one) => itemOf(one)['id'] !== itemOf(before)['id']));
   });
 
-  it('accept those of sentry-cli by release and address', async () => {
+  it('accept source maps from sentry-cli by release and URL', async () => {
     const older = await shop('older');
     await bundle(older);
     await page(older, 'dist/app.js');
@@ -206,7 +209,7 @@ suite('source maps of real builds', () => {
     expect(item['stack_trace']).to.match(/^Error: told as text\n    at Cart\.total \(src\/cart\.mjs:\d+:\d+\)\n/);
   }
 
-  it('accept those of the plugin for Vite', async () => {
+  it('accept source maps from the Vite plugin', async () => {
     const vite = await shop('vite');
     await page(vite, 'src/main.mjs');
     await writeFile(
@@ -228,7 +231,7 @@ suite('source maps of real builds', () => {
     await expectSources((await items(vite))[0]);
   });
 
-  it('accept those of the plugin for webpack', async () => {
+  it('accept source maps from the webpack plugin', async () => {
     const webpack = await shop('webpack');
     await writeFile(
       join(webpack.folder, 'build.mjs'),
@@ -256,7 +259,7 @@ suite('source maps of real builds', () => {
     await expectSources((await items(webpack))[0], true);
   });
 
-  it('accept those of the plugin for esbuild', async () => {
+  it('accept source maps from the esbuild plugin', async () => {
     const esbuild = await shop('esbuild');
     await writeFile(
       join(esbuild.folder, 'build.mjs'),

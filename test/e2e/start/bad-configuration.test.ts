@@ -1,6 +1,6 @@
 /**
- * A first start with a configuration that is not good leaves nothing behind (contract 00, configuration). Most of these
- * starts are in this process; of each kind one is the program's.
+ * A first start with a configuration that is not good leaves nothing behind (contract 00,
+ * configuration). Most of these starts are in this process; of each kind one is the program's.
  */
 import { expect } from 'chai';
 import { chmod, chown, lchown, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { runCliInProcess } from '../../support/in-process-cli.js';
 import { runCli, buildServiceEnv, type CommandOutcome } from '../../support/service.js';
 
-describe('start: a bad configuration', function () {
+describe('start: invalid configuration', function () {
   let folder: string;
   beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), 'aos-bad-'))));
   afterEach(() => rm(folder, { recursive: true, force: true }));
@@ -72,13 +72,13 @@ describe('start: a bad configuration', function () {
     ],
   };
   for (const [name, [extra, line]] of Object.entries(told)) {
-    it(`${name}: names the key, the error and its source in one line`, async () => {
+    it(`${name}: prints the key, the error and its source on one line`, async () => {
       const { code, stderr } = await serve(name, buildServiceEnv(join(folder, 'data'), extra));
       expect({ code, stderr }).to.deep.equal({ code: 1, stderr: `configuration: ${line}\n` });
     });
   }
 
-  it('creates no key in a shared writable folder, and leaves it unchanged', async () => {
+  it('creates no key in a shared writable folder, and leaves the folder unchanged', async () => {
     const place = join(folder, 'shared');
     await mkdir(place);
     await writeFile(join(place, 'theirs.txt'), '');
@@ -121,7 +121,7 @@ describe('start: a bad configuration', function () {
       expect(await readdir(place)).to.deep.equal([name]);
     });
 
-  it('rejects as key a link of another user to a public file (as root)', async function () {
+  it('rejects a key file that is another user’s symlink to a public file (as root)', async function () {
     if (process.geteuid?.() !== 0) this.skip();
     const place = join(folder, 'everybody’s');
     await mkdir(place);
@@ -160,7 +160,7 @@ describe('start: a bad configuration', function () {
     }
   });
 
-  it('reports a directory in place of the store, and keeps its mode', async () => {
+  it('reports a directory in place of the store, and leaves its mode unchanged', async () => {
     const place = join(folder, 'shared');
     await mkdir(place);
     await chmod(place, 0o777);
@@ -173,7 +173,7 @@ describe('start: a bad configuration', function () {
     expect((await stat(place)).mode & 0o777).to.equal(0o777);
   });
 
-  it('adds nothing to existing keys for a plugin’s section in a file', async () => {
+  it('creates no further keys when a plugin’s section in a file is invalid', async () => {
     const data = join(folder, 'data');
     await mkdir(data);
     await writeFile(join(data, 'license-key'), 'x'.repeat(40));

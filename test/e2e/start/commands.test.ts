@@ -13,7 +13,7 @@ import { arePluginsConfigured } from '../../../config/plugin-detection.js';
 import { projectRoot } from '../../architecture/tree.js';
 import { runCli, CLI_PATH, buildServiceEnv } from '../../support/service.js';
 
-describe('the table of commands', function () {
+describe('command table', function () {
   let folder: string;
 
   before(async () => (folder = await mkdtemp(join(tmpdir(), 'aos-commands-'))));
@@ -21,17 +21,17 @@ describe('the table of commands', function () {
 
   const env = (extra: Record<string, string> = {}): NodeJS.ProcessEnv => buildServiceEnv(join(folder, 'data'), extra);
 
-  it('equals the commands of the service', async () => {
+  it('matches the commands of the service', async () => {
     const { commands, whole } = await loadCommandTable();
     expect(whole).to.equal(true);
     expect(await readBuiltCommands()).to.deep.equal(JSON.parse(JSON.stringify(commands)));
   });
 
-  it('names the service’s own commands as their files do', async () => {
+  it('lists the service’s own commands under the names in their files', async () => {
     expect((await loadOwnCommands()).map(({ name }) => name)).to.deep.equal(Object.keys(OWN_COMMANDS));
   });
 
-  it('is valid unless the configuration names plugins', async () => {
+  it('is used unless the configuration names plugins', async () => {
     const file = join(folder, 'aos.json');
     await writeFile(file, '{ "server": { "port": 0 } }');
     expect(await arePluginsConfigured({ SVC_CONFIG: file, PLUGINS: 'x' })).to.equal(false);
@@ -42,7 +42,7 @@ describe('the table of commands', function () {
     expect(await arePluginsConfigured({ SVC_CONFIG: folder })).to.equal(true);
   });
 
-  it('has no commands of a plugin that is off, in help and on calls', async () => {
+  it('excludes commands of a disabled plugin, in help and on calls', async () => {
     const off = env({ SVC_PLUGINS_OFF: '["releases"]' });
     expect((await runCli(env(), ['--help'])).stdout).to.include('store selftest');
     const help = await runCli(off, ['--help']);
@@ -52,7 +52,7 @@ describe('the table of commands', function () {
     expect(called.stderr).to.include('unknown command "store selftest"');
   });
 
-  it('prints the package’s version with --version', async () => {
+  it('prints the package version with --version', async () => {
     const { version } = JSON.parse(await readFile(join(projectRoot(), 'package.json'), 'utf8')) as { version: string };
     expect(await runCli(env(), ['--version'])).to.deep.include({ code: 0, stdout: `${version}\n`, stderr: '' });
     expect((await runCli(env(), ['--version', 'x'])).code).to.equal(64);
@@ -66,7 +66,7 @@ describe('the table of commands', function () {
     });
   });
 
-  it('ignores a reader that disconnects', async () => {
+  it('exits cleanly when the reader of its output disconnects', async () => {
     const child = spawn(process.execPath, [CLI_PATH, '--help'], { env: env(), stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.destroy();
     const told = text(child.stderr);
@@ -74,7 +74,7 @@ describe('the table of commands', function () {
     expect({ code, told: await told }).to.deep.equal({ code: 0, told: '' });
   });
 
-  it('loads no library, no plugin and no composition root for help, version and wrong usage', async () => {
+  it('loads no library, plugin or composition root for help, version and usage errors', async () => {
     for (const words of [['--help'], ['--version'], ['token', 'create', '--help'], ['serve', '--bogus'], ['nosuch']]) {
       const seen = join(folder, words.join(''));
       await runCli(env({ NODE_V8_COVERAGE: seen }), words);

@@ -1,4 +1,7 @@
-/** One damaged row of the embedded store: what is about it is 500, lists name it, health and the log too, and the service goes on. */
+/**
+ * One damaged row of the embedded store: what is about it is 500, lists name it, health and the log
+ * too, and the service goes on.
+ */
 import { expect } from 'chai';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -15,7 +18,7 @@ import { BrowserVisitor } from '../../support/browser-visitor.js';
 const LIST = '/api/bugtracker/v1/bugs';
 const SHARED_KEY = 'a-key-between-two-servers';
 
-describe('a damaged row', function () {
+describe('damaged row', function () {
   let service: TestService;
   let token = '';
   before(async () => {
@@ -36,7 +39,7 @@ describe('a damaged row', function () {
   };
   const get = async (path: string): Promise<number> => (await service.request('GET', path, token)).status;
 
-  it('fails its own requests, is left out of lists with a warning, is reported by health immediately, and ends nothing', async () => {
+  it('fails only its own requests, with a warning in lists and health, and does not stop the service', async () => {
     for (const word of ['one', 'two', 'three']) expect(await report(word)).to.equal(201);
     const { body: list } = await service.request('GET', LIST, token);
     expect(list).to.not.have.property('warnings');
@@ -90,14 +93,16 @@ describe('a damaged row', function () {
   });
 });
 
-describe('a damaged row next to others', function () {
+describe('damaged row in other collections', function () {
   let service: TestService;
   before(async () => {
     service = await TestService.createStarted({ SVC_SHARED_KEY: SHARED_KEY });
   });
   after(() => service.dispose());
 
-  /** By a process of its own: what commands have opened in this one, libsql closes some time later. */
+  /**
+   * By a process of its own: what commands have opened in this one, libsql closes some time later.
+   */
   const damage = async (...rows: readonly (readonly [collection: string, id: string])[]): Promise<void> => {
     const module = new URL('../../../adapters/sqlite/connection/connection.js', import.meta.url).href;
     // Nothing is left of it, its id neither.
@@ -109,7 +114,7 @@ describe('a damaged row next to others', function () {
     await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { timeout: 120_000 });
   };
 
-  it('of a monitor: the evaluator continues with all others, and counts an error', async () => {
+  it('of a monitor: the evaluator continues with all other monitors, and counts an error', async () => {
     const ping = await service.createToken('watchdog:ping,watchdog:read');
     const manage = await service.createToken('watchdog:manage');
     await service.createProject('shop');
@@ -159,7 +164,7 @@ describe('a damaged row next to others', function () {
       expect(service.stdout).to.include(`the document \\"${id}\\" of watchdog_monitors cannot be read`);
   });
 
-  it('of a release, a project and a license: a start serves all others, and loses no history', async () => {
+  it('of a release, project or license: a start serves all others, and loses no history', async () => {
     const token = await service.createToken('updateservice:publish,license:manage,projects:manage');
     for (const slug of ['first', 'second', 'third']) await service.createProject(slug);
     const publish = async (product: string, version: string): Promise<Response> =>

@@ -1,6 +1,7 @@
 /**
- * `aos doctor`, the help and usage errors: what they say, and that they touch nothing (contract 95, command line). The
- * doctor looks from this process; where nothing is yet, and beside a service, the program does.
+ * `aos doctor`, the help and usage errors: what they say, and that they touch nothing (contract 95,
+ * command line). The doctor looks from this process; where nothing is yet, and beside a service,
+ * the program does.
  */
 import { expect } from 'chai';
 import { existsSync } from 'node:fs';
@@ -21,7 +22,7 @@ interface Report {
   skipped: string[];
 }
 
-describe('start: the command line before anything runs', function () {
+describe('doctor and usage errors', function () {
   let folder: string;
   beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), 'aos-doctor-'))));
   afterEach(() => rm(folder, { recursive: true, force: true }));
@@ -56,7 +57,7 @@ describe('start: the command line before anything runs', function () {
     });
   }
 
-  it('warns of X-Forwarded-For from an unlisted proxy in doctor, health and /system', async () => {
+  it('warns about X-Forwarded-For from an unlisted proxy in doctor, health and /system', async () => {
     await prepareDataDir(join(folder, 'data'), buildServiceEnv, PASSWORD_COST);
     const service = await TestService.create(QUIET_LOG_SETTINGS, join(folder, 'data'));
     await service.startInProcess();
@@ -82,7 +83,7 @@ describe('start: the command line before anything runs', function () {
     }
   });
 
-  it('names a release store of another user', async function () {
+  it('reports a release store that belongs to another user', async function () {
     if (process.geteuid?.() !== 0) this.skip();
     const releases = join(folder, 'data', 'releases');
     await mkdir(join(releases, 'shop'), { recursive: true });
@@ -121,7 +122,7 @@ describe('start: the command line before anything runs', function () {
     ['data directory', {}, 'open'],
     ['plugins', {}, 'plugins'],
   ] as [string, Record<string, string>, string | null][]) {
-    it(`names only ${fault}${Object.keys(extra).length > 0 ? ` (${Object.keys(extra).join()})` : ''}`, async () => {
+    it(`reports only ${fault}${Object.keys(extra).length > 0 ? ` (${Object.keys(extra).join()})` : ''}`, async () => {
       const data = join(folder, 'data');
       await mkdir(data, { mode: 0o700 });
       const settings = { ...extra };
@@ -152,7 +153,7 @@ describe('start: the command line before anything runs', function () {
     return config;
   };
 
-  it('names the folder of the backups of the embedded store without a running service', async () => {
+  it('reports the backup folder of the embedded store without a running service', async () => {
     const service = await TestService.create();
     try {
       const { stdout } = await runCli(service.env, ['doctor', '--json']);
@@ -164,7 +165,7 @@ describe('start: the command line before anything runs', function () {
     }
   });
 
-  it('reports the state of each plugin, before the first start and next to the running service', async () => {
+  it('reports the state of each plugin, before the first start and next to a running service', async () => {
     const config = await outside("{ ok: !started, pager: started ? 'no answer' : 'not asked' }");
     const before = await doctor({ SVC_CONFIG: config });
     expect(before.items.find(({ check }) => check === 'plugin oncall')).to.deep.include({ ok: true, detail: 'ready' });
@@ -192,7 +193,7 @@ describe('start: the command line before anything runs', function () {
     }
   });
 
-  it('names a MongoDB that does not respond', async () => {
+  it('reports a MongoDB server that does not respond', async () => {
     const report = await doctor({
       SVC_STORAGE_URL: 'mongodb://127.0.0.1:9/aos',
       SVC_RELEASE_PRIVATE_KEY: '',
@@ -203,7 +204,7 @@ describe('start: the command line before anything runs', function () {
     expect(report.skipped).to.deep.equal(['migrations']);
   });
 
-  it('serve --json: prints one document, and logs to stderr', async () => {
+  it('serve --json: prints one JSON document, and logs to stderr', async () => {
     const service = await TestService.create({ SVC_LOG_LEVEL: 'info' });
     const running = service.start(['serve', '--json']).catch(() => undefined);
     try {
@@ -221,7 +222,7 @@ describe('start: the command line before anything runs', function () {
     }
   });
 
-  describe('the embedded store', () => {
+  describe('doctor: embedded store', () => {
     const file = (): string => join(folder, 'data', 'aos.db');
     const run = async (...words: string[]): Promise<Report> =>
       JSON.parse(
@@ -230,7 +231,7 @@ describe('start: the command line before anything runs', function () {
     const itemOf = ({ items }: Report, name: string) => items.find(({ check }) => check === name);
     const made = (): Promise<void> => prepareDataDir(join(folder, 'data'), buildServiceEnv, PASSWORD_COST);
 
-    it('is not a database, or is damaged: prints the fix, with the newest backup', async () => {
+    it('is corrupt or not a database: prints the fix with the newest backup', async () => {
       await mkdir(join(folder, 'data', 'backups'), { recursive: true, mode: 0o700 });
       await chmod(join(folder, 'data'), 0o700);
       await writeFile(file(), 'this is no database '.repeat(500), { mode: 0o600 });
@@ -245,7 +246,7 @@ describe('start: the command line before anything runs', function () {
         .and.include('aos-20261102T000000Z-before');
     });
 
-    it('is half imported: prints the archive and the fix', async () => {
+    it('is partially imported: prints the archive and the fix', async () => {
       await made();
       expect(itemOf(await run(), 'import')).to.include({ ok: true, detail: 'none was cut off' });
       const store = new SqliteStore({ path: file(), durability: 'full' });
@@ -259,7 +260,7 @@ describe('start: the command line before anything runs', function () {
       expect(half?.mend).to.include('run the import again');
     });
 
-    it('has a damaged row: reports it with --deep, which reads all, and not without it', async () => {
+    it('has a damaged row: reports the row only with --deep, which reads all rows', async () => {
       await made();
       expect(itemOf(await run('--deep'), 'stored data')?.detail).to.match(/^\d+ documents can be read$/);
       const connection = new Connection({ path: file(), durability: 'full' });

@@ -1,7 +1,8 @@
 /**
- * A start that fails says so and ends by itself, whatever it had opened by then (contract 95: exit 1). Each phase of the
- * boot, with the real program, by `serve`; by a command one on each engine. Where another fault of the same phase, or the
- * same one by `serve`, shows that it ends, what is said is looked at in this process.
+ * A start that fails says so and ends by itself, whatever it had opened by then (contract 95: exit
+ * 1). Each phase of the boot, with the real program, by `serve`; by a command one on each engine.
+ * Where another fault of the same phase, or the same one by `serve`, shows that it ends, what is
+ * said is looked at in this process.
  */
 import { expect } from 'chai';
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -119,7 +120,7 @@ const said = (one: Run, text: string): Promise<void> => waitUntil(`${text} on st
 const COMMANDS = [['serve'], ['user', 'list']];
 
 for (const engine of durableEngines) {
-  describe(`start: a failed boot ends without help (${engine.name})`, function () {
+  describe(`start: exit after a failed boot (${engine.name})`, function () {
     let place: Place;
     /** A store that a start has left: for phases after those that make one. */
     let used: Record<string, string> | undefined;
@@ -149,10 +150,10 @@ for (const engine of durableEngines) {
     /** No engine is open yet in these. */
     function beforeAnyStore(words: string[]): void {
       const name = words.join(' ');
-      it(`${name}: ends with an invalid configuration`, () =>
+      it(`${name}: exits on an invalid configuration`, () =>
         place.refused(words, { SVC_PORT: 'eighty' }, /server\.port/));
 
-      it(`${name}: ends with an unusable key`, async () => {
+      it(`${name}: exits on an unusable key`, async () => {
         const path = join(place.folder, 'release.pem');
         await writeFile(path, 'no key');
         await saysHere(place.env({ SVC_RELEASE_PRIVATE_KEY: path }), words, /release_private_key/);
@@ -165,7 +166,7 @@ for (const engine of durableEngines) {
       if (engine.name === 'sqlite') beforeAnyStore(words);
 
       for (const [phase, text] of Object.entries(PHASES)) {
-        it(`${name}: ends with a fault in ${phase} of a critical plugin`, async () => {
+        it(`${name}: exits on an error in ${phase} of a critical plugin`, async () => {
           await onUsedStore();
           // A command does not migrate a store of several processes.
           const migrates = engine.name === 'sqlite' || words[0] === 'serve';
@@ -178,13 +179,13 @@ for (const engine of durableEngines) {
       }
 
       if (engine.name === 'sqlite') {
-        it(`${name}: ends with a store that cannot be opened`, async () => {
+        it(`${name}: exits when the store cannot be opened`, async () => {
           await mkdir(join(place.folder, 'data', 'aos.db'), { recursive: true });
           await prepareKeys(join(place.folder, 'data'), buildServiceEnv);
           await saysHere(place.env(), words, /aos\.db|database file|directory/);
         });
 
-        it(`${name}: ends with a file that is not a store`, async () => {
+        it(`${name}: exits when the file is not a store`, async () => {
           const data = join(place.folder, 'data');
           await mkdir(data);
           await prepareKeys(data, buildServiceEnv);
@@ -192,10 +193,10 @@ for (const engine of durableEngines) {
           await place.refused(words, {}, /not a database|NOTADB/);
         });
       } else {
-        it(`${name}: ends without keys`, () =>
+        it(`${name}: exits without keys`, () =>
           saysHere(place.env({ SVC_LICENSE_KEY_FILE: '/dev/null' }), words, /license_key/));
 
-        it(`${name}: ends with keys of another store`, async () => {
+        it(`${name}: exits with keys of another store`, async () => {
           await onUsedStore();
           await place.refused(
             words,
@@ -207,14 +208,14 @@ for (const engine of durableEngines) {
     }
 
     for (const [phase, text] of Object.entries(SERVE_PHASES)) {
-      it(`serve: ends with a fault in ${phase}`, async () => {
+      it(`serve: exits on an error in ${phase}`, async () => {
         await onUsedStore();
         // In this process its log would come between the lines of the runner.
         await place.fails(['serve'], await place.plugin(plugin(text)), /out of order|api\/faulty/);
       });
     }
 
-    it('serve: ends with a port in use', async () => {
+    it('serve: exits when the port is in use', async () => {
       await onUsedStore();
       const taken = createServer().listen(0, '127.0.0.1');
       await once(taken, 'listening');
@@ -230,7 +231,7 @@ for (const engine of durableEngines) {
       await refused.finally(() => taken.close());
     });
 
-    it('serve: ends with a data directory of another server', async function () {
+    it('serve: exits when another server uses the data directory', async function () {
       if (engine.name !== 'sqlite') this.skip();
       await onUsedStore();
       const { folder } = place;
@@ -257,10 +258,10 @@ for (const engine of durableEngines) {
       }
     });
 
-    it('serve: ends the threads before the process when a plugin’s stop hangs and the store is busy', async () => {
+    it('serve: terminates its threads when a plugin’s stop hangs and the store is busy', async () => {
       await onUsedStore();
-      // The threads are those of the embedded store, twenty searches for a few; another store is busy in its own server,
-      // where a search now and then does.
+      // The threads are those of the embedded store, twenty searches for a few; another store is
+      // busy in its own server, where a search now and then does.
       const [count, searches, pauseMs] = engine.name === 'sqlite' ? [1000, 20, 0] : [100, 2, 20];
       const next = pauseMs === 0 ? 'work(i + 1)' : `setTimeout(work, ${pauseMs}, i + 1)`;
       const work = `const rows = ctx.collection('rows');
@@ -272,7 +273,7 @@ for (const engine of durableEngines) {
       expect(one.stderr).to.not.include('panicked');
     });
 
-    it('serve: ends a hanging stop with a second SIGTERM', async () => {
+    it('serve: aborts a hanging stop on a second SIGTERM', async () => {
       await onUsedStore();
       const phase = `setup: () => ({ start: () => process.stderr.write('started\\n'), stop: async () => { process.stderr.write('hanging\\n'); setTimeout(() => process.stderr.write('late'), ${GIVEN_UP_MS}); ${hangs} } }),`;
       const one = run(place.env(await place.plugin(plugin(phase))), ['serve']);
@@ -288,7 +289,7 @@ for (const engine of durableEngines) {
 }
 
 /** All begin at once: together they take as long as the longest. */
-describe('start: a failed boot that reaches a time limit', function () {
+describe('start: exit after a failed boot that reaches a time limit', function () {
   const places: Place[] = [];
   const ends = new Map<string, Promise<void>>();
 
@@ -324,11 +325,11 @@ describe('start: a failed boot that reaches a time limit', function () {
   after(() => Promise.all(places.map(({ folder }) => rm(folder, { recursive: true, force: true }))));
 
   for (const { name } of durableEngines)
-    it(`serve: ends a hanging start with one SIGTERM (${name})`, async function () {
+    it(`serve: aborts a hanging start on one SIGTERM (${name})`, async function () {
       await (ends.get(name) ?? this.skip());
     });
   for (const words of COMMANDS)
-    it(`${words.join(' ')}: ends without a response of the server (mongodb)`, async function () {
+    it(`${words.join(' ')}: exits when the server does not respond (mongodb)`, async function () {
       await (ends.get(words.join(' ')) ?? this.skip());
     });
 });

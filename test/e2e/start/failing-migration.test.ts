@@ -1,10 +1,12 @@
-/** A migration that fails is reported by the command and by the endpoint (contract 95, amendments). */
+/**
+ * A migration that fails is reported by the command and by the endpoint (contract 95, amendments).
+ */
 import { expect } from 'chai';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runCli, SHARED_KEY, TestService } from '../../support/service.js';
 
-describe('a migration that fails', () => {
+describe('start: failing migration', () => {
   let service: TestService;
   const copies = async (): Promise<string[]> =>
     (await readdir(join(service.dataDir, 'backups'))).filter((name) => name.includes('before'));
@@ -23,7 +25,7 @@ describe('a migration that fails', () => {
   });
   after(() => service.dispose());
 
-  it('makes `aos migrate` exit 1 with its name and the reason, each time', async () => {
+  it('makes `aos migrate` exit 1 with the migration name and the reason, each time', async () => {
     const why = 'migration oncall:001-calls failed: the table of calls is locked';
     for (let attempt = 0; attempt < 2; attempt++) {
       const { code, stdout, stderr } = await runCli(service.env, ['migrate']);
@@ -37,7 +39,7 @@ describe('a migration that fails', () => {
     expect(await copies()).to.have.length(1);
   });
 
-  it('makes the endpoint answer 500, and the service continues without its plugin', async () => {
+  it('makes the migrate endpoint return 500, while the service runs without the plugin', async () => {
     await service.start();
     const { status, body } = await service.request('POST', '/api/admin/v1/migrate', SHARED_KEY);
     expect([status, (body['error'] as { code: string }).code]).to.deep.equal([500, 'internal_error']);
@@ -49,7 +51,7 @@ describe('a migration that fails', () => {
     expect(await copies()).to.have.length(1);
   });
 
-  it('is applied when its cause is gone, with the earlier backup', async () => {
+  it('is applied after its cause is fixed, without a second backup', async () => {
     await plugin('');
     const { code, stdout } = await runCli(service.env, ['migrate']);
     expect([code, stdout]).to.deep.equal([0, 'Applied: oncall:001-calls.\n']);

@@ -1,7 +1,7 @@
 /**
- * Attacks on `aos import` and `aos restore`, against the real program: an administrator is given an archive that somebody
- * has made or changed (docs/security.md, archives). Hashes and contents are right, so that nothing but the attack is
- * wrong with it.
+ * Attacks on `aos import` and `aos restore`, against the real program: an administrator is given an
+ * archive that somebody has made or changed (docs/security.md, archives). Hashes and contents are
+ * right, so that nothing but the attack is wrong with it.
  */
 import { createHash } from 'node:crypto';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -207,7 +207,7 @@ const STORES: readonly (readonly [name: string, why: RegExp, change: Corrupt])[]
   ],
 ];
 
-describe('hostile archives', function () {
+describe('malicious archives', function () {
   this.timeout(600_000);
   let folder: string;
   const at = (...names: string[]): string => join(folder, ...names);
@@ -245,12 +245,12 @@ describe('hostile archives', function () {
   }
 
   for (const [name, why, archive] of IMPORTS)
-    it(`an import refuses ${name}, and changes nothing`, async () => {
+    it(`aos import rejects ${name}, and changes nothing`, async () => {
       await refused('import', why, archive(unpack(await readFile(at('e.tar.gz')))));
     });
 
   for (const [name, why, archive] of PACKAGES)
-    it(`a restore refuses ${name}, and changes nothing`, async () => {
+    it(`aos restore rejects ${name}, and changes nothing`, async () => {
       await refused('restore', why, archive(unpack(await readFile(at('b.tar.gz')))));
     });
 
@@ -264,16 +264,16 @@ describe('hostile archives', function () {
   }
 
   for (const [name, why, change] of STORES)
-    it(`a restore refuses a store with ${name}, and changes nothing`, async () => {
+    it(`aos restore rejects a store with ${name}, and changes nothing`, async () => {
       await refused('restore', why, pack(await withStore(change)));
     });
 
-  it('a restore refuses a log beside the store, and changes nothing', async () => {
+  it('aos restore rejects a write-ahead log next to the store, and changes nothing', async () => {
     const whole = unpack(await readFile(at('b.tar.gz')));
     await refused('restore', /holds .*-wal/, pack([...whole, textEntry(`${STORE_ENTRY}-wal`, 'x')]));
   });
 
-  it('a restore takes a store of the largest pages', async () => {
+  it('aos restore accepts a store with the largest page size', async () => {
     const whole = await withStore(sql('PRAGMA journal_mode = DELETE', 'PRAGMA page_size = 65536', 'VACUUM'));
     await writeFile(at('large.tar.gz'), pack(whole), { mode: 0o600 });
     await mkdir(at('restored'));
@@ -282,7 +282,7 @@ describe('hostile archives', function () {
     expect(items).to.have.lengthOf(1);
   });
 
-  it('an import leaves out fingerprints of keys that an archive brings', async () => {
+  it('aos import ignores key fingerprints in an archive', async () => {
     const whole = unpack(await readFile(at('e.tar.gz')));
     await writeFile(at('keys.tar.gz'), pack(whole, part('kernel_keys', '{"id":"forged","fingerprint":"00"}\n')));
     await mkdir(at('imported'));

@@ -1,6 +1,7 @@
 /**
- * `aos license-key rotate` and `aos release-key rotate` beside the running server (contract 40, files; contract 50, license
- * files). The commands are the program's; the server is in this process.
+ * `aos license-key rotate` and `aos release-key rotate` beside the running server (contract 40,
+ * files; contract 50, license files). The commands are the program's; the server is in this
+ * process.
  */
 import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
@@ -39,7 +40,7 @@ function expectChain({ public_key, predecessors }: Ring): void {
   }
 }
 
-describe('rotation of keys', function () {
+describe('key rotation', function () {
   let service: TestService;
   afterEach(() => service?.dispose());
 
@@ -64,7 +65,7 @@ describe('rotation of keys', function () {
   const kidOf = async (license_key: string): Promise<unknown> =>
     (await service.request('POST', `${LICENSE}/validate`, null, { license_key, product: 'shop' })).body['kid'];
 
-  it('of licenses: signs answers with the new key, and verifies an old file by the chain', async () => {
+  it('license key: signs responses with the new key, and verifies an old file by the chain', async () => {
     service = await TestService.createInProcess();
     const key = await newLicense();
     const old = await file(key, 'web-1');
@@ -84,7 +85,7 @@ describe('rotation of keys', function () {
     expect(verifyLicenseFile(await file(key, 'web-1'), after.public_key, checks)).to.include({ valid: true });
   });
 
-  it('of licenses with a configured key: names the setting without --to, and rotates with it', async () => {
+  it('configured license key: names the setting without --to, and rotates with it', async () => {
     service = await TestService.create(QUIET_LOG_SETTINGS, undefined, PASSWORD_COST);
     service.env['SVC_LICENSE_KEY'] = ed25519();
     await service.startInProcess();
@@ -111,7 +112,7 @@ describe('rotation of keys', function () {
     expect(await kidOf(key)).to.equal(rotated['kid']);
   });
 
-  it('of releases with a configured key: names the setting without --to, rejects a file that is not a key, and rotates', async () => {
+  it('configured release key: names the setting without --to, rejects an invalid key file, and rotates', async () => {
     service = await TestService.create(QUIET_LOG_SETTINGS, undefined, PASSWORD_COST);
     const path = join(service.dataDir, 'first.pem');
     await writeFile(path, rsa());

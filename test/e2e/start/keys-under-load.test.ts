@@ -1,6 +1,7 @@
 /**
- * Each key of the service, changed while requests run, as docs/keys.md tells it: real commands, clients and files. Where a
- * running service follows a command it is a process of its own; where it is ended and started anew it is in this one.
+ * Each key of the service, changed while requests run, as docs/keys.md tells it: real commands,
+ * clients and files. Where a running service follows a command it is a process of its own; where it
+ * is ended and started anew it is in this one.
  */
 import { expect } from 'chai';
 import { createHmac, createPublicKey, verify } from 'node:crypto';
@@ -31,7 +32,7 @@ interface Published {
   predecessors: { kid?: string; key_id?: string; public_key: string }[];
 }
 
-describe('keys that change under load', function () {
+describe('key changes under load', function () {
   let service: TestService;
   let dir: string;
   /** The last one that the service listened at: what a client is given does not end with it. */
@@ -87,7 +88,7 @@ describe('keys that change under load', function () {
     return found;
   };
 
-  it('the license key: every client continues with its pinned key, and old files stay valid', async () => {
+  it('license key: every client continues with its pinned key, and old files stay valid', async () => {
     await open(TestService.createStarted(UNLIMITED));
     const key = await newLicense();
     const first = await pubkey(LICENSE);
@@ -170,7 +171,7 @@ describe('keys that change under load', function () {
     }
   });
 
-  it('the release key: each check is signed by a key that the pinned one leads to', async () => {
+  it('release key: each check is signed by a key that the pinned key leads to', async () => {
     await open(TestService.createStarted(UNLIMITED));
     for (const version of ['1.0', '1.1', '2.0']) {
       const published = await fetch(`${service.url}${UPDATES}/publish?product=shop&version=${version}`, {
@@ -204,13 +205,14 @@ describe('keys that change under load', function () {
     expect(manifests.size, 'the manifest stays as it is').to.equal(1);
   });
 
-  it('the shared key: the new one is valid from the restart, and nothing else changes', async () => {
+  it('shared key: the new key is valid after the restart, and nothing else changes', async () => {
     await open(TestService.createInProcess(UNLIMITED));
     const key = await newLicense();
     const { public_key } = await pubkey(LICENSE);
     const next = 'another-shared-key-0123456789-abcdefgh';
     const load = new Load();
-    // What a client makes of the seconds of a restart: the answer from its cache, and never a refusal.
+    // What a client makes of the seconds of a restart: the answer from its cache, and never a
+    // refusal.
     load.repeat(async () => {
       expect(await client(public_key, 'kept').validateLicense(key)).to.include(GOOD);
     });
@@ -228,7 +230,7 @@ describe('keys that change under load', function () {
     expect((await service.request('GET', `${LICENSE}/licenses`, manage)).status, 'tokens go on').to.equal(200);
   });
 
-  it('the webhook key: each delivery of the change verifies with the old or the new one', async () => {
+  it('webhook key: each delivery during the change verifies with the old or the new key', async () => {
     const [earlier, next] = ['webhook-key-of-the-first-year-000', 'webhook-key-of-the-second-year-00'] as const;
     const receiver = await Receiver.open();
     try {
@@ -293,7 +295,7 @@ describe('keys that change under load', function () {
     }
   });
 
-  it('the data key: sealed data outlives the change of the others, and is lost and found with its file', async () => {
+  it('data key: encrypted data survives changes of other keys, and is readable only with its key file', async () => {
     const receiver = await Receiver.open();
     try {
       await open(TestService.createInProcess(UNLIMITED));

@@ -1,4 +1,7 @@
-/** Requests that run while a test changes something: what fails of them is kept, and none is waited for by time. */
+/**
+ * Requests that run while a test changes something: what fails of them is kept, and none is waited
+ * for by time.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { waitUntil } from '../../harness.js';
 import { scaleRepeats } from '../../support/repeat-budget.js';
@@ -6,8 +9,8 @@ import { scaleRepeats } from '../../support/repeat-budget.js';
 const MOST_FAILURES = 20;
 const LONGEST_MS = 120_000;
 /**
- * From the end of a round to the next: a test waits half a minute for a rotation, and a hundred rounds of each loop are
- * enough; `.ci/run` has more.
+ * From the end of a round to the next: a test waits half a minute for a rotation, and a hundred
+ * rounds of each loop are enough; `.ci/run` has more.
  */
 const PAUSE_MS = 300 / scaleRepeats(1);
 

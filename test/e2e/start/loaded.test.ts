@@ -16,7 +16,7 @@ const LATER = {
   'another store': 'mongodb',
 };
 
-describe('a start', function () {
+describe('start: module loading', function () {
   let seen: string;
   let service: TestService;
 

@@ -1,6 +1,6 @@
 /**
- * `aos backup`, `restore`, `export` and `import` as an operator uses them (contract 95, command line): each once by the
- * program, beside a service that is it too; otherwise in this process.
+ * `aos backup`, `restore`, `export` and `import` as an operator uses them (contract 95, command
+ * line): each once by the program, beside a service that is it too; otherwise in this process.
  */
 import { expect } from 'chai';
 import { cp, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
@@ -85,7 +85,10 @@ describe('backup, restore, export and import', function () {
     return answer.text();
   }
 
-  /** One of each kind: a project, a token, an item, a license with a file, a published and promoted release, a webhook. */
+  /**
+   * One of each kind: a project, a token, an item, a license with a file, a published and promoted
+   * release, a webhook.
+   */
   async function fill(service: TestService): Promise<Filled> {
     await service.createProject('shop');
     const token = await service.createToken(
@@ -154,7 +157,7 @@ describe('backup, restore, export and import', function () {
     });
   }
 
-  it('restores what was acknowledged before a backup of a running service to another place, with everything working', async () => {
+  it('restores writes acknowledged before a backup of a running service to another directory', async () => {
     const first = await preparedAt('first');
     await first.start();
     const filled = await fill(first);
@@ -204,7 +207,7 @@ describe('backup, restore, export and import', function () {
   });
 
   for (const engine of durableEngines) {
-    it(`exports to ${engine.name} and back, equal by hash, with everything working`, async function () {
+    it(`exports to ${engine.name} and back with equal hashes and a working service`, async function () {
       const settings = await engine.settings();
       if (settings === null) {
         this.skip();
@@ -248,7 +251,7 @@ describe('backup, restore, export and import', function () {
     });
   }
 
-  it('requires the keys of the source service for an import, and names them', async () => {
+  it('requires the keys of the source service for an import, and names missing keys', async () => {
     const first = await preparedAt('first');
     await runCliJson(first.env, ['export', at('e.tar.gz')]);
     const second = await embeddedAt('second');
@@ -266,7 +269,7 @@ describe('backup, restore, export and import', function () {
     expect((await runCliInProcess(started.env, ['import', at('e.tar.gz')])).code).to.equal(0);
   });
 
-  it('rejects impossible calls with one sentence, and changes nothing', async () => {
+  it('rejects invalid calls with a one-line error, and changes nothing', async () => {
     const first = await embeddedAt('first');
     const none = await runCliInProcess(first.env, ['backup', at('x.tar.gz')]);
     expect([none.code, none.stderr]).to.deep.equal([1, `no store in ${at('first')} (set SVC_DATA_DIR)\n`]);
@@ -303,7 +306,7 @@ describe('backup, restore, export and import', function () {
     });
   });
 
-  it('removes what a run killed a day ago left next to the target, with copies of the store', async () => {
+  it('removes day-old remains of a killed run next to the target, including copies of the store', async () => {
     const first = await preparedAt('first');
     const left = ['.copy-0a1b2c3d.partial', '.copy-0a1b2c3d.partial-wal', '.e.tar.gz.0a1b2c3d.partial'];
     const others = ['.copy-0a1b2c3e.partial', '.copy-mine.partial', 'notes.partial'];
@@ -319,7 +322,7 @@ describe('backup, restore, export and import', function () {
   });
 
   for (const name of ['backup', 'restore', 'export', 'import']) {
-    it(`aos ${name} --help and wrong usage open no store and create nothing`, async () => {
+    it(`aos ${name} --help and usage errors open no store and create nothing`, async () => {
       const { env } = await embeddedAt('none');
       const help = await runCli(env, [name, '--help']);
       expect([help.code, help.stdout.includes(`aos ${name} <file>`)]).to.deep.equal([0, true]);

@@ -23,7 +23,7 @@ const COMMANDS: readonly string[][] = [
   ['export', 'e.tar.gz'],
 ];
 
-describe('a command without an installation', () => {
+describe('commands without an installation', () => {
   let folder: string;
   before(async () => (folder = await realpath(await mkdtemp(join(tmpdir(), 'aos-none-')))));
   after(() => rm(folder, { recursive: true, force: true }));
@@ -61,7 +61,7 @@ describe('a command without an installation', () => {
     ]);
   });
 
-  it('creates no directory for a restore and an import of a missing file', async () => {
+  it('creates no directory for a restore or import of a missing file', async () => {
     for (const name of ['restore', 'import']) {
       const { code, stderr } = await aosThere([name, 'none.tar.gz']);
       expect([code, stderr]).to.deep.equal([1, `${join(folder, 'none.tar.gz')} is not there.\n`]);

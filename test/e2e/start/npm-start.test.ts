@@ -25,7 +25,8 @@ describe('npm start', function () {
   let npm: ChildProcess;
   let output: string;
   before(async () => {
-    // The build is the one that runs this test: `npm start` would write it anew below the other tests.
+    // The build is the one that runs this test: `npm start` would write it anew below the other
+    // tests.
     folder = await mkdtemp(join(tmpdir(), 'aos-npm-'));
     const { scripts, ...rest } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
       scripts: Record<string, string>;
@@ -54,7 +55,7 @@ describe('npm start', function () {
   }
 
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGKILL'] as const)
-    it(`ends the server cleanly when npm gets ${signal}`, async () => {
+    it(`stops the server cleanly when npm receives ${signal}`, async () => {
       const data = `data-${signal}`;
       const pid = await start(data);
       npm.kill(signal);
@@ -63,7 +64,7 @@ describe('npm start', function () {
       expect(existsSync(join(folder, data, 'server.json'))).to.equal(false);
     });
 
-  it('prints what it does before it listens', async () => {
+  it('prints its progress before it listens', async () => {
     await start('data-lines');
     const lines = output.split('\n').filter((line) => /^(Building|Creating|listening)/.test(line));
     expect(lines[0]).to.equal('Building…');

@@ -1,6 +1,7 @@
 /**
- * Two real processes that share nothing but MongoDB, packages included (`releases.url=mongodb:`; contract 95, several
- * processes): what one publishes the other serves, as it would from a directory, to curl; a killed publish leaves nothing.
+ * Two real processes that share nothing but MongoDB, packages included (`releases.url=mongodb:`;
+ * contract 95, several processes): what one publishes the other serves, as it would from a
+ * directory, to curl; a killed publish leaves nothing.
  */
 import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
@@ -41,7 +42,7 @@ async function curl(url: string, ...words: readonly string[]): Promise<Got> {
 const headerOf = ({ headers }: Got, name: string): string | undefined =>
   new RegExp(`^${name}: (.*)$`, 'm').exec(headers)?.[1]?.trim();
 
-describe('packages in MongoDB, by the real program', function () {
+describe('start: packages in MongoDB', function () {
   let folder: string;
   let settings: Record<string, string>;
   let client: MongoClient;
@@ -89,7 +90,7 @@ describe('packages in MongoDB, by the real program', function () {
     (await by.request('GET', `${UPDATES}/check?product=shop&version=0`, null)).body['release'] as never;
   const content = buildPackage({ 'app.bin': randomBytes(3 * MIB).toString('base64') });
 
-  it('serves in each process what the other has published, with ranges, and only with a credential', async () => {
+  it('serves packages published by another process, with ranges, and only with a credential', async () => {
     expect(await publish(one, '1.0', content)).to.include({ status: 201 });
     await waitUntil('the other offers it', async () => (await offered(two))?.version === '1.0');
     const { package_url, package_sha256 } = await offered(two);
@@ -136,7 +137,7 @@ describe('packages in MongoDB, by the real program', function () {
     expect(items.filter(({ ok, check }) => !ok && /release|store/.test(check))).to.deep.equal([]);
   });
 
-  it('replaces and withdraws for all processes immediately', async () => {
+  it('replaces and withdraws packages in all processes immediately', async () => {
     const next = buildPackage({ 'app.txt': 'next' });
     expect(await publish(two, '1.0', next)).to.include({ status: 200, replaced: true });
     const path = '/releases/shop/stable/1.0/any/package.tar.gz';
@@ -147,7 +148,7 @@ describe('packages in MongoDB, by the real program', function () {
     expect(await publish(one, '1.0', next)).to.include({ status: 200 });
   });
 
-  it('offers nothing of a publish that is killed, and accepts it again', async () => {
+  it('exposes nothing of a publish that was killed, and accepts it again', async () => {
     const chunks = db.collection('releases.chunks');
     const before = await chunks.countDocuments();
     const sending = request(`${one.url}${UPDATES}/publish?product=shop&version=2.0`, {

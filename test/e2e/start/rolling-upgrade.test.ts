@@ -1,6 +1,7 @@
 /**
- * An upgrade that rolls over the processes of one store (contract 95, a bad day): two neighbouring minor versions serve it
- * together, in each step, and an older one says in one line why it does not start.
+ * An upgrade that rolls over the processes of one store (contract 95, a bad day): two neighbouring
+ * minor versions serve it together, in each step, and an older one says in one line why it does not
+ * start.
  */
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
@@ -44,7 +45,7 @@ before(async () => {
 after(() => Promise.all((programs ?? []).map((program) => program.remove())));
 
 for (const engine of durableEngines) {
-  describe(`a rolling upgrade, on ${engine.name}`, function () {
+  describe(`rolling upgrade on ${engine.name}`, function () {
     let old: TestService;
     let next: TestService;
     before(async function () {
@@ -81,7 +82,7 @@ for (const engine of durableEngines) {
     let token: string;
     let last: string;
 
-    it('serves in both versions what the other wrote, and starts the old one again on the new store', async () => {
+    it('serves data written by either version in both, and restarts the old version on the new store', async () => {
       await old.start();
       await old.createProject('shop');
       token = await old.createToken('bugtracker:report,bugtracker:read');
@@ -106,7 +107,7 @@ for (const engine of durableEngines) {
       }
     });
 
-    it('does not start the first version a step later, with the reason in one line, and starts its successor', async () => {
+    it('denies the start of a version two steps behind, with a one-line reason, but not of its successor', async () => {
       await old.stop();
       await next.stop();
       const [neighbour, later] = programs;

@@ -1,4 +1,7 @@
-/** Three real processes on one MongoDB keep one limit together, and health says how many they are (contract 95, several processes). */
+/**
+ * Three real processes on one MongoDB keep one limit together, and health says how many they are
+ * (contract 95, several processes).
+ */
 import { expect } from 'chai';
 import { waitUntil } from '../../harness.js';
 import { durableEngines } from '../../support/durable-engines.js';
@@ -7,7 +10,7 @@ import { TestService } from '../../support/service.js';
 const PROCESSES = 3;
 const LIMIT = 30;
 
-describe('three processes of one store', function () {
+describe('three processes on one store', function () {
   const services: TestService[] = [];
   before(async function () {
     const settings = await durableEngines.find(({ name }) => name === 'mongodb')?.settings();
@@ -29,7 +32,7 @@ describe('three processes of one store', function () {
     return true;
   };
 
-  it('share a limit, and take over the part of one that stopped', async () => {
+  it('share a rate limit, and take over the share of a stopped process', async () => {
     const [first] = services;
     const token = (await first?.createToken('bugtracker:read')) ?? '';
     await waitUntil('each knows of the others', () => all(PROCESSES));

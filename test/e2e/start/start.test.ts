@@ -1,11 +1,14 @@
-/** The program as a stranger meets it: starts, says where it is, stops, and says in one line what is wrong (contracts 00, 95). */
+/**
+ * The program as a stranger meets it: starts, says where it is, stops, and says in one line what is
+ * wrong (contracts 00, 95).
+ */
 import { expect } from 'chai';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { waitUntil } from '../../harness.js';
 import { ADMIN_ACCOUNT, runCli, runCliJson, SHARED_KEY, TestService } from '../../support/service.js';
 
-describe('start: the first on the embedded store (sqlite)', () => {
+describe('start: first start on the embedded store (sqlite)', () => {
   let service: TestService;
   before(async () => {
     service = await TestService.createEmpty();
@@ -13,7 +16,7 @@ describe('start: the first on the embedded store (sqlite)', () => {
   });
   after(() => service.dispose());
 
-  it('creates its store and keys under the data directory, prints the address, and writes server.json', async () => {
+  it('creates its store and keys in the data directory, prints the address, and writes server.json', async () => {
     const names = await readdir(service.dataDir);
     expect(names).to.include('aos.db');
     const running = JSON.parse(await readFile(join(service.dataDir, 'server.json'), 'utf8')) as {
@@ -28,7 +31,7 @@ describe('start: the first on the embedded store (sqlite)', () => {
     expect(live.status).to.equal(200);
   });
 
-  it('answers health to the shared key, healthy and with nothing pending', async () => {
+  it('reports healthy without pending migrations to the shared key', async () => {
     const health = await service.request('GET', '/api/health', SHARED_KEY);
     expect(health.status).to.equal(200);
     expect(health.body['healthy']).to.equal(true);
@@ -56,7 +59,7 @@ describe('start: the first on the embedded store (sqlite)', () => {
     expect(items.map((p) => p.slug)).to.deep.equal(['shop']);
   });
 
-  it('rejects a second serve on the same store with one line that names the first', async () => {
+  it('rejects a second serve on the same store with a one-line error that names the first process', async () => {
     const second = await runCli(service.env, ['serve']);
     expect(second.code).to.equal(1);
     expect(second.stderr.trim().split('\n')).to.have.lengthOf(1);
@@ -64,7 +67,7 @@ describe('start: the first on the embedded store (sqlite)', () => {
     expect((await fetch(`${service.url}/api/health/live`)).status).to.equal(200);
   });
 
-  it('starts with a server.json that a killed process left', async () => {
+  it('starts with a server.json left behind by a killed process', async () => {
     await service.stop('SIGKILL');
     expect(await readdir(service.dataDir)).to.include('server.json');
     await service.start();
@@ -72,11 +75,11 @@ describe('start: the first on the embedded store (sqlite)', () => {
   });
 });
 
-describe('start: the service on the embedded store (sqlite)', () => {
+describe('start: service on the embedded store (sqlite)', () => {
   let service: TestService;
   afterEach(() => service.dispose());
 
-  it('prints the generated credentials once, on a plain line, and never logs them', async () => {
+  it('prints the generated credentials once, in plain text, and never logs them', async () => {
     service = await TestService.createEmpty({ SVC_LOG_LEVEL: 'debug' });
     delete service.env['SVC_ADMIN_PASSWORD'];
     await service.start();
@@ -91,7 +94,7 @@ describe('start: the service on the embedded store (sqlite)', () => {
   });
 });
 
-describe('start: the command line next to a running server', function () {
+describe('start: command line next to a running server', function () {
   let service: TestService;
   // What answers beside it is in this process.
   before(async () => (service = await TestService.createInProcess()));
@@ -138,7 +141,7 @@ describe('start: the command line next to a running server', function () {
     expect((after.body['error'] as { code: string }).code).to.equal('unauthorized');
   });
 
-  it('answers the error envelope and exit 1 on a failure', async () => {
+  it('returns the error envelope and exit 1 on a failure', async () => {
     await service.createProject('twice');
     const { code, stdout } = await runCli(service.env, ['project', 'create', 'twice', '--json']);
     expect(code).to.equal(1);
@@ -158,7 +161,7 @@ describe('start: the command line next to a running server', function () {
     ['project', 'create', 'a', '--colour', 'red'],
     ['tick', '--nonsense'],
   ]) {
-    it(`exits 64 on wrong usage: aos ${args.join(' ')}`, async () => {
+    it(`exits 64 on a usage error: aos ${args.join(' ')}`, async () => {
       const { code, stderr } = await runCli(service.env, args);
       expect(code, stderr).to.equal(64);
       expect(stderr).to.not.equal('');
@@ -170,7 +173,7 @@ describe('start: the command line next to a running server', function () {
     expect(code, stdout).to.equal(0);
   });
 
-  it('runs the tick next to the server', async () => {
+  it('runs the tick next to a running server', async () => {
     const { code, stdout } = await runCli(service.env, ['tick', '--json']);
     expect(code, stdout).to.equal(0);
     expect(JSON.parse(stdout)).to.be.an('object');

@@ -22,7 +22,7 @@ describe('start: stopping', function () {
   let service: TestService;
   afterEach(() => service.dispose());
 
-  it('stops listening first on SIGTERM, while a job still runs', async () => {
+  it('stops listening first on SIGTERM while a job still runs', async () => {
     service = await TestService.create();
     const hold = join(service.dataDir, 'hold');
     const plugin = `
@@ -50,7 +50,7 @@ describe('start: stopping', function () {
     expect(await ended).to.equal(0);
   });
 
-  it('neither stops nor hangs when its log is on a full disk', async function () {
+  it('neither crashes nor hangs when its log is on a full disk', async function () {
     if (!existsSync('/dev/full')) this.skip();
     service = await TestService.create({ SVC_LOG_LEVEL: 'debug' });
     const full = openSync('/dev/full', 'w');
@@ -70,7 +70,7 @@ describe('start: stopping', function () {
     }
   });
 
-  it('answers a last request on a connection that a proxy reuses', async () => {
+  it('answers a last request on a keep-alive connection of a proxy', async () => {
     service = await TestService.create({ SVC_SERVER__TRUSTED_PROXIES: '["127.0.0.1"]' });
     await service.start();
     const port = Number(new URL(service.url).port);
@@ -92,7 +92,7 @@ describe('start: stopping', function () {
     expect(await ended).to.equal(0);
   });
 
-  it('gives downloads and uploads 10 s on SIGTERM, then aborts them, and resumes a download at its offset', async () => {
+  it('aborts downloads and uploads 10 s after SIGTERM, and resumes a download at its offset', async () => {
     service = await TestService.create();
     const size = 24 * 1024 * 1024;
     const begun = join(service.dataDir, 'begun');

@@ -1,4 +1,7 @@
-/** The service under a supervisor that listens as systemd does: its words, and that they end when the event loop stands still. */
+/**
+ * The service under a supervisor that listens as systemd does: its words, and that they end when
+ * the event loop stands still.
+ */
 import { expect } from 'chai';
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -23,8 +26,8 @@ while True:
     print(data.decode().strip(), flush=True)
 `;
 
-describe('a supervisor', () => {
-  it('is detected by its environment, and applies to its process only', () => {
+describe('service supervisor', () => {
+  it('is detected by its environment variables, only for its own child process', () => {
     expect(readSupervisorEnv({}, 7)).to.equal(null);
     expect(readSupervisorEnv({ NOTIFY_SOCKET: '' }, 7)).to.equal(null);
     expect(readSupervisorEnv({ NOTIFY_SOCKET: 'relative' }, 7)).to.equal(null);
@@ -37,7 +40,7 @@ describe('a supervisor', () => {
     expect(readSupervisorEnv({ ...watched, WATCHDOG_USEC: 'x' }, 7)?.everyMs).to.equal(null);
   });
 
-  describe('receives notifications of the real program', () => {
+  describe('receives notifications from the running service', () => {
     let folder: string;
     const children: ChildProcess[] = [];
     before(async function () {
@@ -51,7 +54,7 @@ describe('a supervisor', () => {
     });
     after(() => (folder === undefined ? undefined : rm(folder, { recursive: true })));
 
-    it('for ready, alive and stopping', async function () {
+    it('when it is ready, alive and stopping', async function () {
       const socket = join(folder, 'notify');
       const listener = spawn('python3', ['-c', LISTENER, socket], { stdio: ['ignore', 'pipe', 'inherit'] });
       children.push(listener);

@@ -1,10 +1,12 @@
 /**
- * Every plugin that is not critical can be switched off: the service starts without it, for the first time, takes reports,
- * and no page has a link that leads nowhere. The whole service runs in this process, on a store in memory, whose tables
- * cost nothing; with nothing off, and without the error stream, it is the program on the embedded store.
+ * Every plugin that is not critical can be switched off: the service starts without it, for the
+ * first time, takes reports, and no page has a link that leads nowhere. The whole service runs in
+ * this process, on a store in memory, whose tables cost nothing; with nothing off, and without the
+ * error stream, it is the program on the embedded store.
  *
- * The guides are two thirds of all pages, and tell of every plugin whether or not it runs. So each is read when nothing is
- * off; without a plugin its links are followed as they were read, and every so many-th guide is fetched and must be the same.
+ * The guides are two thirds of all pages, and tell of every plugin whether or not it runs. So each
+ * is read when nothing is off; without a plugin its links are followed as they were read, and every
+ * so many-th guide is fetched and must be the same.
  */
 import { expect } from 'chai';
 import { BUILTIN } from '../../../config/compose/compose.js';
@@ -16,7 +18,10 @@ const OPTIONAL = BUILTIN.filter(({ critical }) => critical !== true).map(({ id }
 const BY_PROGRAM = 'errorstream';
 /** Where there is time, the first start is one on the embedded store. */
 const STORE: Record<string, string> = scaleRepeats(1) > 1 ? {} : { SVC_STORAGE_URL: 'memory:' };
-/** Pages that are the same whatever their query says are visited once in each of these forms at most. */
+/**
+ * Pages that are the same whatever their query says are visited once in each of these forms at
+ * most.
+ */
 const FORMS = 2;
 const HREF = /<a\b[^>]*?\shref="([^"]*)"/g;
 const unescaped = (text: string): string =>
@@ -92,7 +97,7 @@ class Visitor {
   }
 }
 
-describe('start: plugins switched off', function () {
+describe('start: disabled plugins', function () {
   let service: TestService | undefined;
   afterEach(async () => {
     await service?.dispose();
@@ -131,7 +136,7 @@ describe('start: plugins switched off', function () {
     await service?.dispose();
   });
 
-  it('follows the links of every page with all plugins on', () => {
+  it('follows the links of every page with all plugins enabled', () => {
     const { visited, dead } = crawl;
     expect(dead).to.deep.equal([]);
     const paths = [...visited].map((path) => path.split('?')[0]);
@@ -180,7 +185,7 @@ describe('start: plugins switched off', function () {
     });
   }
 
-  it('stops the start with one line that names a critical or unknown plugin', async () => {
+  it('aborts the start with one line that names a critical or unknown plugin', async () => {
     const stopped = await TestService.createEmpty({ SVC_PLUGINS_OFF: '["bugs"]' });
     service = stopped;
     const critical = await runCli(stopped.env, ['serve']);

@@ -4,21 +4,21 @@ import { createFormPage, createPageActions, formatProblem } from '../../../kerne
 import { conflict, invalid, notFound } from '../../../kernel/errors.js';
 import { Redirect, View, type HttpRequest } from '../../../ports/http.js';
 
-describe('a page that takes a form', () => {
+describe('kernel: form pages', () => {
   const page = (run: () => Promise<Redirect>) =>
     createFormPage({ path: '/x', title: 'X', access: { session: 'admin' } }, run, (_request, problem) => {
       return new View('x', { problem: formatProblem(problem), ...problem });
     });
   const request = {} as HttpRequest;
 
-  it('returns the result of its form, by POST', async () => {
+  it('returns the result of its form on POST', async () => {
     const done = new Redirect('/y');
     const spec = page(async () => done);
     expect(spec).to.include({ method: 'POST', path: '/x', title: 'X' });
     expect(await spec.handle(request)).to.equal(done);
   });
 
-  it('shows an error that a user can correct, with its status and its fields', async () => {
+  it('shows an error that the user can correct, with its status and fields', async () => {
     const refused = page(async () => {
       throw invalid({ name: 'is required' });
     });
@@ -32,7 +32,7 @@ describe('a page that takes a form', () => {
     expect(await taken.handle(request)).to.deep.include({ status: 409 });
   });
 
-  it('leaves every other error to the error page', async () => {
+  it('leaves all other errors to the error page', async () => {
     const gone = page(async () => {
       throw notFound('x');
     });
@@ -41,13 +41,13 @@ describe('a page that takes a form', () => {
   });
 });
 
-describe('the buttons of a page', () => {
+describe('kernel: page buttons', () => {
   const id = 'u1';
   const pressed = { params: { id, key: 'k' } } as unknown as HttpRequest;
   const page = { path: '/users/{id}', title: 'Users', access: 'public', input: { params: joi.object() } } as const;
   const button = createPageActions(page, async (_, { message }) => new View('user', { message }));
 
-  it('post below the page with its access and input, and receive the object that it shows', async () => {
+  it('post to a path below the page with its access and input, and receive the displayed object', async () => {
     const spec = button('disable', async (_, of) => new Redirect(`/users/${of}`));
     expect(spec).to.include({ method: 'POST', path: '/users/{id}/disable', access: 'public', input: page.input });
     expect(await spec.handle(pressed)).to.deep.equal(new Redirect('/users/u1'));

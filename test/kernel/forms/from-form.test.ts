@@ -1,4 +1,7 @@
-/** Posted forms by a schema of the interface: each fault a sentence at its control, all of them at once. */
+/**
+ * Posted forms by a schema of the interface: each fault a sentence at its control, all of them at
+ * once.
+ */
 import { expect } from 'chai';
 import joi from 'joi';
 import { ServiceError } from '../../../kernel/errors.js';
@@ -20,12 +23,12 @@ const fault = (rule: joi.Schema, value: unknown): string | undefined =>
   faults(joi.object({ field: rule }), value === undefined ? {} : { field: value })['field'];
 
 describe('kernel: forms', () => {
-  it('returns the values as the schema converts them, without unknown fields', () => {
+  it('returns the values converted by the schema, without unknown fields', () => {
     const schema = joi.object({ n: joi.number(), on: joi.boolean().default(false) });
     expect(fromForm(schema, { n: '7', csrf_token: 'x' })).to.deep.equal({ n: 7, on: false });
   });
 
-  it('reports all errors together, one sentence for each control', () => {
+  it('reports all errors together, one sentence per control', () => {
     const schema = joi.object({
       name: joi.string().required(),
       n: joi.number().integer().min(1),
@@ -40,7 +43,7 @@ describe('kernel: forms', () => {
     });
   });
 
-  it('uses messages for users, never those of the validator', () => {
+  it('uses messages for users instead of the validator’s messages', () => {
     const cases: [joi.Schema, unknown, string][] = [
       [joi.any().required(), undefined, 'Fill this in.'],
       [joi.string().min(1), '', 'Fill this in.'],
@@ -78,7 +81,7 @@ describe('kernel: forms', () => {
     });
   });
 
-  it('handles many errors', () => {
+  it('reports many errors', () => {
     const schema = joi.object({ list: joi.array().items(joi.number()) });
     expect(faults(schema, { list: Array.from({ length: 5000 }, () => 'x') })).to.deep.equal({ list: 'Give a number.' });
   });

@@ -18,7 +18,7 @@ class Counter {
 
 const twice = <T>(get: () => T): [T, T] => [get(), get()];
 
-describe('bindParts', () => {
+describe('kernel: bindParts', () => {
   const schema = Joi.object();
   const shared = { count: 0, next: () => thrower() };
   const parts = bindParts(ENTRY, {
@@ -30,7 +30,7 @@ describe('bindParts', () => {
   } as unknown as PluginParts);
   const services = parts.services as Record<string, { next(): unknown; count: number }>;
 
-  it('runs functions of every depth in the scope of the plugin', () => {
+  it('runs functions at every depth in the scope of the plugin', () => {
     const [route] = (parts.routes ?? []) as unknown as [{ limits: { cost: () => unknown }; handle: () => unknown }];
     const [page] = (parts.pages ?? []) as unknown as [{ nav: { badge: () => unknown } }];
     const copy = { ...route };
@@ -39,7 +39,7 @@ describe('bindParts', () => {
     expect(thrower()).to.equal(null);
   });
 
-  it('runs methods of instances with their private members', () => {
+  it('runs methods of instances with access to their private members', () => {
     const [extension] = parts.extensions as unknown as [{ value: Counter }];
     expect(extension.value.next()).to.deep.equal([ENTRY, 1]);
     expect([services['counter']?.next(), services['counter']?.next()]).to.deep.equal([
@@ -49,7 +49,7 @@ describe('bindParts', () => {
     expect(services['counter']).to.be.instanceOf(Counter);
   });
 
-  it('shows what the plugin changes, and what it has frozen', () => {
+  it('reflects changes by the plugin, and supports frozen objects', () => {
     shared.count = 7;
     expect([services['shared']?.count, services['shared']?.next(), services['frozen']?.next()]).to.deep.equal([
       7,
@@ -59,18 +59,18 @@ describe('bindParts', () => {
     expect(Object.is(...twice(() => Reflect.get(services['shared'] ?? {}, 'next') as unknown))).to.equal(true);
   });
 
-  it('leaves data and schemas as they are', () => {
+  it('leaves data and schemas unchanged', () => {
     expect([services['text'], services['list']]).to.deep.equal(['text', [1]]);
     expect(parts.routes?.[0]?.input?.body).to.equal(schema);
   });
 
-  it('leaves the parts of a plugin of the service as they are', () => {
+  it('leaves the parts of a built-in plugin unchanged', () => {
     const own: PluginParts = { routes: [] };
     expect(bindParts(BUILT_IN, own)).to.equal(own);
     expect(runInPlugin(BUILT_IN, thrower)).to.equal(null);
   });
 
-  it('names the plugin that is called, and not its caller', () => {
+  it('attributes an error to the called plugin instead of its caller', () => {
     expect(runInPlugin('./caller.mjs', () => services['shared']?.next())).to.equal(ENTRY);
   });
 });

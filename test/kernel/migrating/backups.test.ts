@@ -1,4 +1,7 @@
-/** A backup comes before the migrations of a store that is in use; without one nothing is changed (contract 95, command line). */
+/**
+ * A backup comes before the migrations of a store that is in use; without one nothing is changed
+ * (contract 95, command line).
+ */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import type { FullManifest } from '../../../kernel/manifest.js';
@@ -16,7 +19,7 @@ const manifest = (...names: string[]): FullManifest =>
     migrations: names.map((name, n) => ({ number: n + 1, name, run: async () => void steps.push(name) })),
   }) as unknown as FullManifest;
 
-describe('migrations and backups', () => {
+describe('kernel: backups before migrations', () => {
   const store = new MemoryStore();
   const clock = new ManualClock();
   let fail = false;
@@ -38,7 +41,7 @@ describe('migrations and backups', () => {
       manifest(...names),
     ]);
 
-  it('are made before the first step in a store in use, and neither in a new store nor without pending steps', async () => {
+  it('are created before the first migration of a store in use, and not without pending migrations', async () => {
     await migrator('one').run();
     expect(steps.splice(0)).to.deep.equal(['one']);
     await migrator('one', 'two', 'three').run();
@@ -47,7 +50,7 @@ describe('migrations and backups', () => {
     expect(steps).to.deep.equal([]);
   });
 
-  it('stop the migrations when they fail, and the next start tries again', async () => {
+  it('stop the migrations when they fail, and are retried by the next start', async () => {
     fail = true;
     const later = migrator('one', 'two', 'three', 'four');
     const error = await getRejection(later.run());
@@ -61,7 +64,7 @@ describe('migrations and backups', () => {
     expect(steps.splice(0)).to.deep.equal(['backup {"beforeMigration":true}', 'four']);
   });
 
-  it('are marked as no longer needed when nothing is pending, and not after a failure', async () => {
+  it('are marked as no longer needed when nothing is pending, but not after a failure', async () => {
     noted.splice(0);
     const failing = { ...manifest('one'), id: 'late' };
     const broken = { ...failing, migrations: [{ number: 1, name: 'one', run: () => Promise.reject(new Error('no')) }] };

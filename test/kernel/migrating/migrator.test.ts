@@ -58,7 +58,7 @@ describe('kernel/migrator', () => {
     const withoutHash = (ids: readonly string[]): string[] =>
       ids.map((id) => id.replace(/(:indexes)-[0-9a-f]{8}$/, '$1')).toSorted();
 
-    it('creates the collections of all plugins together, and records everything in one write', async () => {
+    it('creates the collections of all plugins together, and records them in one write', async () => {
       const store = new MemoryStore();
       const calls: string[] = [];
       const ensure = store.ensure.bind(store);
@@ -76,7 +76,7 @@ describe('kernel/migrator', () => {
       expect(await migrator.listPending()).to.deep.equal([]);
     });
 
-    it('creates those of the other plugins when one plugin declares what the store rejects', async () => {
+    it('creates the other plugins’ collections when one plugin’s declaration is rejected by the store', async () => {
       const store = new MemoryStore();
       const ensure = store.ensure.bind(store);
       store.ensure = async (specs) => {
@@ -115,7 +115,7 @@ describe('kernel/migrator', () => {
     expect(await migrator.run()).to.deep.equal({ applied: [], pending: [], failed: [] });
   });
 
-  it('creates collections with their indexes, and again when the declaration changes', async () => {
+  it('creates collections with their indexes, and updates them when the declaration changes', async () => {
     const store = new MemoryStore();
     const specs = (...fields: string[]): CollectionSpec[] => [
       { name: 'items', indexes: fields.map((field) => ({ fields: [field], unique: true })) },
@@ -130,7 +130,7 @@ describe('kernel/migrator', () => {
     ).to.have.lengthOf(1);
   });
 
-  it('gives a migration its plugin’s collections and no others', async () => {
+  it('gives a migration access only to its plugin’s collections', async () => {
     const store = new MemoryStore();
     const reach = step(1, 'reach', async (ctx) => {
       await ctx.collection('items').insert({ id: '1' });
@@ -144,7 +144,7 @@ describe('kernel/migrator', () => {
     expect(await store.collection('bugs_items').count()).to.equal(1);
   });
 
-  it('leaves a failed migration and its plugin’s later ones pending, and runs the others', async () => {
+  it('leaves a failed migration and its plugin’s later migrations pending, and runs the others', async () => {
     const store = new MemoryStore();
     let broken = true;
     const flaky = step(1, 'flaky', async () => {
@@ -183,7 +183,7 @@ describe('kernel/migrator', () => {
     expect((await migrator.run()).applied).to.deep.equal(['bugs:001-start', 'bugs:002-next']);
   });
 
-  it('runs each once when several processes start together', async () => {
+  it('runs each migration once when several processes start together', async () => {
     const store = new MemoryStore();
     const ran: string[] = [];
     const slow = (name: string) => async (): Promise<void> => {
@@ -202,7 +202,7 @@ describe('kernel/migrator', () => {
     expect(all.flatMap(({ log }) => log.messages('info')).filter((m) => m.startsWith('waiting'))).to.have.lengthOf(3);
   });
 
-  it('takes over from a process that died while it migrated', async () => {
+  it('takes over from a process that died during a migration', async () => {
     const store = new MemoryStore();
     await store.collection<LeaseRow>('kernel_leases').insert({ id: 'migrations', holder: 'dead', beat: 5 });
     const { migrator, clock, log } = processOn(store, [manifest('bugs', [step(1, 'one')])], 15_000);
@@ -216,7 +216,7 @@ describe('kernel/migrator', () => {
 });
 
 describe('kernel/migrator: lease', () => {
-  it('stops the migrations of a process that lost it', async () => {
+  it('stops the migrations of a process that lost the lease', async () => {
     const store = new MemoryStore();
     const ran: string[] = [];
     const robbed = step(1, 'robbed', async () => {

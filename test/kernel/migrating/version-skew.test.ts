@@ -21,7 +21,7 @@ class Ensuring extends MemoryStore {
 
 const LATER = { number: 900, name: 'later', run: async () => undefined };
 
-describe('versions on one store', () => {
+describe('kernel: version skew on one store', () => {
   const refused = (version: string | null, own: string): boolean => {
     try {
       assertNotTooNew([{ id: 'bugs:007-x', applied_at: null, version }], () => false, own);
@@ -32,7 +32,7 @@ describe('versions on one store', () => {
     }
   };
 
-  it('may differ by one minor version', () => {
+  it('allows a difference of one minor version', () => {
     for (const version of ['0.2.0', '0.2.9', '0.1.0', '0.3.0', '0.3.7', '0.3.0-beta.1', null])
       expect(refused(version, '0.2.4'), String(version)).to.equal(false);
     for (const version of ['0.4.0', '0.10.0', '1.0.0', '1.2.0', '2.0.0'])
@@ -42,11 +42,11 @@ describe('versions on one store', () => {
     for (const version of ['0.2.9', '0.1.0', null]) expect(isLater({ version }, '0.2.0')).to.equal(false);
   });
 
-  it('accept a known migration', () => {
+  it('accepts a migration that this version contains', () => {
     assertNotTooNew([{ id: 'bugs:007-x', applied_at: null, version: '9.0.0' }], (id) => id === 'bugs:007-x', '0.2.0');
   });
 
-  describe('after a later one has migrated it', () => {
+  describe('after a later version has migrated the store', () => {
     const collections = bugs.collections ?? [];
     let store: Ensuring;
     const version = (own: string, change: Partial<typeof bugs> = {}): Migrator => {
@@ -62,7 +62,7 @@ describe('versions on one store', () => {
       store = new Ensuring();
     });
 
-    it('the earlier version finds nothing to do, and leaves the later indexes as they are', async () => {
+    it('has nothing to do in the earlier version, and leaves later indexes unchanged', async () => {
       await version('0.3.0', next).run();
       const { ensured } = store;
       const before = version('0.2.0');
@@ -71,7 +71,7 @@ describe('versions on one store', () => {
       expect(store.ensured).to.equal(ensured);
     });
 
-    it('an earlier version reports the migration and both versions', async () => {
+    it('rejects a start of an incompatible version, with the migration and both versions', async () => {
       await version('0.3.0', next).run();
       for (const work of [() => version('0.1.0').listPending(), () => version('0.1.0').run()]) {
         const { name, message } = await getRejection(work());
@@ -83,7 +83,7 @@ describe('versions on one store', () => {
       }
     });
 
-    it('each version migrates the store of the version before', async () => {
+    it('migrates the store of the previous version in each version', async () => {
       // The indexes, and each migration.
       expect((await version('0.1.0').run()).applied).to.have.length(1 + (bugs.migrations ?? []).length);
       expect((await version('0.2.0', next).run()).applied).to.have.length(2);
@@ -94,7 +94,7 @@ describe('versions on one store', () => {
       expect((await getRejection(version('0.1.0').run())).name).to.equal('StoreTooNew');
     });
 
-    it('start with records of a removed plugin, and with records without a version', async () => {
+    it('starts with records of a removed plugin, and with records without a version', async () => {
       const records = store.collection<{ id: string; applied_at: string; version?: string }>('kernel_migrations');
       await records.insert({ id: 'chat:001-rooms', applied_at: '2026-01-01T00:00:00.000Z' });
       await records.insert({ id: 'gone:001-x', applied_at: '2026-01-01T00:00:00.000Z', version: '0.1.0' });

@@ -1,4 +1,7 @@
-/** Attacks by pictures: huge ones, ones that carry metadata or a second file, ones that are none (docs/security.md). */
+/**
+ * Attacks by pictures: huge ones, ones that carry metadata or a second file, ones that are none
+ * (docs/security.md).
+ */
 import { crc32, deflateSync } from 'node:zlib';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -67,11 +70,11 @@ const taken = (bytes: Buffer): Logo => {
   return logo;
 };
 
-describe('pictures as logos', () => {
+describe('lib: logo images', () => {
   for (const [kind, bytes] of Object.entries(LOGOS)) {
     it(`accepts a plain ${kind} unchanged`, () => expect(taken(bytes).bytes.equals(bytes)).to.equal(true));
 
-    it(`rejects a ${kind} with bytes after its end, or truncated anywhere`, () => {
+    it(`rejects a ${kind} with trailing bytes, or truncated anywhere`, () => {
       for (const more of ['\0', '<script>alert(1)</script>', 'PK\x03\x04'])
         expect(readLogo(Buffer.concat([bytes, Buffer.from(more)])), more).to.match(/behind the end/);
       for (let end = 0; end < bytes.length; end++)
@@ -95,7 +98,7 @@ describe('pictures as logos', () => {
     }
   });
 
-  it('rejects pictures of more than 4,096 pixels on a side, and of none', () => {
+  it('rejects images above 4,096 pixels on a side, and images of zero pixels', () => {
     const wide = Buffer.from(JPEG);
     wide.writeUInt16BE(4_097, wide.indexOf(Buffer.from('ffc2', 'hex')) + 7);
     const lossy = Buffer.from(WEBP);
@@ -107,7 +110,7 @@ describe('pictures as logos', () => {
     expect(taken(png(4_096, 4_096)).type).to.equal('image/png');
   });
 
-  it('rejects other files, contradictory ones and animations', () => {
+  it('rejects other file types, inconsistent files and animations', () => {
     const damaged = Buffer.from(LOGOS.png);
     damaged[17] = 9;
     for (const bytes of [
@@ -123,7 +126,7 @@ describe('pictures as logos', () => {
       expect(readLogo(bytes)).to.be.a('string');
   });
 
-  it('handles any bytes', () => {
+  it('never throws for any bytes', () => {
     const starts = [
       Buffer.from('89504e470d0a1a0a', 'hex'),
       Buffer.from('ffd8', 'hex'),

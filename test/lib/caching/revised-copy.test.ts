@@ -40,26 +40,26 @@ describe('lib/caching/revisioned-cache', () => {
     expect(await copy.get()).to.equal('first');
   });
 
-  it('returns a young copy without a promise', () => {
+  it('returns a fresh copy synchronously', () => {
     store.now = 1_000;
     expect(copy.get()).to.equal('first');
     expect(store.reads).to.equal(1);
   });
 
-  it('shows a change in its process when `changed` resolves', async () => {
+  it('reflects a change in the same process when `changed` resolves', async () => {
     store.value = 'second';
     await copy.publishChange();
     expect(copy.get()).to.equal('second');
   });
 
-  it('shows a change of another process within two seconds', async () => {
+  it('reflects a change in another process within two seconds', async () => {
     store.value = 'second';
     await store.process().publishChange();
     store.now = 2_001;
     expect(await copy.get()).to.equal('second');
   });
 
-  it('reads nothing again while the revision is the same, and everything after half a minute', async () => {
+  it('skips reads while the revision is unchanged, and reloads everything after half a minute', async () => {
     store.now = 10_000;
     await copy.get();
     expect(store.reads).to.equal(1);
@@ -68,7 +68,7 @@ describe('lib/caching/revisioned-cache', () => {
     expect(store.reads).to.equal(2);
   });
 
-  it('returns the copy and reports the error when a read in the background fails', async () => {
+  it('returns the copy and reports the error when a background read fails', async () => {
     store.failing = true;
     store.now = 1_500;
     expect(copy.get()).to.equal('first');
@@ -76,7 +76,7 @@ describe('lib/caching/revisioned-cache', () => {
     expect(store.errors).to.have.length(1);
   });
 
-  it('rejects when the copy is too old and the store is away', async () => {
+  it('rejects when the copy is too old and the store is unavailable', async () => {
     store.failing = true;
     store.now = 2_001;
     const error = await Promise.resolve(copy.get()).catch((thrown: unknown) => thrown);

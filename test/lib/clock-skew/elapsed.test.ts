@@ -6,8 +6,8 @@ import type { Doc } from '../../../ports/store.js';
 
 const NOW = Date.parse('2026-11-20T08:00:00.000Z');
 
-describe('elapsed times', () => {
-  it('include times further ahead than two clocks may differ, also as a filter', () => {
+describe('lib: elapsed times', () => {
+  it('include times further in the future than tolerated clock differences, including as a filter', () => {
     for (const [age, over] of [
       [0, false],
       [999, false],

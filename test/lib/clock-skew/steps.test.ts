@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { ClockStepDetector, CLOCK_SLACK_MS } from '../../../lib/clock-skew.js';
 import { ManualClock } from '../../kit/clock.js';
 
-describe('steps of a clock', () => {
+describe('lib: clock jumps', () => {
   it('are reported once each with their sign, without the normal passage of time', () => {
     const clock = new ManualClock();
     const steps = new ClockStepDetector(clock);
@@ -15,7 +15,7 @@ describe('steps of a clock', () => {
     }
   });
 
-  it('are reported above the tolerated difference of two clocks', () => {
+  it('are reported above the tolerated difference between two clocks', () => {
     const clock = new ManualClock();
     const steps = new ClockStepDetector(clock);
     clock.set(clock.now() - CLOCK_SLACK_MS);

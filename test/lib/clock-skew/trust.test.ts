@@ -18,12 +18,12 @@ const look = (ranMs: number, stepMs = 0, epoch = 'boot 1') => ({
   epoch,
 });
 
-describe('trust in a clock', () => {
+describe('lib: clock trust', () => {
   it('trusts the first clock of a store', () => {
     expect(evaluateClock(null, look(0), null)).to.deep.equal({ note: note(), ahead_ms: 0 });
   });
 
-  it('trusts a clock that follows the monotonic clock, lags, or jumps by an hour', () => {
+  it('trusts a clock that follows the monotonic clock, lags behind, or jumps by an hour', () => {
     for (const [ran, step] of [
       [30 * DAY_MS, 0],
       [MINUTE_MS, MAX_CLOCK_LEAP_MS],
@@ -35,7 +35,7 @@ describe('trust in a clock', () => {
       });
   });
 
-  it('does not trust a clock that jumped further, in a process or between two boots, until it has run for a day', () => {
+  it('distrusts a clock after a larger jump, in a process or across a boot, until it has run for a day', () => {
     const leapt = evaluateClock(note(), look(MINUTE_MS, YEAR_MS), 1_000);
     expect(leapt.ahead_ms).to.equal(YEAR_MS);
     expect(leapt.note).to.deep.equal(
@@ -77,12 +77,12 @@ describe('trust in a clock', () => {
     });
   });
 
-  it('detects a jump in a process when another machine wrote the record', () => {
+  it('detects a jump in a process even if another machine wrote the record', () => {
     const seen = evaluateClock(note(), { now: NOW + YEAR_MS, monotonic: 5, epoch: 'boot 2' }, 4);
     expect(seen.note.doubt).to.equal('leap');
   });
 
-  it('counts the time of this process when another boot wrote the record', () => {
+  it('counts the uptime of this process when the record is from another boot', () => {
     const { ahead_ms } = evaluateClock(note(), { now: NOW + 3 * HOUR_MS, monotonic: 3 * HOUR_MS, epoch: 'boot 2' }, 0);
     expect(ahead_ms).to.equal(0);
   });

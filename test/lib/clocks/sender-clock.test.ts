@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { correctSenderTime } from '../../../lib/clocks/sender-clock.js';
 
-describe('sender clock', () => {
+describe('lib: sender clock', () => {
   const received = Date.parse('2026-11-28T12:00:00.000Z');
   for (const [what, at, sentAt, expected] of [
     ['a clock three days slow', '2026-11-25T11:59:58.000Z', '2026-11-25T12:00:00Z', '2026-11-28T11:59:58.000Z'],

@@ -12,7 +12,7 @@ import {
 
 const STRANGER = 54_321;
 
-describe('files that others may have written', () => {
+describe('lib: untrusted files', () => {
   let folder: string;
   let file: string;
   beforeEach(async () => {
@@ -27,7 +27,7 @@ describe('files that others may have written', () => {
       ({ message }: Error) => message,
     );
 
-  it('are those writable by everyone, or by a group that is neither the process’s nor the folder’s', async function () {
+  it('include files writable by everyone, or by a group other than the process’s or folder’s', async function () {
     if (process.platform === 'win32') this.skip();
     expect(await readOwnedFile(file)).to.equal('text');
     for (const mode of [0o600, 0o644, 0o660]) {
@@ -45,7 +45,7 @@ describe('files that others may have written', () => {
     expect(await said(readOwnedFile(file))).to.equal('');
   });
 
-  it('are those of another user; root also trusts the owner of the folder (as root)', async function () {
+  it('include files of another user, except that root trusts the owner of the folder (as root)', async function () {
     if (process.geteuid?.() !== 0) this.skip();
     await chown(file, STRANGER, STRANGER);
     expect(await said(readOwnedFile(file))).to.contain(`belongs to user ${STRANGER}, and this is user 0`);
@@ -54,7 +54,7 @@ describe('files that others may have written', () => {
     expect(await readOwnedFile(file)).to.equal('text');
   });
 
-  it('are those that are not named, in a folder where everyone may create files', async function () {
+  it('include unnamed files in a folder where everyone may create files', async function () {
     if (process.platform === 'win32') this.skip();
     expect(await readDiscoveredFile(file)).to.equal('text');
     expect(await said(readDiscoveredFile(join(folder, 'none')))).to.contain('ENOENT');
@@ -69,7 +69,7 @@ describe('files that others may have written', () => {
     expect(await readDiscoveredFile(file)).to.equal('text');
   });
 
-  it('are only the folders where everyone may replace every file, and none that is missing', async function () {
+  it('include only folders in which everyone may replace every file, and no missing folder', async function () {
     if (process.platform === 'win32') this.skip();
     const shared = join(folder, 'shared');
     await mkdir(shared);

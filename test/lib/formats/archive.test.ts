@@ -1,4 +1,7 @@
-/** The strict reader of packages (contract 40, refused packages): every hostile archive by hand, and ordinary ones by foreign tools. */
+/**
+ * The strict reader of packages (contract 40, refused packages): every hostile archive by hand, and
+ * ordinary ones by foreign tools.
+ */
 import { expect } from 'chai';
 import { PACKAGE_LIMITS, UnsafePackage, readPackage, type PackageLimits } from '../../../lib/formats/archive.js';
 import { buildArchive } from '../../support/release-server.js';
@@ -28,7 +31,7 @@ describe('strict reading of packages', () => {
   it('accepts at most 8 GiB and 200,000 entries', () =>
     expect(PACKAGE_LIMITS).to.include({ unpackedBytes: 8 * 1024 ** 3, entries: 200_000 }));
 
-  describe('rejects, and names the entry', () => {
+  describe('rejects and names the entry', () => {
     for (const { what, entry, why, only, slow, limits, bytes } of HOSTILE_ARCHIVES) {
       it(what, async function () {
         const archive = bytes();
@@ -47,7 +50,7 @@ describe('strict reading of packages', () => {
     }
   });
 
-  describe('of a package that unpacks to more than 200 times its size', () => {
+  describe('compression ratio limit of 200', () => {
     const MIB = 1024 ** 2;
     const zeros = (mib: number): Buffer =>
       buildArchive([
@@ -56,9 +59,10 @@ describe('strict reading of packages', () => {
       ]);
 
     for (const mib of [0.1, 4, 60])
-      it(`takes one of ${mib} MiB`, async () => expect(await refusal(zeros(mib), 'any')).to.equal(null));
+      it(`accepts a package that unpacks to ${mib} MiB`, async () =>
+        expect(await refusal(zeros(mib), 'any')).to.equal(null));
 
-    it('rejects one of 70 MiB, and names its largest file', async () => {
+    it('rejects a package that unpacks to 70 MiB, and names its largest file', async () => {
       const refused = await refusal(zeros(70), 'any');
       expect(refused).to.include({ entry: 'zeros.bin' });
       expect(refused?.message).to.include('more than 200 times its size');

@@ -32,7 +32,7 @@ const facts: FreshnessContext = {
 };
 
 describe('freshness statements', () => {
-  it('are read as they are written', () => {
+  it('are parsed as they are written', () => {
     expect(parseFreshness(JSON.stringify(statement))).to.deep.equal(statement);
     const broken: object[] = [
       { schema: 2 },

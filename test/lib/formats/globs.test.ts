@@ -15,7 +15,7 @@ function oracle(glob: string): RegExp {
   return new RegExp(`^${source}$`, 'su');
 }
 
-describe('globs over a whole relative path', () => {
+describe('globs over a complete relative path', () => {
   const cases: [glob: string, yes: string[], no: string[]][] = [
     ['*.pdb', ['app.pdb', '.pdb'], ['lib/app.pdb', 'app.pdb.gz']],
     ['**/*.pdb', ['app.pdb', 'lib/app.pdb', 'a/b/c.pdb'], ['app.pdbx']],
@@ -36,13 +36,13 @@ describe('globs over a whole relative path', () => {
       expect(no.filter((path) => matches(path))).to.deep.equal([]);
     });
 
-  it('any of several', () => {
+  it('match any of several patterns', () => {
     const matches = createGlobMatcher(['a', 'b/*']);
     expect([matches('a'), matches('b/c'), matches('c')]).to.deep.equal([true, true, false]);
     expect(createGlobMatcher([])('a')).to.equal(false);
   });
 
-  it('matches what the regular expression matches', () => {
+  it('match the same paths as the equivalent regular expression', () => {
     const part = fc.constantFrom('a', 'b', '/', '*', '**', '**/', '?', '.', '/**/');
     const glob = fc.array(part, { minLength: 1, maxLength: 8 }).map((parts) => parts.join(''));
     const path = fc.array(fc.constantFrom('a', 'b', '/', '.', 'ab'), { maxLength: 8 }).map((parts) => parts.join(''));
@@ -54,12 +54,12 @@ describe('globs over a whole relative path', () => {
     );
   });
 
-  it('takes linear time', () => {
+  it('match in linear time', () => {
     const matches = createGlobMatcher(['**/*a'.repeat(40), '*a'.repeat(200), '**a'.repeat(200)]);
     expectLinear(() => expect(matches('a'.repeat(2_000) + 'b')).to.equal(false));
   });
 
-  it('rejects invalid globs', () => {
+  it('reject invalid patterns', () => {
     expect(findGlobFault('')).to.equal('is empty');
     expect(findGlobFault('a\\b')).to.match(/back-slash/);
     expect(findGlobFault('/a')).to.match(/relative/);
@@ -67,7 +67,7 @@ describe('globs over a whole relative path', () => {
     expect(findGlobFault('**/*.js')).to.equal(null);
   });
 
-  it('name a folder with a slash at its end', () => {
+  it('match a folder with a trailing slash', () => {
     expect([normalizeGlob('secrets/'), normalizeGlob('a/*.txt')]).to.deep.equal(['secrets/**', 'a/*.txt']);
   });
 

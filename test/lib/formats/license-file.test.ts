@@ -30,13 +30,13 @@ function privateKey(text: string): KeyObject {
 const signed = (key: KeyObject, alg: string, text: string): string =>
   sign(alg === 'ed25519' ? null : 'sha256', Buffer.from(text), key).toString('base64');
 
-describe('clients: license files', function () {
+describe('license files', function () {
   for (const { name, license_key, kid, alg, public_key, file: text } of vectors) {
     describe(name, () => {
       const check = (changed: string, more: object = {}) =>
         verifyLicenseFile(changed, public_key, { product: 'shop', machineId: 'web-1', now: NOW, ...more });
 
-      it('verifies, and its key is what the setting gives', () => {
+      it('verifies, and contains the id of the configured key', () => {
         const { valid, payload } = check(text);
         expect(valid).to.equal(true);
         expect(payload).to.include({ product: 'shop', machine_id: 'web-1', schema: 1 });
@@ -62,7 +62,7 @@ describe('clients: license files', function () {
       for (const [carrier, carry] of Object.entries(FILE_CARRIERS))
         it(`accepts ${carrier}`, () => expect(check(carry(text))).to.include({ valid: true }));
 
-      it('is invalid before and after its time, also when the clock moved backwards', () => {
+      it('is invalid before and after its validity period, even when the clock moved backwards', () => {
         expect(check(text, { now: NOW - 3_600_001 }).reason).to.equal('not_yet_valid');
         expect(check(text, { now: Date.parse('2020-01-01') }).reason).to.equal('not_yet_valid');
         expect(check(text, { now: NOW + 30 * 86_400_000 }).reason).to.equal('file_expired');
@@ -70,7 +70,7 @@ describe('clients: license files', function () {
         expect(check(text, { machineId: 'web-2' }).reason).to.equal('wrong_machine');
       });
 
-      it('rejects a file of another key or signed for another algorithm', () => {
+      it('rejects a file signed with another key or algorithm', () => {
         const others = vectors.filter((one) => one.kid !== kid).map((one) => one.public_key);
         for (const other of others) expect(verifyLicenseFile(text, other, { now: NOW }).reason).to.equal('unknown_key');
         expect(verifyLicenseFile(text, [...others, public_key], { now: NOW }).valid).to.equal(true);
@@ -90,7 +90,7 @@ describe('clients: license files', function () {
     });
   }
 
-  it('rejects texts that are not files', () => {
+  it('rejects texts that are not license files', () => {
     const pem = vectors[0]?.public_key ?? '';
     for (const text of ['', 'x', '-----BEGIN LICENSE FILE-----\n-----END LICENSE FILE-----\n', 'A'.repeat(1_000_000)])
       expect(verifyLicenseFile(text, pem)).to.deep.equal({ valid: false, reason: 'malformed' });

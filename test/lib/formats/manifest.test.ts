@@ -21,7 +21,7 @@ const release = {
 };
 
 describe('manifests', () => {
-  it('have their members in the contract’s order, files by code point, what is preserved marked', () => {
+  it('list members in the contract’s order and files by code point, and mark preserved files', () => {
     expect(formatManifest(release)).to.equal(
       `{"schema":1,"product":"shop","version":"1.2.0","channel":"stable","platform":"any",` +
         `"published_at":"2026-11-20T10:00:00.000Z","package":{"sha256":"${HASH}","size":10},"files":[` +
@@ -31,7 +31,7 @@ describe('manifests', () => {
     );
   });
 
-  it('are read as they were built', () => {
+  it('are parsed as they were built', () => {
     const full = {
       ...release,
       min_version: '1.0',
@@ -42,7 +42,7 @@ describe('manifests', () => {
     expect(JSON.stringify(readManifest(text))).to.equal(text);
   });
 
-  it('may have members that a newer server writes', () => {
+  it('may have additional members written by a newer server', () => {
     const text = JSON.stringify({ ...(JSON.parse(formatManifest(release)) as object), later: true });
     expect(readManifest(text)).to.not.have.property('later');
   });
@@ -102,7 +102,7 @@ describe('manifests', () => {
     for (const text of ['', '{', '[]', 'null', '1']) expect(() => readManifest(text)).to.throw(InvalidManifest);
   });
 
-  it('belong to one release', () => {
+  it('match only their release', () => {
     const manifest = readManifest(formatManifest(release));
     const asked = { product: 'shop', version: '1.2', channel: 'stable', platform: 'any' as const, sha256: HASH };
     expect(findIdentityMismatch(manifest, asked)).to.equal(null);

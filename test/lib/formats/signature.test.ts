@@ -13,7 +13,7 @@ describe('signatures', () => {
   const one = rsa();
   const bytes = Buffer.from('{"schema":1}');
 
-  it('verifies exactly the bytes that were signed', () => {
+  it('verify exactly the bytes that were signed', () => {
     const key = parsePublicKey(pemOf(one.publicKey));
     const signature = signed(bytes, one.privateKey);
     expect(isSignedBy(key, bytes, signature)).to.equal(true);
@@ -21,7 +21,7 @@ describe('signatures', () => {
     expect(isSignedBy(parsePublicKey(pemOf(rsa().publicKey)), bytes, signature)).to.equal(false);
   });
 
-  it('uses the algorithm of the key', () => {
+  it('use the algorithm of the key', () => {
     const { publicKey, privateKey } = generateKeyPairSync('ed25519');
     const key = parsePublicKey(pemOf(publicKey));
     expect(key.algorithm).to.equal('ed25519');
@@ -29,7 +29,7 @@ describe('signatures', () => {
     expect(isSignedBy(key, bytes, signed(bytes, one.privateKey))).to.equal(false);
   });
 
-  it('accepts signatures in canonical base64 only', () => {
+  it('accept only canonical base64', () => {
     const signature = signed(bytes, one.privateKey);
     const key = parsePublicKey(pemOf(one.publicKey));
     for (const other of [`${signature}\n`, ` ${signature}`, signature.replace(/=+$/, ''), `${signature}AAAA`, '', 'x'])
@@ -39,7 +39,7 @@ describe('signatures', () => {
     expect(decodeCanonicalBase64('QQ')).to.equal(null);
   });
 
-  it('rejects invalid, weak and private keys, and other kinds', () => {
+  it('reject invalid, weak and private keys, and other key types', () => {
     const refused = [
       '',
       'hello',
@@ -53,7 +53,7 @@ describe('signatures', () => {
     for (const pem of refused) expect(() => parsePublicKey(pem), pem.slice(0, 40)).to.throw(KeyRefused);
   });
 
-  describe('a chain of predecessors', () => {
+  describe('chain of predecessors', () => {
     const keys = [rsa(), rsa(), rsa()];
     const pems = keys.map(({ publicKey }) => pemOf(publicKey));
     const at = (i: number): { publicKey: KeyObject; privateKey: KeyObject } => keys[i] ?? one;
@@ -66,16 +66,16 @@ describe('signatures', () => {
     const current = parsePublicKey(pems[2] ?? '');
     const chain = [predecessor(1, 2), predecessor(0, 1)];
 
-    it('is followed from every key in it', () => {
+    it('is followed from every key in the chain', () => {
       expect([0, 1, 2].map((i) => hasTrustedChain(pin(i), current, chain))).to.deep.equal([true, true, true]);
     });
 
-    it('is not followed from another key', () => {
+    it('is not followed from a key outside the chain', () => {
       expect(hasTrustedChain(parsePublicKey(pemOf(one.publicKey)).spkiSha256, current, chain)).to.equal(false);
       expect(hasTrustedChain('', current, chain)).to.equal(false);
     });
 
-    it('is not followed over a link that is missing, forged or in another order', () => {
+    it('is not followed over a missing, forged or reordered link', () => {
       expect(hasTrustedChain(pin(0), current, [predecessor(0, 1)])).to.equal(false);
       expect(hasTrustedChain(pin(0), current, [...chain].reverse())).to.equal(false);
       const forged = { public_key: pems[0] ?? '', signature: signed(der(1), at(1).privateKey) };

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { getProxyForUrl, InvalidProxyVariable } from '../../../lib/http/proxy.js';
 
-describe('getProxyForUrl', () => {
+describe('lib: getProxyForUrl', () => {
   const CASES: [name: string, url: string, env: Record<string, string>, proxy: string | null][] = [
     ['returns null without variables', 'http://a.test/', {}, null],
     ['assumes http:// without a scheme (S09)', 'http://a.test/', { HTTP_PROXY: 'proxy:3128' }, 'http://proxy:3128/'],

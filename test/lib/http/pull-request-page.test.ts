@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { getPullRequestPage } from '../../../lib/http/pull-request-page.js';
 
-describe('the page of a pull request', () => {
+describe('lib: pull request pages', () => {
   const PAGE = 'github.com/acme/shop/pull/42';
   for (const [address, page] of [
     ['https://github.com/acme/shop/pull/42', PAGE],

@@ -4,7 +4,7 @@ import { decodeText } from '../../../lib/text/decode-text.js';
 const bytes = (...parts: (string | number[])[]): Buffer =>
   Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : Buffer.from(part))));
 
-describe('decodeText', () => {
+describe('lib: decodeText', () => {
   for (const [what, given, contentType, expected] of [
     ['UTF-8 without being told', Buffer.from('schön'), undefined, 'schön'],
     ['a byte order mark', bytes([0xef, 0xbb, 0xbf], '{"a":1}'), 'application/json', '{"a":1}'],
@@ -34,7 +34,7 @@ describe('decodeText', () => {
     ['a charset that nobody knows', Buffer.from('ü'), 'text/plain; charset=klingon', 'ü'],
     ['nothing', Buffer.alloc(0), 'text/plain; charset=utf-8', ''],
   ] as const)
-    it(`reads ${what}`, () => {
+    it(`decodes ${what}`, () => {
       expect(decodeText(given, contentType)).to.equal(expected);
     });
 });

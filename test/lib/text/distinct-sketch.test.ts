@@ -26,15 +26,15 @@ const sketchOf = (all: readonly SketchHash[]): string | null => addHashes(null, 
 /** Names of people, often of the same few. */
 const people = fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 300 }).map((names) => names.map(print));
 
-describe('a sketch of different things', () => {
-  it('is exact for few values, and null for none', () => {
+describe('lib: distinct-count sketch', () => {
+  it('is exact for few values, and null for no values', () => {
     expect(estimateDistinct(null)).to.equal(0);
     expect(addHashes(null, [])).to.equal(null);
     for (let n = 1; n <= MAX_EXACT_COUNT; n++) expect(estimateDistinct(sketchOf(prints(0, n)))).to.equal(n);
     expect(MAX_EXACT_COUNT).to.be.at.least(50);
   });
 
-  it('has at most 256 characters that JSON does not escape', () => {
+  it('has at most 256 characters, none of which JSON escapes', () => {
     fc.assert(
       fc.property(people, fc.integer({ min: 0, max: 3_000 }), (few, many) => {
         const text = sketchOf([...few, ...prints(0, many)]) ?? '';
@@ -66,7 +66,7 @@ describe('a sketch of different things', () => {
     }
   });
 
-  it('is the same text in any order, and the same sketch where nothing is new', () => {
+  it('is the same text in any order, and unchanged for repeated values', () => {
     fc.assert(
       fc.property(people, people, (a, b) => {
         const whole = sketchOf([...a, ...b]);
@@ -77,7 +77,7 @@ describe('a sketch of different things', () => {
     );
   });
 
-  it('merges two sketches as if one had received all values: in any order and grouping, and repeatedly', () => {
+  it('merges two sketches as if one had received all values, associatively and idempotently', () => {
     fc.assert(
       fc.property(people, people, people, (a, b, c) => {
         const [x, y, z] = [sketchOf(a), sketchOf(b), sketchOf(c)];

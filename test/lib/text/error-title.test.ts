@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { getShortClassName, toErrorTitle } from '../../../lib/text/error-title.js';
 
-describe('errorstream: titles', () => {
+describe('lib: error titles', () => {
   const classes: [string, string][] = [
     ['TypeError', 'TypeError'],
     ['System.InvalidOperationException', 'InvalidOperationException'],
@@ -31,10 +31,10 @@ describe('errorstream: titles', () => {
     ['{"password":"hunter2"}', '{"password":"hunter2"}'],
   ];
   for (const [name, short] of classes) {
-    it(`${JSON.stringify(name)} is ${short}`, () => expect(getShortClassName(name)).to.equal(short));
+    it(`shortens ${JSON.stringify(name)} to ${short}`, () => expect(getShortClassName(name)).to.equal(short));
   }
 
-  it('is class and first line', () => {
+  it('consist of class and first line', () => {
     expect(toErrorTitle('a.b.C', 'it breaks\nsecond')).to.equal('C: it breaks');
     expect(toErrorTitle('a.b.C', '\r\n  it breaks \r\nsecond')).to.equal('C: it breaks');
     expect(toErrorTitle(null, 'it breaks')).to.equal('it breaks');
@@ -43,7 +43,7 @@ describe('errorstream: titles', () => {
     expect(toErrorTitle('C', '😀'.repeat(161))).to.equal(`C: ${'😀'.repeat(160)}`);
   });
 
-  it('is one line of limited length, never empty', () => {
+  it('are a single line of limited length, never empty', () => {
     const unit = fc.constantFrom(
       'a',
       'É',

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { hideTexts, redactText } from '../../../lib/text/hidden-texts.js';
 
-describe('lib: hidden texts', () => {
+describe('lib: hidden text', () => {
   hideTexts(['zq7-first', 'short', 'zq7-first-and-longer', 'zq7 & more']);
 
   for (const [text, masked] of [
@@ -10,5 +10,5 @@ describe('lib: hidden texts', () => {
     ['https://a.example/?key=zq7%20%26%20more', 'https://a.example/?key=[redacted]'],
     ['a short word', 'a short word'],
   ] as const)
-    it(`masks what is hidden in: ${text}`, () => expect(redactText(text)).to.equal(masked));
+    it(`masks hidden parts of: ${text}`, () => expect(redactText(text)).to.equal(masked));
 });

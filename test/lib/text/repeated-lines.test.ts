@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { RepeatedLineLimiter } from '../../../lib/text/repeated-line-limiter.js';
 
-describe('repeated lines', () => {
+describe('lib: repeated log lines', () => {
   let now: number;
   let lines: RepeatedLineLimiter;
   beforeEach(() => {
@@ -9,7 +9,7 @@ describe('repeated lines', () => {
     lines = new RepeatedLineLimiter(() => now, 3);
   });
 
-  it('logs the first, then one a minute with the number of omitted lines', () => {
+  it('logs the first line, then one a minute with the number of suppressed lines', () => {
     expect(lines.admit('a')).to.deep.equal({});
     for (let n = 0; n < 1_000; n++) expect(lines.admit('a')).to.equal(null);
     expect(lines.admit('b')).to.deep.equal({});
@@ -21,7 +21,7 @@ describe('repeated lines', () => {
     expect(lines.admit('a')).to.deep.equal({});
   });
 
-  it('restarts after its end, and reports the lines that were not logged', () => {
+  it('restarts after the condition ends, and reports the number of suppressed lines', () => {
     lines.admit('a');
     lines.admit('a');
     lines.admit('a');
@@ -30,7 +30,7 @@ describe('repeated lines', () => {
     expect(lines.admit('a')).to.deep.equal({});
   });
 
-  it('counts new lines together above the limit', () => {
+  it('counts additional distinct lines together above the limit', () => {
     const told = Array.from({ length: 10_000 }, (_, n) => lines.admit(`line ${n}`)).filter((more) => more !== null);
     expect(told).to.have.lengthOf(4);
     now += 60_000;

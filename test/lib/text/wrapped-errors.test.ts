@@ -1,4 +1,7 @@
-/** Exceptions that only carry another one (contract 21, amendments), in the traces that each language prints. */
+/**
+ * Exceptions that only carry another one (contract 21, amendments), in the traces that each
+ * language prints.
+ */
 import { expect } from 'chai';
 import { findInnerError, isWrapperError, listMemberTypes } from '../../../lib/text/wrapped-errors.js';
 import { findFirstFrame } from '../../../plugins/bugs/grouping/stack-trace.js';
@@ -68,16 +71,16 @@ const CARRIED: Readonly<Record<string, readonly [string, string, string, string]
   ],
 };
 
-describe('wrapped errors', () => {
+describe('lib: wrapped errors', () => {
   for (const [name, [trace, type, message, origin]] of Object.entries(CARRIED))
-    it(`${name}: ${type}`, () => {
+    it(`${name}: finds the inner error ${type}`, () => {
       expect(findInnerError(trace)).to.include({ type, message });
       const frame = findFirstFrame(trace);
       expect(frame?.file ? normalizeOrigin(frame.file) : frame?.function?.toLowerCase()).to.equal(origin);
       expect(findInnerError(trace.replaceAll('\n', '\r\n'))).to.include({ type, message });
     });
 
-  it('finds nothing in a trace whose exception describes the cause', () => {
+  it('finds no inner error when the outer exception describes the cause', () => {
     for (const trace of [
       'com.acme.LoadFailed: no cart\n\tat com.acme.db.Pool.get(Pool.java:88)\nCaused by: java.io.IOException: x\n\tat com.acme.net.Sock.read(Sock.java:5)',
       'java.lang.reflect.InvocationTargetException\n\tat com.acme.db.Pool.get(Pool.java:88)',
@@ -88,7 +91,7 @@ describe('wrapped errors', () => {
       expect(findInnerError(trace)).to.equal(null);
   });
 
-  it('names the classes of a group of several', () => {
+  it('lists the classes of a group of several errors', () => {
     expect(
       listMemberTypes(
         '[AggregateError: All promises were rejected] {\n  [errors]: [\n    TypeError: a\n        at file:///a.js:3:40,\n    RangeError: b\n        at file:///a.js:3:75\n  ]\n}',

@@ -41,7 +41,7 @@ describe('access and projects: commands', () => {
     await run('user create', { username: 'root', role: 'admin', 'password-stdin': true }, [], `${PASSWORD}\n`);
   });
 
-  it('user create: id, username, role; the password from standard input without the line’s end', async () => {
+  it('user create prints id, username and role, and reads the password from standard input', async () => {
     const made = await json(
       'user create',
       { username: 'ada', role: 'member', 'password-stdin': true },
@@ -57,7 +57,7 @@ describe('access and projects: commands', () => {
     ).to.include({ code: 'validation_failed' });
   });
 
-  it('user create and passwd without standard input generate a random password and print it', async () => {
+  it('user create and passwd print a random password when standard input is empty', async () => {
     const made = await json('user create', { username: 'ada', role: 'installer' });
     expect(await check('ada', String(made['password']))).to.include({ username: 'ada' });
     const changed = await json('user passwd', { username: 'ADA' });
@@ -67,7 +67,7 @@ describe('access and projects: commands', () => {
     });
   });
 
-  it('user role, disable, enable, totp, list and delete', async () => {
+  it('supports user role, disable, enable, totp, list and delete', async () => {
     await run('user create', { username: 'ada', role: 'member' });
     expect(await json('user role', { username: 'ada', role: 'installer' })).to.include({
       username: 'ada',
@@ -86,7 +86,7 @@ describe('access and projects: commands', () => {
     });
   });
 
-  it('token create, list and revoke', async () => {
+  it('supports token create, list and revoke', async () => {
     const authenticator = w.others[AUTHENTICATOR.name] as Authenticator;
     const made = await json('token create', {
       name: 'ci',
@@ -112,7 +112,7 @@ describe('access and projects: commands', () => {
     expect(await refused(run('token revoke', {}, ['nope']))).to.include({ code: 'not_found' });
   });
 
-  it('token create with --source and --project', async () => {
+  it('supports token create with --source and --project', async () => {
     expect((await json('token create', { name: 'm', scopes: 'watchdog:ping', source: 'web-1' }))['token']).to.match(
       /^wd_live_/,
     );
@@ -130,7 +130,7 @@ describe('access and projects: commands', () => {
     expect((await refused(run('token create', { name: 'm', scopes: 'x:y' }))).fields).to.have.property('scopes');
   });
 
-  it('token create with --agent', async () => {
+  it('supports token create with --agent', async () => {
     const agent = 'fixer-1';
     const made = await json('token create', { name: 'one', scopes: 'bugtracker:manage', agent });
     expect(made).to.include({ agent });
@@ -139,7 +139,7 @@ describe('access and projects: commands', () => {
     expect(await json('token create', { name: 'any', scopes: 'bugtracker:manage' })).to.include({ agent: null });
   });
 
-  it('project create, list and intake-key', async () => {
+  it('supports project create, list and intake-key', async () => {
     expect(await json('project create', { name: 'Shop' }, ['shop'])).to.include({
       slug: 'shop',
       number: 1,
@@ -155,7 +155,7 @@ describe('access and projects: commands', () => {
     expect(await refused(run('project intake-key', {}, ['nope']))).to.include({ code: 'not_found' });
   });
 
-  it('writes every change to the audit log with its command', async () => {
+  it('records every change in the audit log with its command', async () => {
     await run('user create', { username: 'ada', role: 'member' });
     await run('project create', {}, ['shop']);
     const { items } = await w.store.collection<{ id: string; actor: string }>('access_audit').find();

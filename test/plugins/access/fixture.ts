@@ -1,4 +1,7 @@
-/** The access plugin on the memory store, with a clock that the test moves and a hasher that costs nothing. */
+/**
+ * The access plugin on the memory store, with a clock that the test moves and a hasher that costs
+ * nothing.
+ */
 import 'reflect-metadata';
 import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { MemoryStore } from '../../../adapters/memory/store.js';

@@ -1,4 +1,7 @@
-/** Access and projects behind the real kernel and the real HTTP adapter, without a socket; and a browser with cookies. */
+/**
+ * Access and projects behind the real kernel and the real HTTP adapter, without a socket; and a
+ * browser with cookies.
+ */
 import 'reflect-metadata';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -18,7 +18,7 @@ describe('access: HTTP', function () {
   afterEach(() => fixture.stop());
 
   describe('token routes', () => {
-    it('provision: a token for one agent names it, and creates none for another', async () => {
+    it('provision binds a token to its agent, and an agent token creates none for another agent', async () => {
       const master = await fixture.token(['bugtracker:report']);
       const answer = await fixture.api('POST', PROVISION, master, { name: 'agent', agent: 'fixer-1' });
       expect(answer.status).to.equal(201);
@@ -29,7 +29,7 @@ describe('access: HTTP', function () {
       expect([long.status, Object.keys(long.json.error?.fields ?? {})]).to.deep.equal([422, ['agent']]);
     });
 
-    it('provision: 201 with the token once, and no-store', async () => {
+    it('provision returns 201 with the token once, and Cache-Control no-store', async () => {
       const answer = await fixture.api('POST', PROVISION, await fixture.token(['bugtracker:report']), {
         name: 'agent',
         extra: 1,
@@ -60,7 +60,7 @@ describe('access: HTTP', function () {
       ['an unknown project', { name: 'a', project: 'nope' }, 422, 'unknown_project', 'project'],
     ];
     for (const [what, body, status, code, field] of cases) {
-      it(`provision with ${what}: ${status} ${code}`, async () => {
+      it(`provision with ${what} returns ${status} ${code}`, async () => {
         const answer = await fixture.api('POST', PROVISION, await fixture.token(['bugtracker:report']), body);
         expect(answer.status).to.equal(status);
         expect(answer.json.error?.code).to.equal(code);
@@ -68,7 +68,7 @@ describe('access: HTTP', function () {
       });
     }
 
-    it('provision accepts 90 days', async () => {
+    it('provision accepts a lifetime of 90 days', async () => {
       const answer = await fixture.api('POST', PROVISION, await fixture.token([]), {
         name: 'a',
         expires_in_seconds: 90 * 86_400,
@@ -77,7 +77,7 @@ describe('access: HTTP', function () {
       expect(answer.json).to.deep.include({ scopes: [] });
     });
 
-    it('provision rejects every other credential', async () => {
+    it('provision rejects every other kind of credential', async () => {
       for (const kind of ['sub', 'setup', 'intake', 'watchdog'] as const) {
         const { token } = await fixture.parts.tokens.issue({
           kind,
@@ -97,7 +97,7 @@ describe('access: HTTP', function () {
       expect(none.headers['www-authenticate']).to.match(/^Bearer/);
     });
 
-    it('self: the flat record without the secret', async () => {
+    it('self returns the flat token record without the secret', async () => {
       const token = await fixture.token(['bugtracker:read']);
       const answer = await fixture.api('GET', SELF, token);
       expect(answer.status).to.equal(200);
@@ -134,7 +134,7 @@ describe('access: HTTP', function () {
       }
     });
 
-    it('a sub-token revokes itself, a master does not', async () => {
+    it('self lets a sub-token revoke itself, but not a master token', async () => {
       const master = await fixture.token(['bugtracker:read']);
       const { token: sub } = (await fixture.api('POST', PROVISION, master, { name: 'a' })).json as { token: string };
       expect((await fixture.api('DELETE', SELF, sub)).json).to.deep.equal({ status: 'success', deleted: true });
@@ -146,7 +146,7 @@ describe('access: HTTP', function () {
   });
 
   describe('login', () => {
-    it('shows the form, and redirects to the requested page', async () => {
+    it('shows the form and redirects to the requested page after login', async () => {
       const browser = fixture.browser();
       const away = await browser.get('/users');
       expect(away.status).to.be.oneOf([302, 303]);
@@ -197,20 +197,20 @@ describe('access: HTTP', function () {
       });
     }
 
-    it('keeps query and fragment of the requested page', async () => {
+    it('preserves query and fragment of the requested page', async () => {
       for (const next of ['/tokens?kind=master#t', '/account']) {
         const answer = await fixture.browser().post('/login', { username: 'admin', password: PASSWORD, next });
         expect([answer.status, answer.headers['location']]).to.deep.equal([303, next]);
       }
     });
 
-    it('401 with the form again, name kept, password not', async () => {
+    it('returns 401 and shows the form again with the name but without the password', async () => {
       const answer = await fixture.browser().post('/login', { username: 'ad"min', password: 'wrong-secret' });
       expect(answer.status).to.equal(401);
       expect(answer.text).to.include('name="password"').and.include('ad&quot;min').and.not.include('wrong-secret');
     });
 
-    it('403 csrf_failed without the token, or with another visitor’s', async () => {
+    it('returns 403 csrf_failed without the token or with the token of another visitor', async () => {
       const browser = fixture.browser();
       await browser.get('/login');
       expect((await browser.raw('/login', { username: 'admin', password: PASSWORD })).status).to.equal(403);
@@ -224,7 +224,7 @@ describe('access: HTTP', function () {
   describe('account', () => {
     const session = async (browser: Browser): Promise<number> => (await browser.get('/account')).status;
 
-    it('changes the password: requires the current one, and ends all sessions', async () => {
+    it('requires the current password to change it, and ends all sessions', async () => {
       const browser = await fixture.signedIn();
       const other = await fixture.signedIn();
       const form = {
@@ -251,7 +251,7 @@ describe('access: HTTP', function () {
       expect(await session(await fixture.signedIn('admin', 'another-long-phrase'))).to.equal(200);
     });
 
-    it('lists the own sessions and ends one', async () => {
+    it('lists the user’s sessions and ends a selected session', async () => {
       const browser = await fixture.signedIn();
       const other = await fixture.signedIn();
       const page = await browser.get('/account');
@@ -265,7 +265,7 @@ describe('access: HTTP', function () {
       );
     });
 
-    it('enables TOTP with QR code and recovery codes, requires it at the next login, and disables it', async () => {
+    it('enables TOTP with QR code and recovery codes, requires it at login, and disables it', async () => {
       const browser = await fixture.signedIn();
       const refused = await browser.post('/account/totp', { totp_password: 'nope' }, '/account');
       expect(refused.status).to.equal(422);
@@ -311,7 +311,7 @@ describe('access: HTTP', function () {
     const idOf = async (admin: Browser, username: string): Promise<string> =>
       new RegExp(`/users/([0-9a-f-]{36})">${username}<`).exec((await admin.get('/users')).text)?.[1] ?? '';
 
-    it('denies members, with a page that names the allowed roles', async () => {
+    it('denies access to members with a page that names the allowed roles', async () => {
       const admin = await fixture.signedIn();
       await admin.post('/users', { username: 'mem', role: 'member', password: PASSWORD });
       const member = await fixture.signedIn('mem');
@@ -326,7 +326,7 @@ describe('access: HTTP', function () {
       expect(await idOf(admin, 'x')).to.equal('');
     });
 
-    it('creates, and shows errors without the password', async () => {
+    it('creates users, and shows errors without echoing the password', async () => {
       const admin = await fixture.signedIn();
       const bad = await admin.post('/users', { username: 'a:b', role: 'member', password: 'password1234' });
       expect(bad.status).to.equal(422);
@@ -343,7 +343,7 @@ describe('access: HTTP', function () {
       expect(await idOf(admin, 'mem')).to.match(/^[0-9a-f-]{36}$/);
     });
 
-    it('protects the last active administrator, with the reason', async () => {
+    it('protects the last active administrator and shows the reason', async () => {
       const admin = await fixture.signedIn();
       const id = await idOf(admin, 'admin');
       const page = await admin.get(`/users/${id}`);
@@ -359,7 +359,7 @@ describe('access: HTTP', function () {
       }
     });
 
-    it('disables, enables, sets a password, resets TOTP and deletes, with an audit entry each', async () => {
+    it('disables, enables, resets password and TOTP, and deletes, with one audit entry each', async () => {
       const admin = await fixture.signedIn();
       await admin.post('/users', { username: 'mem', role: 'member', password: PASSWORD });
       const id = await idOf(admin, 'mem');
@@ -387,7 +387,7 @@ describe('access: HTTP', function () {
       );
     });
 
-    it('sends administrators to /account for their own password', async () => {
+    it('redirects administrators to /account to change their password', async () => {
       const admin = await fixture.signedIn();
       const id = await idOf(admin, 'admin');
       const answer = await admin.post(`/users/${id}/password`, { password: 'another-long-phrase' }, '/users');
@@ -397,7 +397,7 @@ describe('access: HTTP', function () {
   });
 
   describe('tokens page', () => {
-    it('creates a master token and shows it once', async () => {
+    it('creates a master token and shows it only once', async () => {
       const admin = await fixture.signedIn();
       const form = {
         name: 'ci <b>',
@@ -421,7 +421,7 @@ describe('access: HTTP', function () {
       expect(list.text).to.include('ci &lt;b&gt;').and.include(token.slice(0, 12)).and.not.include(token);
     });
 
-    it('returns 422 with the form and its values', async () => {
+    it('returns 422 with the submitted values in the form', async () => {
       const admin = await fixture.signedIn();
       const answer = await admin.post('/tokens', { name: '', scopes: 'license:read', source: 'web 1' }, '/tokens/new');
       expect(answer.status).to.equal(422);
@@ -430,7 +430,7 @@ describe('access: HTTP', function () {
         .and.match(/value="license:read" checked/);
     });
 
-    it('counts sub-tokens, revokes and deletes', async () => {
+    it('shows the number of sub-tokens, revokes and deletes tokens', async () => {
       const admin = await fixture.signedIn();
       const { id, token } = await fixture.parts.tokens.issue({
         kind: 'master',

@@ -9,7 +9,7 @@ import { toLocalPath } from '../../../plugins/access/pages/form.js';
 import { findPasswordProblem } from '../../../plugins/access/model/password.js';
 import { isTokenShaped, TOKEN_PREFIXES } from '../../../plugins/access/model/token.js';
 
-describe('access: pure parts', function () {
+describe('access: pure functions', function () {
   it('never redirects to another host after the login', () => {
     const home = new URL('https://aos.test/');
     fc.assert(
@@ -26,7 +26,7 @@ describe('access: pure parts', function () {
     );
   });
 
-  it('rejects names that an access file cannot hold, and has one key for every form', () => {
+  it('rejects names invalid in an access file, and maps every Unicode form to one key', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 80 }), (given) => {
         const checked = checkUsername(given);
@@ -38,7 +38,7 @@ describe('access: pure parts', function () {
     );
   });
 
-  it('checks any password without failing, and accepts none that bcrypt would truncate', () => {
+  it('validates any password without throwing, and accepts none that bcrypt would truncate', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), fc.string({ maxLength: 20 }), (password, username) => {
         if (findPasswordProblem(password, username) === null) expect(Buffer.byteLength(password)).to.be.within(12, 72);
@@ -46,7 +46,7 @@ describe('access: pure parts', function () {
     );
   });
 
-  it('rejects common passwords with digits or marks appended', () => {
+  it('rejects common passwords with digits or punctuation appended', () => {
     for (const base of [
       '1qaz2wsx',
       'trustno1',
@@ -67,7 +67,7 @@ describe('access: pure parts', function () {
     }
   });
 
-  it('recognizes the format of a token', () => {
+  it('recognizes the token format', () => {
     for (const prefix of Object.values(TOKEN_PREFIXES)) {
       expect(isTokenShaped(prefix + 'a'.repeat(43))).to.equal(true);
       for (const tail of ['a'.repeat(42), 'a'.repeat(44), `${'a'.repeat(42)}-`, `${'a'.repeat(43)}\n`]) {
@@ -76,14 +76,14 @@ describe('access: pure parts', function () {
     }
   });
 
-  it('lets manage imply read, and nothing else', () => {
+  it('manage implies read and no other scope', () => {
     expect(hasScope(['license:manage'], 'license:read')).to.equal(true);
     expect(hasScope(['license:read'], 'license:manage')).to.equal(false);
     expect(hasScope(['license:manage'], 'webhooks:manage')).to.equal(false);
     expect(hasScope(['bugtracker:manage'], 'bugtracker:report')).to.equal(false);
   });
 
-  it('names a browser', () => {
+  it('derives a browser name from the user agent', () => {
     const chrome = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0 Safari/537.36';
     expect(formatBrowserName(chrome)).to.equal('Chrome on Linux');
     expect(formatBrowserName(`${chrome} Edg/141.0`)).to.equal('Edge on Linux');

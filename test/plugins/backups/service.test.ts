@@ -1,4 +1,6 @@
-/** When the service makes a backup, and what it says of the newest one (contract 95, command line). */
+/**
+ * When the service makes a backup, and what it says of the newest one (contract 95, command line).
+ */
 import { expect } from 'chai';
 import { isBackupDue, isBackupOverdue } from '../../../plugins/backups/schedule.js';
 import { BackupService } from '../../../plugins/backups/service.js';
@@ -11,8 +13,8 @@ const HOUR = 3_600_000;
 const CONFIG = { every_hours: 24, path: 'backups', keep: 7 };
 const state = { everyMs: 24 * HOUR, runningMs: HOUR, newestAgeMs: null, failedAgoMs: null };
 
-describe('the schedule of backups', () => {
-  it('is due when none exists or the newest is old enough, never right after the start or when disabled', () => {
+describe('backup schedule', () => {
+  it('is due without a recent backup, but never right after startup or when disabled', () => {
     expect(isBackupDue(state)).to.equal(true);
     expect(isBackupDue({ ...state, newestAgeMs: 24 * HOUR })).to.equal(true);
     expect(isBackupDue({ ...state, newestAgeMs: 23 * HOUR })).to.equal(false);
@@ -20,7 +22,7 @@ describe('the schedule of backups', () => {
     expect(isBackupDue({ ...state, everyMs: 0 })).to.equal(false);
   });
 
-  it('retries a failed one after an hour, or after the interval where it is shorter', () => {
+  it('retries a failed backup after an hour, or after a shorter interval', () => {
     expect(isBackupDue({ ...state, failedAgoMs: HOUR - 1 })).to.equal(false);
     expect(isBackupDue({ ...state, failedAgoMs: HOUR })).to.equal(true);
     expect(isBackupOverdue(state)).to.equal(false);
@@ -47,7 +49,7 @@ describe('automatic backups', () => {
   const service = new BackupService(backups, clock, new RecordingLog(), CONFIG);
   const tick = (): Promise<void> => service.runIfDue(new AbortController().signal);
 
-  it('are made when due and shown in health, which fails from a failed one until a success', async () => {
+  it('run when due and are shown in health, which fails after a failure until a success', async () => {
     await tick();
     expect(made).to.have.length(0);
     expect(await service.checkHealth()).to.deep.include({ ok: true, last_at: null, path: '/var/aos/backups' });
@@ -71,7 +73,7 @@ describe('automatic backups', () => {
     expect(await service.checkHealth()).to.include({ ok: true });
   });
 
-  it('are not made on another engine, without a fault', async () => {
+  it('do not run on another engine, without an error', async () => {
     const other = new BackupService(NO_BACKUPS, clock, new RecordingLog(), CONFIG);
     await other.runIfDue(new AbortController().signal);
     expect(await other.checkHealth()).to.deep.include({ ok: true, last_at: null, path: null });

@@ -21,7 +21,9 @@ export const DEATHS: readonly Death[] = [
   { late: true, when: 'was answered, by a clock a year ahead', pass: (clock) => clock.set(clock.now() - YEAR_MS) },
 ];
 
-/** A store whose `n`th write, and everything after it, fails; with `late` that write still arrives. */
+/**
+ * A store whose `n`th write, and everything after it, fails; with `late` that write still arrives.
+ */
 export function dying(store: DocumentStore, n: number, late: boolean): { store: DocumentStore; died: () => boolean } {
   let left = n;
   /** As long as the process lives. */

@@ -1,4 +1,7 @@
-/** The services of the bugs plugin over a store of the test's choice, with a clock that the test moves. */
+/**
+ * The services of the bugs plugin over a store of the test's choice, with a clock that the test
+ * moves.
+ */
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
 import { ContainerScope } from '../../../kernel/container.js';
@@ -221,7 +224,10 @@ export const settled = (fixture: Fixture): Promise<void> => fixture.jobs.stop();
 
 let made = 0;
 
-/** A fresh item, brought into a status by the shortest way. Grouping would take ids in titles for the same thing, short numbers not. */
+/**
+ * A fresh item, brought into a status by the shortest way. Grouping would take ids in titles for
+ * the same thing, short numbers not.
+ */
 export async function itemIn(fixture: Fixture, status: string, title = `Item ${++made}`): Promise<string> {
   const { id } = await fixture.bugs.record(report({ title }));
   const edit = (fields: object) => fixture.edits.edit(id, MANAGER, fields);

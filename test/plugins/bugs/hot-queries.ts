@@ -1,7 +1,8 @@
 /**
- * The hot look-ups of the bug tracker as data: plans.test.ts asks SQLite for its plan of each, rules.test.ts holds each against
- * the declared indexes, because no test server shows MongoDB's plans. `filter` names the paths that an index must begin with (equality or range), `sort` those it must order.
- * Look-ups by id need none.
+ * The hot look-ups of the bug tracker as data: plans.test.ts asks SQLite for its plan of each,
+ * rules.test.ts holds each against the declared indexes, because no test server shows MongoDB's
+ * plans. `filter` names the paths that an index must begin with (equality or range), `sort` those
+ * it must order. Look-ups by id need none.
  */
 import type { Sort } from '../../../ports/store.js';
 

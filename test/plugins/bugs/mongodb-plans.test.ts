@@ -1,8 +1,8 @@
 /**
- * The plans of the bug tracker's queries on MongoDB (adapters/mongodb/indexes.ts).
- * No test server shows MongoDB's plans, so they follow from its rules: an index serves a query whose conditions and order
- * it begins with; else it finds what one condition asks for, while another one is walked in the order of the list, and the
- * faster of both is the plan.
+ * The plans of the bug tracker's queries on MongoDB (adapters/mongodb/indexes.ts). No test server
+ * shows MongoDB's plans, so they follow from its rules: an index serves a query whose conditions
+ * and order it begins with; else it finds what one condition asks for, while another one is walked
+ * in the order of the list, and the faster of both is the plan.
  */
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
@@ -76,12 +76,12 @@ const OFFERED: readonly ItemQuery[] = [
   ] as const),
 ].map((name): ItemQuery => ({ [name]: ['low'] }));
 
-describe('bugs: plans on MongoDB', () => {
-  it('need few indexes', () => {
+describe('bugs: query plans on MongoDB', () => {
+  it('require few indexes', () => {
     expect(own.length + (shared === null ? 0 : 1) + 1, 'with that of the id').to.equal(16);
   });
 
-  it('are those of docs/scaling.md', async () => {
+  it('match the table in docs/scaling.md', async () => {
     const page = await readFile(join(findPackageRoot(), 'docs', 'scaling.md'), 'utf8');
     for (const { for: what, filter, sort } of HOT_QUERIES.filter(({ collection }) => collection === 'items')) {
       const plan = planOf({ filter, order: sort[0]?.[0] });
@@ -91,7 +91,7 @@ describe('bugs: plans on MongoDB', () => {
   });
 
   for (const offered of [...OFFERED, { regression: [true] }, { muted: [true] }]) {
-    it(`a list by ${Object.keys(offered).join()} reads no document in vain, in any order, alone and in a project`, () => {
+    it(`scan no extra documents for a list by ${Object.keys(offered).join()}, in any order or project`, () => {
       for (const sort of SORT_NAMES) {
         expect(planOf(queryOf(offered, sort)), sort).to.be.a('string');
         expect(planOf(queryOf({ ...offered, project: ['shop'] }, sort)), `${sort} in a project`).to.be.a('string');

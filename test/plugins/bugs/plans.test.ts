@@ -1,6 +1,6 @@
 /**
- * That SQLite answers every hot query from an index, in order, with nothing to sort, or by values of which few documents
- * have one.
+ * That SQLite answers every hot query from an index, in order, with nothing to sort, or by values
+ * of which few documents have one.
  */
 import { expect } from 'chai';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -16,7 +16,7 @@ import { listSlotIds } from '../../../plugins/bugs/item/document-ids.js';
 import { HOT_QUERIES } from './hot-queries.js';
 import type { Filter, Sort } from '../../../ports/store.js';
 
-describe('bugs: plans of the hot queries', () => {
+describe('bugs: query plans of hot queries', () => {
   let folder = '';
   let connection: Connection;
   before(async () => {
@@ -37,7 +37,7 @@ describe('bugs: plans of the hot queries', () => {
   };
 
   for (const { collection, for: what, filter, sort } of HOT_QUERIES) {
-    it(`${collection}: ${what}`, () => {
+    it(`${collection}: uses an index for ${what}`, () => {
       const sorted = sort[0]?.[0];
       const conditions = Object.fromEntries(filter.map((path) => [path, path === sorted ? { gt: 'a' } : 'a']));
       const plan = planOf(collection, conditions, sort);
@@ -53,12 +53,12 @@ describe('bugs: plans of the hot queries', () => {
     });
   }
 
-  it('the occurrences of an item are looked up by their ids', () => {
+  it('looks up the occurrences of an item by their ids', () => {
     const plan = planOf('occurrences', { id: { in: listSlotIds('a') } }, [['received_at', 'desc']]);
     expect(plan).to.match(/^SEARCH occurrences USING INDEX sqlite_autoindex_occurrences_1 \(id=\?\)/);
   });
 
-  it('action=next of an agent walks the queue in its order, with any filter', () => {
+  it('action=next of an agent reads the queue in index order, with any filter', () => {
     for (const more of [{}, { project: 'a' }, { type: 'bug' }, { project: 'a', type: 'bug' }, { severity: 'low' }]) {
       const queue = { ...more, target_agent: { in: [null, 'me'] }, queue_key: { gt: '1', lt: '2' } };
       const filter = narrowToAny(queue, excludeReleasedBy('abc123', '2026-11-20T08:15:30.123Z'));

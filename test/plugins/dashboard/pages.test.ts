@@ -15,7 +15,7 @@ describe('POST /theme', () => {
     expect(answer.cookies).to.deep.equal([{ name: 'svc_theme', value: 'dark', maxAgeSeconds: 31_536_000 }]);
   });
 
-  it('rejects another theme', () => {
+  it('rejects an invalid theme', () => {
     for (const body of [{ theme: 'pink' }, {}, null, { theme: ['dark'] }]) {
       expect(() => post(body))
         .to.throw(ServiceError)
@@ -51,7 +51,7 @@ describe('/', () => {
   const view = (panels: object, first: object | null = null): string =>
     renderFile('plugins/dashboard/views/dashboard.hbs', { panels, first });
 
-  it('shows the first steps with their commands, and which of them have happened', () => {
+  it('shows the getting-started steps with their commands and completion', () => {
     const html = view({ attention: [], trend: [] }, { steps, done: 1, all: 2 });
     expect(html.match(/data-copy=/g)).to.have.length(2);
     expect(html)
@@ -60,7 +60,7 @@ describe('/', () => {
       .and.match(/is-done[\s\S]*Done/);
   });
 
-  it('shows panels as their plugins made them, and where the steps went', () => {
+  it('shows panels as rendered by their plugins, and hides the completed steps', () => {
     const html = view({
       attention: [{ id: 'bugs.critical', html: new Html('<b>2</b>') }],
       trend: [{ id: 'errors.hourly', html: new Html('<svg></svg>') }],

@@ -26,11 +26,11 @@ describe('dispatch: rules', () => {
     ['another tag', { tag: 'night' }, false],
     ['no condition, but disabled', { enabled: false }, false],
   ] as const)
-    it(`${expected ? 'fit' : 'do not fit'} with ${what}`, () => {
+    it(`${expected ? 'fit' : 'do not fit'} an item with ${what}`, () => {
       expect(matchesRequestRule({ ...RULE, ...change }, ITEM)).to.equal(expected);
     });
 
-  it('are described by their conditions', () => {
+  it('are named by their conditions', () => {
     expect(formatRuleName(RULE)).to.equal('all items');
     expect(formatRuleName({ ...RULE, project: 'shop', severity: 'high', tag: 'x' })).to.equal(
       'high or graver of shop tagged x',

@@ -29,8 +29,8 @@ const report = (more: object = {}): string => {
   return `${head}\n${JSON.stringify(body, null, 2)}`;
 };
 
-describe('crash reports of Apple', () => {
-  it('are written as text, the thread that crashed first', () =>
+describe('Apple crash reports', () => {
+  it('are formatted as text, with the crashed thread first', () =>
     expect(formatCrashReport(report())).to.equal(
       [
         'Process: Shop',
@@ -46,19 +46,19 @@ describe('crash reports of Apple', () => {
       ].join('\n'),
     ));
 
-  it('name the frame of the application’s own image, and its source where there is one', () => {
+  it('show the frame of the application’s own image, with its source when available', () => {
     expect(findFirstFrame(formatCrashReport(report()))).to.include({ file: 'Shop', function: '-[Cart total]' });
     const frames = [frame(0, 'abort'), frame(1, 'Cart.total()', { sourceFile: 'Cart.swift', sourceLine: 12 })];
     const sourced = formatCrashReport(report({ threads: [{ triggered: true, frames }] }));
     expect(findFirstFrame(sourced)).to.include({ file: 'Cart.swift', line_no: 12 });
   });
 
-  it('name the frames of the exception before those of the thread', () => {
+  it('list the frames of the exception before those of the thread', () => {
     const exception = formatCrashReport(report({ lastExceptionBacktrace: [frame(0, 'x'), frame(1, '-[List show]')] }));
     expect(findFirstFrame(exception)).to.include({ function: '-[List show]' });
   });
 
-  it('leave every other text as it is', () => {
+  it('leave any other text unchanged', () => {
     for (const text of [
       '',
       '{',

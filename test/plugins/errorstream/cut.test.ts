@@ -11,8 +11,8 @@ import { expectLinear } from '../../support/cpu-time.js';
 const UNITS = fc.constantFrom('a', 'ß', '漢', '😀', '𝔸', '\n');
 const count = (text: string): number => Array.from(text).length;
 
-describe('errorstream: cutting', () => {
-  it('counts characters, and never halves one', () => {
+describe('errorstream: truncation', () => {
+  it('counts characters, and never splits a surrogate pair', () => {
     expect(cutText('😀'.repeat(10), 10)).to.equal('😀'.repeat(10));
     expect(cutText('😀'.repeat(11), 10)).to.equal('😀'.repeat(10));
     expect(cutHead('😀'.repeat(11), 10)).to.equal('😀'.repeat(10));
@@ -25,7 +25,7 @@ describe('errorstream: cutting', () => {
     );
   });
 
-  it('keeps the end of a Python stack, whose last frame is the origin', () => {
+  it('preserves the end of a Python stack, whose last frame is the origin', () => {
     const frames = Array.from({ length: 40 }, (_, i) => `  File "/app/f${i}.py", line ${i}, in f\n`).join('');
     const cut = cutStack(`Traceback (most recent call last):\n${frames}ValueError: x`, 200);
     expect(count(cut)).to.equal(200);
@@ -42,13 +42,13 @@ describe('errorstream: cutting', () => {
     expect(cutObject({ a: `${exact.a}x` }, 32_768)).not.to.equal(exact);
   });
 
-  it('shortens long texts first, so that their neighbours stay', () => {
+  it('shortens long texts first to preserve their siblings', () => {
     const cut = cutObject({ blob: 'x'.repeat(40_000), user: 'bob', list: [1, 2] }, 32_768);
     expect(cut).to.include({ user: 'bob', blob: 'x'.repeat(4096) });
     expect(cut['list']).to.deep.equal([1, 2]);
   });
 
-  it('fits any object into any limit, without inventing', () => {
+  it('fits any object into any limit without adding data', () => {
     const objects = fc.dictionary(fc.string({ unit: 'grapheme-ascii', maxLength: 5 }), fc.jsonValue({ maxDepth: 3 }));
     fc.assert(
       fc.property(objects, fc.integer({ min: 2, max: 80 }), (value, limit) => {
@@ -61,14 +61,14 @@ describe('errorstream: cutting', () => {
     );
   });
 
-  it('keeps the newest of a list', () => {
+  it('retains the newest entries of a list', () => {
     const list = Array.from({ length: 60 }, (_, i) => ({ n: i }));
     expect(cutNewest(list, 50, 10_000)).to.deep.equal(list.slice(10));
     expect(cutNewest(list, 60, 10_000)).to.equal(list);
     expect(cutNewest(['a'.repeat(50), 'b', 'c'], 50, 20)).to.deep.equal(['b', 'c']);
   });
 
-  it('stops early for values that are much too large', () => {
+  it('stops early for values that are far too large', () => {
     const made = { blob: 'x'.repeat(8_000_000), list: Array.from({ length: 90_000 }, (_, i) => i) };
     const huge = JSON.parse(JSON.stringify(made)) as typeof made;
     expectLinear(() => {

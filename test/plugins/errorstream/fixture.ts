@@ -1,4 +1,6 @@
-/** The kernel with bugs and errorstream on a store, and their routes behind the real HTTP adapter. */
+/**
+ * The kernel with bugs and errorstream on a store, and their routes behind the real HTTP adapter.
+ */
 import { fakeAccess } from '../../support/fake-access.js';
 import bugs from '../../../plugins/bugs/plugin.js';
 import errorstream from '../../../plugins/errorstream/plugin.js';
@@ -19,7 +21,10 @@ const projects = createFakeProjects({
   },
 });
 
-/** The principal's project is what the header `x-test-project` says: the fake authenticator knows no projects. */
+/**
+ * The principal's project is what the header `x-test-project` says: the fake authenticator knows no
+ * projects.
+ */
 const bound = (spec: RouteSpec): RouteSpec => ({
   ...spec,
   handle: (request) => {

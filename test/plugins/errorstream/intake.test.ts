@@ -20,7 +20,7 @@ describe('errorstream: intake', () => {
   beforeEach(async () => (fixture = await Fixture.create()));
   afterEach(() => fixture.stop());
 
-  it('answers 201 for a new group and 200 for a counted one, with exactly the fields of the contract', async () => {
+  it('returns 201 for a new and 200 for an existing group, with exactly the fields of the contract', async () => {
     const first = await fixture.post(error());
     expect(first.status).to.equal(201);
     expect(first.body).to.have.all.keys(OUT);
@@ -69,7 +69,7 @@ describe('errorstream: intake', () => {
     expect((await fixture.post([error(), error()])).body).to.have.all.keys('status', 'results');
   });
 
-  it('counts the users of reports, alone and in a list, and stores none of their names', async () => {
+  it('counts users of reports, alone and in a list, without storing their names', async () => {
     const named = (id: unknown): object => error({ user: { id } });
     const one = await fixture.post(named('ada-4711'));
     expect(one.status).to.equal(201);
@@ -92,7 +92,7 @@ describe('errorstream: intake', () => {
     expect(value(long, 'truncated')).to.deep.equal(['user']);
   });
 
-  it('fills file and line from a trace that comes alone', async () => {
+  it('derives file and line from a trace without location fields', async () => {
     const trace =
       'Traceback (most recent call last):\n  File "/srv/shop/cart.py", line 12, in total\n    raise E\nE: no';
     const answer = await fixture.post(error({ file: null, line: null, stack_trace: trace }));
@@ -102,7 +102,7 @@ describe('errorstream: intake', () => {
     expect(occurrences[0]).to.include(place);
   });
 
-  it('stores what was sent, under the names of the bug tracker', async () => {
+  it('stores the report under the field names of the bug tracker', async () => {
     const sent = {
       line_no: 12,
       stack_trace: 'Error: cart is empty\n    at f (src/cart.ts:12:3)',
@@ -148,7 +148,7 @@ describe('errorstream: intake', () => {
     });
   });
 
-  it('names the token as the actor of `created`', async () => {
+  it('records the token as the actor of `created`', async () => {
     const answer = await fixture.post(error());
     const history = await fixture.server.ask(
       'GET',
@@ -161,7 +161,7 @@ describe('errorstream: intake', () => {
     expect(entry).to.include({ action: 'created', actor: 'master' });
   });
 
-  it('uses the receive time for a later or missing time', async () => {
+  it('uses the receive time for a missing or future time', async () => {
     for (const occurred_at of ['2031-01-01T00:00:00Z', null]) {
       const answer = await fixture.post(error({ occurred_at, exception_class: `At${occurred_at}` }));
       const { item } = await fixture.detail(value(answer, 'id') as string);
@@ -169,14 +169,14 @@ describe('errorstream: intake', () => {
     }
   });
 
-  it('counts a client_ref once', async () => {
+  it('counts a repeated client_ref once', async () => {
     const first = await fixture.post(error({ client_ref: 'r-1' }));
     const again = await fixture.post(error({ client_ref: 'r-1', error_message: 'something else' }));
     expect([first.status, again.status]).to.deep.equal([201, 200]);
     expect(again.body).to.deep.include({ id: value(first, 'id'), created: false, hit_count: 1, sampled: false });
   });
 
-  it('takes a message without class and a class without message', async () => {
+  it('accepts a message without class and a class without message', async () => {
     const bare = await fixture.post({ project: 'alpha', error_level: 'fatal', error_message: 'it breaks' });
     expect(bare.body).to.deep.include({ title: 'it breaks', urgency: 'critical' });
     const silent = await fixture.post(error({ error_message: '' }));
@@ -235,7 +235,7 @@ describe('errorstream: intake', () => {
   });
 
   describe('limits', () => {
-    it('cuts what is longer and names it as the caller did', async () => {
+    it('truncates longer values and reports them by the caller’s field names', async () => {
       const answer = await fixture.post(
         error({
           error_message: 'm'.repeat(9000),
@@ -279,7 +279,7 @@ describe('errorstream: intake', () => {
       expect(occurrences[0]?.['context']).to.include({ first: 1 });
     });
 
-    it('cuts nothing that is as long as allowed, counted in characters', async () => {
+    it('truncates nothing within the limit, counted in characters', async () => {
       const answer = await fixture.post(
         error({
           error_message: '😀'.repeat(8192),
@@ -295,7 +295,7 @@ describe('errorstream: intake', () => {
   });
 
   describe('lists', () => {
-    it('answers each element in its place, as if they had come one by one', async () => {
+    it('returns a result per element, in order, as for single reports', async () => {
       const at = (file?: string) => error({ file, exception_class: 'E', error_message: 'm' });
       const answer = await fixture.post([
         at(),
@@ -321,7 +321,7 @@ describe('errorstream: intake', () => {
       expect(await fixture.items()).to.equal(3);
     });
 
-    it('takes a hundred, not more and not none', async () => {
+    it('accepts 1 to 100 elements', async () => {
       const full = await fixture.post(Array.from({ length: 100 }, (_, i) => error({ exception_class: `C${i % 10}` })));
       expect(full.status).to.equal(200);
       expect(results(full)).to.have.lengthOf(100);
@@ -342,7 +342,7 @@ describe('errorstream: intake', () => {
       ['br', (body) => brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })],
     ];
     for (const [encoding, pack] of packed) {
-      it(`may be ${encoding}`, async () => {
+      it(`accept ${encoding}`, async () => {
         const headers = { 'content-type': 'application/json', 'content-encoding': encoding };
         const big = pack(JSON.stringify(error({ stack_trace: 's'.repeat(2_000_000) })));
         const answer = await fixture.server.ask('POST', PATH, { bearer: TOKEN, headers, payload: big });
@@ -355,7 +355,7 @@ describe('errorstream: intake', () => {
   });
 
   describe('credentials', () => {
-    it('lets browsers of other origins in', async () => {
+    it('allows browsers of other origins', async () => {
       const answer = await fixture.post(error(), { headers: { origin: 'https://shop.example' } });
       expect(answer.headers['access-control-allow-origin']).to.equal('*');
       const asked = await fixture.server.ask('OPTIONS', PATH, {
@@ -365,7 +365,7 @@ describe('errorstream: intake', () => {
     });
   });
 
-  it('scrubs secrets before anything is written, and groups without regard to them', async () => {
+  it('scrubs secrets before any write, and groups independently of them', async () => {
     const body = (password: string): object =>
       error({
         error_message: `login failed: password=${password}`,
@@ -380,7 +380,7 @@ describe('errorstream: intake', () => {
 });
 
 describe('errorstream: rates', () => {
-  it('counts every element of a list', async () => {
+  it('charges every element of a list', async () => {
     const fixture = await Fixture.create({}, { limits: { ...NO_LIMITS, intake_per_minute: 60, intake_burst: 10 } });
     try {
       expect((await fixture.post(Array.from({ length: 8 }, () => error()))).status).to.equal(200);
@@ -399,7 +399,7 @@ describe('errorstream: rates', () => {
   });
 });
 
-describe('errorstream: faults', () => {
+describe('errorstream: failures', () => {
   /** The store, whose collection throws while `failing` says so. */
   function breakable(real: DocumentStore, failing: (collection: string) => boolean): DocumentStore {
     const member = (target: object, property: string | symbol): unknown => {
@@ -418,7 +418,7 @@ describe('errorstream: faults', () => {
     });
   }
 
-  it('answers 500 when nothing of a list was recorded, and names the elements otherwise', async () => {
+  it('returns 500 when no element of a list was stored, and otherwise reports the failed elements', async () => {
     let broken = false;
     const store = breakable(new MemoryStore(), (name) => broken && name === 'bugs_families');
     const fixture = await Fixture.create({ store });

@@ -1,4 +1,7 @@
-/** Minified traces of the application's own reports become readable before they are grouped (contract 21). */
+/**
+ * Minified traces of the application's own reports become readable before they are grouped
+ * (contract 21).
+ */
 import { expect } from 'chai';
 import { definePlugin } from '../../../kernel/contract.js';
 import otlp from '../../../plugins/otlp/plugin.js';
@@ -23,7 +26,7 @@ const V8 = [
 ].join('\n');
 
 describe('errorstream: minified traces', () => {
-  it('are found in the forms of the engines, and written back in them', () => {
+  it('are parsed in the formats of all engines, and rewritten in the same format', () => {
     const forms = `${V8}\nt@${APP}:1:100\n@${APP}:1:200\nglobal code@${APP}:2:1\n   at shop.Cart.total(Cart.java:12)`;
     const frames = findScriptFrames(forms);
     expect(frames.map(({ function: name, line, column }) => [name, line, column])).to.deep.equal([
@@ -48,7 +51,7 @@ describe('errorstream: minified traces', () => {
     ]);
   });
 
-  it('take a hostile text in linear time', () => {
+  it('are parsed in linear time for hostile text', () => {
     const pieces = [':1:1', '(', ' (', 'at ', '@', 'https://', '.js', '/', '\n', ':', 'a'];
     expectLinear(() => {
       for (const piece of pieces) findScriptFrames(`    at ${piece.repeat(60_000)}:1:1`);
@@ -93,7 +96,7 @@ describe('errorstream: minified traces', () => {
       return { item, context: occurrences[0]?.['context'] as Loose };
     };
 
-    it('are read by the maps of the version, and keep the trace as it came', async () => {
+    it('are resolved with the source maps of the version, and the raw trace is stored', async () => {
       const { body } = await fixture.post(minified());
       expect(asked.map(({ release }) => release)).to.deep.equal(['1.4.2', 'alpha@1.4.2']);
       const { item, context } = await shown(body['id']);
@@ -105,7 +108,7 @@ describe('errorstream: minified traces', () => {
       });
     });
 
-    it('are one group with what the sources name, alone and in a list', async () => {
+    it('are grouped with reports of the original source, alone and in a list', async () => {
       const { body } = await fixture.post(minified());
       const stated = await fixture.post(error({ file: 'src/cart.ts' }));
       const own = minified({ file: APP, line: 1 });
@@ -117,7 +120,7 @@ describe('errorstream: minified traces', () => {
       expect(results).to.have.length(3);
     });
 
-    it('are read in logs of OpenTelemetry too', async () => {
+    it('are resolved in OpenTelemetry logs too', async () => {
       const text = (key: string, stringValue: string): object => ({ key, value: { stringValue } });
       const record = {
         attributes: [
@@ -140,7 +143,7 @@ describe('errorstream: minified traces', () => {
       expect(context).to.include({ raw_stack_trace: V8 });
     });
 
-    it('stay as they are without a version, of other files, and in other projects', async () => {
+    it('remain unchanged without a version, for other files and in other projects', async () => {
       const unversioned = await fixture.post(minified({ app_version: null }));
       expect((await shown(unversioned.body['id'])).item['stack_trace']).to.equal(V8);
       const other = await fixture.post(minified({ file: 'lib/own.ts', error_message: 'another' }));

@@ -72,7 +72,7 @@ async function shown({ deps }: Asked, given: Record<string, unknown> = {}): Prom
 }
 
 describe('errorstream: pages', () => {
-  it('a row leads to the form that mutes its group; the short one for a while is there once', async () => {
+  it('links each row to the form that mutes its group, with a single quick-mute form', async () => {
     const html = await shown(standing([group(), group({ ref: 'shop-2' }), group({ ref: 'shop-3', muted: true })]));
     const leads = [...html.matchAll(/href="([^"]+)" data-opens="mute"/g)].map(([, href]) => href);
     expect(leads.map((href) => href?.replace('&#x3D;', '='))).to.deep.equal([
@@ -86,14 +86,14 @@ describe('errorstream: pages', () => {
       .and.include('>More…</a>');
   });
 
-  it('without groups shows how to report the first error', async () => {
+  it('explains how to report the first error when there are no groups', async () => {
     const html = await shown(standing([]));
     expect(html).to.include('No errors yet').and.include('http://aos.test/api/errors/v1/report');
     expect(buildFirstErrorCommand('http://aos.test/')).to.not.include('test//api');
     expect(html.match(/<h1/g)).to.have.length(1);
   });
 
-  it('shows level, class, hits, trend and leads to the item', async () => {
+  it('shows level, class, hits and trend, and links to the item', async () => {
     const html = await shown(standing([group()]));
     for (const text of ['href="/bugs/shop-1"', 'fatal', 'shop.CartError', 'src/cart.ts:12', '1,234', 'class="spark"']) {
       expect(html, text).to.include(text);
@@ -109,7 +109,7 @@ describe('errorstream: pages', () => {
     expect(asked.queries.map(({ muted }) => muted)).to.deep.equal([[false], [true], undefined]);
   });
 
-  it('passes the filters on, without empty ones', async () => {
+  it('passes on the filters, without empty ones', async () => {
     const asked = standing([]);
     await shown(asked, {
       project: ['shop'],
@@ -139,7 +139,7 @@ describe('errorstream: pages', () => {
     expect(error).to.not.equal(undefined);
   });
 
-  it('the tabs keep the other filters and drop the cursor; further pages are linked', async () => {
+  it('tabs preserve the other filters and drop the cursor, and further pages are linked', async () => {
     const html = await shown(standing([group(), group({ ref: 'shop-2' })]), { project: ['shop'], cursor: 'abc' });
     expect(html).to.match(
       /href="\/errors\?project&#x3D;shop&amp;muted&#x3D;true"|href="\/errors\?project=shop&amp;muted=true"/,
@@ -147,13 +147,13 @@ describe('errorstream: pages', () => {
     expect(html).to.include('2 of 1,234 groups').and.include('rel="next"');
   });
 
-  it('prints what was reported as text', async () => {
+  it('escapes reported text', async () => {
     const outside = { title: HOSTILE, exception_class: HOSTILE, environment: HOSTILE, file_path: HOSTILE };
     const html = await shown(standing([group({ ...outside, muted: true, muted_reason: HOSTILE })]), { q: HOSTILE });
     expect(html).to.include('&lt;script&gt;').and.not.include('<script');
   });
 
-  it('shows the chart with the first error, and notes when there are more groups than it adds up', async () => {
+  it('shows the chart from the first error on, and notes when groups are omitted from the sum', async () => {
     const load = async (asked: Asked): Promise<View | null | undefined> =>
       buildErrorPanels(asked.deps)[0]?.load(MEMBER);
     expect(await load(standing([]))).to.equal(null);

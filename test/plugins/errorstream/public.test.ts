@@ -1,4 +1,7 @@
-/** What an intake key is told: nothing but the name of the item and its own report (contract 21, intake). */
+/**
+ * What an intake key is told: nothing but the name of the item and its own report (contract 21,
+ * intake).
+ */
 import { expect } from 'chai';
 import type { ItemDoc } from '../../../plugins/bugs/item/model.js';
 import type { Loose } from '../../adapters/hapi/support.js';
@@ -8,14 +11,14 @@ const KEY = 'intake:alpha';
 const AGENT = 'master:bugtracker:report bugtracker:manage';
 const TOLD = ['created', 'id', 'ignored', 'overflow', 'ref', 'sampled', 'status', 'title', 'truncated'];
 
-describe('errorstream: faults of a version from intake keys', () => {
+describe('errorstream: version faults from intake keys', () => {
   let fixture: Fixture;
   before(async () => {
     fixture = await Fixture.create({}, { trusted_proxies: ['127.0.0.0/8'] });
   });
   after(() => fixture.stop());
 
-  it('note each network that they come from, singly and in a list', async () => {
+  it('store the network of each report, alone and in a list', async () => {
     const from = (address: string, json: unknown) =>
       fixture.post(json, { bearer: KEY, headers: { 'x-forwarded-for': address } });
     const items = fixture.service.store.collection<ItemDoc>('bugs_items');
@@ -30,7 +33,7 @@ describe('errorstream: faults of a version from intake keys', () => {
   });
 });
 
-describe('errorstream: answers to an intake key', () => {
+describe('errorstream: responses to an intake key', () => {
   let fixture: Fixture;
   before(async () => {
     fixture = await Fixture.create();
@@ -48,7 +51,7 @@ describe('errorstream: answers to an intake key', () => {
     }
   });
 
-  it('so also in a list, element by element', async () => {
+  it('contain only those fields in each element of a list too', async () => {
     const answer = await send([error(), error({ exception_class: 'Other' }), { project: 'alpha' }]);
     const [a, b, c] = answer.body['results'] as unknown as Loose[];
     for (const one of [a, b])
@@ -67,7 +70,7 @@ describe('errorstream: answers to an intake key', () => {
     expect(JSON.stringify(answer.body)).not.to.include('Initech');
   });
 
-  it('reveal nothing of an internal item by its client_ref, and do not prevent its creation', async () => {
+  it('reveal nothing of an internal item with the same client_ref, and do not block its creation', async () => {
     const ticket = { client_ref: 'TICKET-1' };
     const bug = await fixture.server.ask('POST', '/api/bugtracker/v1/report', {
       bearer: TOKEN,
@@ -85,13 +88,13 @@ describe('errorstream: answers to an intake key', () => {
     expect(late.body).to.include({ created: true, deduplicated: false });
   });
 
-  it('are whole for a token', async () => {
+  it('are complete for a token', async () => {
     const answer = await fixture.post(error());
     expect(answer.body).to.include.keys('dedup_key', 'severity', 'item_status', 'hit_count');
     expect(answer.body).not.to.have.property('overflow');
   });
 
-  it('name nothing but the report in their errors', async () => {
+  it('contain only details of the report in errors', async () => {
     const answer = await send(error({ error_level: 'loud' }));
     expect(answer.status).to.equal(422);
     expect(Object.keys(answer.body['error'] as object).toSorted()).to.deep.equal([
@@ -103,8 +106,8 @@ describe('errorstream: answers to an intake key', () => {
   });
 });
 
-describe('errorstream: an intake key that floods', () => {
-  it('returns overflow beyond its new groups, and continues with existing ones', async () => {
+describe('errorstream: flooding by an intake key', () => {
+  it('returns overflow beyond its limit of new groups, and still counts existing groups', async () => {
     const fixture = await Fixture.create({ app: { limits: { new_groups_per_hour: 2 } } });
     const send = async (exception_class: string) => fixture.post(error({ exception_class }), { bearer: KEY });
     try {

@@ -1,11 +1,14 @@
-/** The shared grouping vectors, posted one after the other to a fresh store through the routes (contract 21, grouping). */
+/**
+ * The shared grouping vectors, posted one after the other to a fresh store through the routes
+ * (contract 21, grouping).
+ */
 import { expect } from 'chai';
 import { cases } from '../../support/grouping-vectors.js';
 import { Fixture, TOKEN } from './fixture.js';
 
 describe('errorstream: grouping vectors', () => {
   for (const { name, endpoint, a, b, same_group } of cases) {
-    it(`${name}: ${same_group ? 'one item' : 'two items'}`, async () => {
+    it(`${name}: creates ${same_group ? 'one item' : 'two items'}`, async () => {
       const fixture = await Fixture.create();
       try {
         const first = await fixture.server.ask('POST', endpoint, { bearer: TOKEN, json: a });

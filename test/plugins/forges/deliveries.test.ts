@@ -1,4 +1,7 @@
-/** Deliveries of each forge, signed as it signs: what becomes of the items that they name (contract 20, forges). */
+/**
+ * Deliveries of each forge, signed as it signs: what becomes of the items that they name (contract
+ * 20, forges).
+ */
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import type { Forge } from '../../../plugins/forges/verification.js';
@@ -48,7 +51,10 @@ const FORGES: {
   },
 ];
 
-/** A merged request as a squash leaves it: GitLab names the commit apart where nothing was merged besides. */
+/**
+ * A merged request as a squash leaves it: GitLab names the commit apart where nothing was merged
+ * besides.
+ */
 function squashedRequest(merged: string): string {
   if (!merged.startsWith('gitlab')) return delivery(merged);
   const body = JSON.parse(delivery(merged)) as { object_attributes: Record<string, unknown> };
@@ -77,7 +83,7 @@ for (const engine of new PluginStores('forges', []).all) {
     };
 
     for (const { forge, push, pull, opened: asOpened, merged, url, commit } of FORGES) {
-      it(`${forge}: a push to the default branch links commits and resolves what they fix`, async () => {
+      it(`${forge}: a push to the default branch links commits and resolves the items they fix`, async () => {
         const body = delivery(`${forge}/push`);
         const answer = await fixture.send(forge, push, body);
         expect([answer.status, answer.json]).to.deep.equal([
@@ -129,7 +135,8 @@ for (const engine of new PluginStores('forges', []).all) {
       });
     }
 
-    // A squash makes one new commit of the branch's, and the forge tells of it twice: as a push, and with the request.
+    // A squash makes one new commit of the branch's, and the forge tells of it twice: as a push,
+    // and with the request.
     for (const { forge, push, pull, opened: asOpened, merged, url, commit } of FORGES) {
       const squashed = changed(`${forge}/push`, {
         commits: [
@@ -164,7 +171,7 @@ for (const engine of new PluginStores('forges', []).all) {
       }
     }
 
-    it('only the default branch fixes: another branch links, and so does a merge into one', async () => {
+    it('resolves only for the default branch, and links for pushes and merges to other branches', async () => {
       const pushed = await fixture.send('github', 'push', delivery('github/push-branch'));
       expect(pushed.json).to.deep.include({ resolved: [], linked: ['shop-2', 'shop-3', 'shop-1'] });
       const merged = changed('github/pull-request-merged', { default_branch: 'trunk' });
@@ -177,7 +184,7 @@ for (const engine of new PluginStores('forges', []).all) {
       expect(landed.json).to.deep.include({ resolved: ['shop-1'] });
     });
 
-    it('an item that an agent holds gets one comment and keeps its status', async () => {
+    it('adds a single comment to an item that an agent holds, without changing its status', async () => {
       const claim = await fixture.call('POST', 'shop-1/claim', { agent: 'fixer' });
       expect(claim.status).to.equal(200);
       const answer = await fixture.send('github', 'push', delivery('github/push'));
@@ -199,7 +206,7 @@ for (const engine of new PluginStores('forges', []).all) {
       });
     });
 
-    it('does not change the status of decided items, and a replay after a reopening changes nothing', async () => {
+    it('leaves the status of closed items unchanged, and ignores a replay after a reopening', async () => {
       await fixture.call('PATCH', 'shop-1', { status: 'wont_fix', reason: 'by design' });
       const answer = await fixture.send('github', 'push', delivery('github/push'));
       expect(answer.json).to.deep.include({ resolved: [], linked: ['shop-1', 'shop-2', 'shop-3'] });
@@ -216,13 +223,13 @@ for (const engine of new PluginStores('forges', []).all) {
       expect((await fixture.detail('shop-2')).item.status).to.equal('open');
     });
 
-    it('keeps the build that the item waits for', async () => {
+    it('preserves the build that the item waits for', async () => {
       await fixture.call('PATCH', 'shop-1', { resolved_in_build: '1.4.0' });
       await fixture.send('github', 'push', delivery('github/push'));
       expect((await fixture.detail('shop-1')).item).to.include({ status: 'resolved', resolved_in_build: '1.4.0' });
     });
 
-    it('reads 50 refs of a delivery, fixed ones first', async () => {
+    it('processes at most 50 refs of a delivery, fixed items first', async () => {
       const many = Array.from({ length: 60 }, (_, n) => `shop-${n + 100}`).join(' ');
       const body = changed('github/pull-request-merged', { body: `${many} fixes shop-1` });
       const { json } = await fixture.send('github', 'pull_request', body);
@@ -230,7 +237,7 @@ for (const engine of new PluginStores('forges', []).all) {
       expect(json['unchanged']).to.have.length(49);
     });
 
-    it('processes twenty equal concurrent deliveries once', async () => {
+    it('processes twenty identical concurrent deliveries once', async () => {
       const body = delivery('github/push');
       const answers = await Promise.all(Array.from({ length: 20 }, () => fixture.send('github', 'push', body)));
       const resolved = answers.filter(({ json }) => (json['resolved'] as string[]).length > 0);
@@ -254,7 +261,7 @@ describe('forges: verification of deliveries', function () {
     expect([status, json.error?.code], JSON.stringify(headers)).to.deep.equal([401, 'unauthorized']);
   };
 
-  it('401 without a signature, with another secret, another body, another forge’s form, another project', async () => {
+  it('returns 401 for a missing signature or one of another secret, body, forge or project', async () => {
     const { secret } = fixture;
     for (const forge of ['github', 'gitlab', 'gitea'] as const) {
       await refused(forge, { 'x-github-event': 'push', 'x-gitea-event': 'push' });
@@ -267,7 +274,7 @@ describe('forges: verification of deliveries', function () {
     await refused('github', { ...signed('github', 'push', body, secret), 'x-hub-signature-256': 'sha256=' });
   });
 
-  it('accepts GitLab’s signing token within five minutes', async () => {
+  it('accepts GitLab’s signing token for five minutes', async () => {
     const gitlab = delivery('gitlab/push');
     const seconds = Math.floor(fixture.http.clock.now() / 1000);
     const headersAt = (timestamp: number): Record<string, string> => {
@@ -289,7 +296,7 @@ describe('forges: verification of deliveries', function () {
     }
   });
 
-  it('returns 413 for a body over 1 MiB before anything reads it, and 400 for invalid JSON of a genuine sender only', async () => {
+  it('returns 413 over 1 MiB before reading, and 400 for invalid JSON with a valid signature only', async () => {
     const large = 'x'.repeat(1_048_577);
     expect((await fixture.send('github', 'push', large)).status).to.equal(413);
     const { status, json } = await fixture.send('github', 'push', 'payload=%7B%7D');
@@ -297,7 +304,7 @@ describe('forges: verification of deliveries', function () {
     expect((await fixture.send('github', 'push', 'payload=%7B%7D', { headers: {} })).status).to.equal(401);
   });
 
-  it('a ping, another event, and bodies of any shape are answered and change nothing', async () => {
+  it('responds to pings, other events and malformed bodies without changing anything', async () => {
     expect((await fixture.send('github', 'ping', delivery('github/ping'))).json).to.deep.equal(untouched);
     const odd = ['[]', 'null', '7', '{"commits":{}}', '{"ref":7,"commits":[null,1,{"id":"x","message":[]}]}'];
     for (const forge of ['github', 'gitlab', 'gitea'] as const)
@@ -305,7 +312,7 @@ describe('forges: verification of deliveries', function () {
         for (const text of odd) expect((await fixture.send(forge, event, text)).json).to.deep.equal(untouched);
   });
 
-  it('does not show an address that is not http, and a title with a live token', async () => {
+  it('hides a URL that is not http(s) and a title with a live token', async () => {
     const hostile = changed('github/pull-request-opened', { html_url: 'javascript:alert(1)' });
     expect((await fixture.send('github', 'pull_request', hostile)).json).to.deep.equal(untouched);
     const told = changed('github/push', { message: `${fixture.manage} see shop-3`, url: 'file:///etc/passwd' });
@@ -324,7 +331,7 @@ describe('forges: the webhook secret', function () {
   after(() => fixture.stop());
   const PATH = '/api/projects/v1/projects/shop/forge-secret';
 
-  it('is made by projects:manage with bugtracker:manage, answered once with the addresses, and sealed in the store', async () => {
+  it('requires projects:manage and bugtracker:manage, is shown once, and stored encrypted', async () => {
     const { http } = fixture;
     expect((await http.api('POST', PATH, await http.token(['projects:read']))).status).to.equal(403);
     expect((await http.api('POST', PATH, await http.token(['projects:manage'], 'other'))).status).to.equal(403);
@@ -351,7 +358,7 @@ describe('forges: the webhook secret', function () {
     expect(JSON.stringify(rows)).to.not.include(fixture.secret);
   });
 
-  it('a project that takes the slug of a deleted one has none', async () => {
+  it('is not inherited by a project that reuses the slug of a deleted one', async () => {
     const { http } = fixture;
     const admin = await http.token(['projects:manage', 'bugtracker:manage']);
     await http.api('POST', '/api/projects/v1/projects', admin, { slug: 'old' });
@@ -363,7 +370,7 @@ describe('forges: the webhook secret', function () {
     expect((await fixture.send('github', 'ping', '{}', { project: 'old' })).status).to.equal(401);
   });
 
-  it('the project’s page shows the addresses, and the secret once', async () => {
+  it('is shown once on the project page, with the URLs', async () => {
     const browser = await fixture.http.signedIn();
     const page = await browser.get('/projects/shop');
     expect(page.text).to.include('http://aos.test/api/bugtracker/v1/forges/gitlab/shop');

@@ -1,4 +1,7 @@
-/** The service in memory with the forges' plugin, its deliveries and signatures as the forges make them. */
+/**
+ * The service in memory with the forges' plugin, its deliveries and signatures as the forges make
+ * them.
+ */
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

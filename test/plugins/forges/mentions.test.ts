@@ -43,7 +43,7 @@ describe('forges: mentions', () => {
     });
   }
 
-  it('takes slugs with dots, dashes and digits', () => {
+  it('accepts slugs with dots, dashes and digits', () => {
     expect(Object.fromEntries(findMentions('fixes my-shop.v2-17, shop.v2-18', 'my-shop.v2'))).to.deep.equal({
       'my-shop.v2-17': true,
     });
@@ -54,7 +54,7 @@ describe('forges: mentions', () => {
   });
   const slug = fc.stringMatching(/^[a-z0-9][a-z0-9._-]{0,12}$/);
 
-  it('finds a ref that stands between blanks in any text, and nothing but refs of the project', () => {
+  it('finds only refs of the project, separated by whitespace, in any text', () => {
     fc.assert(
       fc.property(noise, noise, slug, fc.integer({ min: 1, max: 999_999_999 }), (before, after, project, n) => {
         const found = findMentions(`${before} ${project}-${n} ${after}`, project);
@@ -64,7 +64,7 @@ describe('forges: mentions', () => {
     );
   });
 
-  it('a keyword before it fixes it, after any text, unless the text reverts something', () => {
+  it('a keyword before a ref marks it as fixed, unless the text reverts a commit', () => {
     fc.assert(
       fc.property(noise, fc.constantFrom('fixes', 'Closes', 'RESOLVES'), noise, (before, keyword, after) => {
         fc.pre(!before.trimStart().toLowerCase().startsWith('revert'));
@@ -73,7 +73,7 @@ describe('forges: mentions', () => {
     );
   });
 
-  it('without a keyword nothing is fixed', () => {
+  it('a ref without a keyword is not fixed', () => {
     const words = fc.array(
       fc.constantFrom('shop-1', 'shop-2', 'fix', 'fixed', 'close', 'fixess', ',', 'and', '\n', '('),
     );

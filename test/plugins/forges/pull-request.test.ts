@@ -1,6 +1,7 @@
 /**
- * The state of an item's pull request, by the address that the item names, as the forges tell of it: on the item's page,
- * over HTTP and over MCP, of the real service (contract 20, forges; contract 95, MCP).
+ * The state of an item's pull request, by the address that the item names, as the forges tell of
+ * it: on the item's page, over HTTP and over MCP, of the real service (contract 20, forges;
+ * contract 95, MCP).
  */
 import { expect } from 'chai';
 import type { Forge } from '../../../plugins/forges/verification.js';
@@ -9,7 +10,9 @@ import { BrowserVisitor } from '../../support/browser-visitor.js';
 import { Agent, ALL, granted } from '../mcp/fixture.js';
 import { changed, delivery, signed } from './fixture.js';
 
-/** Each delivery as its forge sends it; `named` is the address as somebody copied it into the item. */
+/**
+ * Each delivery as its forge sends it; `named` is the address as somebody copied it into the item.
+ */
 const FORGES: { forge: Forge; event: string; folder: string; url: string; named: string; author: string }[] = [
   {
     forge: 'github',
@@ -45,7 +48,7 @@ const STEPS = [
 
 const words = (html: string): string => html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
 
-describe('forges: the state of a pull request by its address', function () {
+describe('forges: state of a pull request by its URL', function () {
   let service: TestService;
   let token: string;
   let secret: string;
@@ -59,7 +62,8 @@ describe('forges: the state of a pull request by its address', function () {
     const path = '/api/projects/v1/projects/shop/forge-secret';
     const made = await service.request('POST', path, await service.createToken('projects:manage,bugtracker:manage'));
     secret = made.body['forge_secret'] as string;
-    // The deliveries name shop-1 and shop-2 in their texts; the items of this test are named by nobody.
+    // The deliveries name shop-1 and shop-2 in their texts; the items of this test are named by
+    // nobody.
     for (const title of ['The total is wrong', 'The cart is empty']) await report(title);
     agent = await Agent.connect(service.url, token);
     person = new BrowserVisitor(service);
@@ -82,7 +86,7 @@ describe('forges: the state of a pull request by its address', function () {
   const page = async (ref: string): Promise<string> => words(await (await person.get(`/bugs/${ref}`)).text());
 
   for (const { forge, event, folder, url, named, author } of FORGES)
-    it(`${forge}: opened, closed without a merge, merged`, async () => {
+    it(`${forge}: tracks opened, closed without a merge, and merged`, async () => {
       const ref = await report(`Rounding at ${forge}`);
       const { lease } = granted(await agent.call('claim', { id: ref }));
       const resolved = await agent.call('resolve', { id: ref, claim_token: lease.claim_token, pr_url: named });
@@ -114,7 +118,8 @@ describe('forges: the state of a pull request by its address', function () {
       // What was said before the merge, and comes once more, changes nothing.
       await send(forge, event, delivery(`${folder}-opened`));
       expect(await page(ref)).to.include('Pull request is merged');
-      // It names another item as fixed; this one waited for it, and keeps its address as its resolver gave it.
+      // It names another item as fixed; this one waited for it, and keeps its address as its
+      // resolver gave it.
       const { body } = await service.request('GET', `/api/bugtracker/v1/bugs/${ref}`, token);
       expect(body['item']).to.include({ status: 'resolved', review: 'merged', pr_url: named, fix_commit: MERGE });
     });
@@ -134,7 +139,7 @@ describe('forges: the state of a pull request by its address', function () {
     expect(body['item']).to.include({ status: 'resolved', resolved_in_build: '2.0.0', fix_commit: MERGE });
   });
 
-  it('ignores a request of another project', async () => {
+  it('ignores a pull request of another project', async () => {
     await service.createProject('other');
     const own = await service.createToken(ALL, 'other');
     const path = '/api/bugtracker/v1/report';
@@ -144,7 +149,7 @@ describe('forges: the state of a pull request by its address', function () {
     expect(body['pull_request']).to.equal(null);
   });
 
-  it('the merge gives its commit to an item that was resolved before it', async () => {
+  it('adds the merge commit to an item that was resolved before', async () => {
     const other = await TestService.createInProcess();
     try {
       await other.createProject('shop');

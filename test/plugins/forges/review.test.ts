@@ -1,6 +1,7 @@
 /**
- * An item that is resolved by a pull request waits for its merge (contract 20, forges): deliveries of each forge, in
- * any order, with and without a live lease, and the state that an agent or a person sets where no forge tells it.
+ * An item that is resolved by a pull request waits for its merge (contract 20, forges): deliveries
+ * of each forge, in any order, with and without a live lease, and the state that an agent or a
+ * person sets where no forge tells it.
  */
 import { expect } from 'chai';
 import type { Forge } from '../../../plugins/forges/verification.js';
@@ -85,7 +86,7 @@ for (const engine of new PluginStores('forges', []).all) {
       const state = (name: string, more: Record<string, unknown> = {}): string =>
         changed(`${folder}-${name}`, { ...SILENT, ...more });
 
-      it(`${forge}: keeps an item waiting for its pull request and resolves it with the merge`, async () => {
+      it(`${forge}: holds an item in review until its pull request is merged, then resolves it`, async () => {
         const waiting = await resolve('shop-1', url);
         expect(waiting).to.include({ status: 'resolved', review: 'open', pr_state: 'open', fix_commit: null });
         await send(state('opened'));
@@ -128,7 +129,7 @@ for (const engine of new PluginStores('forges', []).all) {
         expect(await item('shop-1')).to.include({ status: 'resolved', fix_commit: MERGE });
       });
 
-      it(`${forge}: a request that is closed without a merge opens its item with a note`, async () => {
+      it(`${forge}: a pull request closed without a merge reopens its item with a note`, async () => {
         await resolve('shop-1', `${url}/`, { resolved_in_build: '1.4.0', comment: 'It rounds once.' });
         expect((await send(state('closed'))).json).to.deep.include({ reopened: ['shop-1'], linked: [] });
         const after = await item('shop-1');
@@ -140,7 +141,7 @@ for (const engine of new PluginStores('forges', []).all) {
         expect(handover['reason']).to.include('closed without a merge').and.include(url);
       });
 
-      it(`${forge}: a request that is opened again waits again, unless somebody has begun with the item`, async () => {
+      it(`${forge}: a reopened pull request sets its item to review again, unless work has started`, async () => {
         await resolve('shop-1', url);
         await resolve('shop-2', url);
         await send(state('closed'));
@@ -157,7 +158,7 @@ for (const engine of new PluginStores('forges', []).all) {
         expect((await fixture.call('POST', 'shop-2/renew', { claim_token })).status).to.equal(409);
       });
 
-      it(`${forge}: resolves immediately for a request that was merged before it is named`, async () => {
+      it(`${forge}: resolves immediately for a pull request merged before it is linked`, async () => {
         await send(state('merged'));
         expect(await resolve('shop-1', `${url}/files?w=1#diff`.replace('https', 'http'))).to.include({
           status: 'resolved',
@@ -166,7 +167,7 @@ for (const engine of new PluginStores('forges', []).all) {
         });
       });
 
-      it(`${forge}: a request that was closed before it is named waits, with a warning`, async () => {
+      it(`${forge}: waits with a warning for a pull request closed before it is linked`, async () => {
         await send(state('closed'));
         const body = { status: 'resolved', pr_url: url, claim_token: await claim('shop-1') };
         const { json } = await fixture.call('PATCH', 'shop-1', body);
@@ -174,14 +175,14 @@ for (const engine of new PluginStores('forges', []).all) {
         expect(json['warnings']).to.have.length(1);
       });
 
-      it(`${forge}: a draft keeps its item waiting`, async () => {
+      it(`${forge}: a draft leaves its item in review`, async () => {
         await resolve('shop-1', url);
         await send(state('opened', { draft: true }));
         expect(await item('shop-1')).to.include({ status: 'resolved', review: 'open', pr_state: 'draft' });
       });
     }
 
-    it('repeats a delivery that arrived under a lease after its end and resolves the item', async () => {
+    it('retries a delivery received under a lease after its end, and resolves the item', async () => {
       await claim('shop-1');
       const push = () => fixture.send('github', 'push', delivery('github/push'));
       expect((await push()).json).to.deep.include({ commented: ['shop-1'] });
@@ -191,7 +192,7 @@ for (const engine of new PluginStores('forges', []).all) {
       expect(await item('shop-1')).to.include({ status: 'resolved', fix_commit: 'b'.repeat(40) });
     });
 
-    it('does not reopen the item of an error that continues while the request is open', async () => {
+    it('does not reopen an item that recurs while the pull request is open', async () => {
       const { http, manage } = fixture;
       const report = { project: 'shop', title: 'Boom', type: 'error', exception_class: 'Boom', app_version: '1.3.0' };
       const send = () => http.api('POST', '/api/bugtracker/v1/report', manage, report);
@@ -213,7 +214,7 @@ for (const engine of new PluginStores('forges', []).all) {
       ['merged', { status: 'resolved', review: 'merged', fix_commit: MERGE }],
       ['closed', { status: 'open', review: 'closed', fix_commit: null }],
     ] as const)
-      it(`the job finishes what a crash left between a request that is ${state} and its items`, async () => {
+      it(`the job completes a crash between a pull request that is ${state} and its items`, async () => {
         const { http } = fixture;
         await fixture.send('github', 'pull_request', changed('github/pull-request-opened', SILENT));
         await resolve('shop-1', 'https://github.com/acme/shop/pull/42');
@@ -229,7 +230,7 @@ for (const engine of new PluginStores('forges', []).all) {
         expect(await fixture.detail('shop-1')).to.deep.equal(before);
       });
 
-    it('a review of a merged request, which has no `merged`, opens nothing', async () => {
+    it('a review event of a merged pull request, without a `merged` field, reopens nothing', async () => {
       const body = JSON.parse(changed('github/pull-request-merged', SILENT)) as { pull_request: object };
       body.pull_request = { ...body.pull_request, merged: undefined };
       await resolve('shop-1', 'https://github.com/acme/shop/pull/42');
@@ -237,7 +238,7 @@ for (const engine of new PluginStores('forges', []).all) {
       expect(await item('shop-1')).to.include({ status: 'resolved', review: 'merged', fix_commit: MERGE });
     });
 
-    it('one request fixes several items, and one of another project is left alone', async () => {
+    it('a pull request fixes several items, and ignores items of another project', async () => {
       for (const ref of ['shop-1', 'shop-2']) await resolve(ref, 'https://github.com/acme/shop/pull/42');
       const other = 'https://github.com/acme/shop/pull/421';
       await resolve('shop-3', other);
@@ -265,13 +266,13 @@ for (const engine of new PluginStores('forges', []).all) {
           expect(await patch('shop-1', body), 'repeated').to.deep.equal(changed);
         });
 
-      it('a request that is open again waits again', async () => {
+      it('returns the item to review when the pull request is reopened', async () => {
         await resolve('shop-1', url);
         await patch('shop-1', { pr_state: 'closed' });
         expect(await patch('shop-1', { pr_state: 'open' })).to.include({ status: 'resolved', review: 'open' });
       });
 
-      it('a merge resolves an item under the lease of its holder alone', async () => {
+      it('a merge resolves an item only under the lease of its holder', async () => {
         const claim_token = await claim('shop-1');
         await patch('shop-1', { pr_url: url, claim_token });
         expect((await fixture.call('PATCH', 'shop-1', { pr_state: 'merged' })).status).to.equal(409);
@@ -281,7 +282,7 @@ for (const engine of new PluginStores('forges', []).all) {
         });
       });
 
-      it('a state without a request, and a resolution by a closed one, are 422', async () => {
+      it('returns 422 for a state without a pull request, and for a resolve by a closed one', async () => {
         const claim_token = await claim('shop-1');
         for (const body of [{ pr_state: 'open' }, { status: 'resolved', pr_url: url, pr_state: 'closed' }]) {
           const { status, json } = await fixture.call('PATCH', 'shop-1', { ...body, claim_token });
@@ -290,7 +291,7 @@ for (const engine of new PluginStores('forges', []).all) {
         expect(await item('shop-1')).to.include({ status: 'in_progress', pr_url: null });
       });
 
-      it('a commit with the request needs no review, and neither does a request that only names the item', async () => {
+      it('needs no review for a commit with the pull request, or one that only mentions the item', async () => {
         expect(await resolve('shop-1', url, { fix_commit: 'abc1234' })).to.include({ review: null });
         await fixture.send('github', 'pull_request', delivery('github/pull-request-opened'));
         const claim_token = await claim('shop-2');
@@ -298,7 +299,7 @@ for (const engine of new PluginStores('forges', []).all) {
       });
     });
 
-    it('rejects a claim of an item in review with the possible actions', async () => {
+    it('rejects a claim of an item in review, with the possible actions', async () => {
       await resolve('shop-1', 'https://github.com/acme/shop/pull/42');
       const { status, json } = await fixture.call('POST', 'shop-1/claim', { agent: 'other' });
       expect([status, json.error?.code]).to.deep.equal([409, 'invalid_transition']);

@@ -1,4 +1,7 @@
-/** The weekly examination of the store: its result is kept, shown by health, and a damaged store is an error in the log. */
+/**
+ * The weekly examination of the store: its result is kept, shown by health, and a damaged store is
+ * an error in the log.
+ */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { IntegrityChecker, type IntegrityCheckDoc } from '../../../plugins/health/integrity-checker.js';
@@ -8,7 +11,7 @@ import { ManualClock } from '../../kit/clock.js';
 import { RecordingLog } from '../../kit/fakes.js';
 import { fakeSystem } from './fakes.js';
 
-describe('the integrity check of the store', () => {
+describe('integrity check of the store', () => {
   const clock = new ManualClock('2026-11-22T03:10:00.000Z');
   const opened = (found: StoreExaminationResult | null, met: readonly CorruptDocument[] = []) => {
     const log = new RecordingLog();
@@ -21,7 +24,7 @@ describe('the integrity check of the store', () => {
     return { integrity: new IntegrityChecker(runtime, clock, log, rows), log };
   };
 
-  it('reports nothing before the first check, and then the last result', async () => {
+  it('reports no result before the first check, and then the last result', async () => {
     const { integrity, log } = opened({ ok: true, documents: 7, damage: [], more: 0 });
     expect(await integrity.getStatus()).to.deep.equal({ ok: null, checked_at: null, damage: [] });
     await integrity.runCheck();
@@ -37,7 +40,7 @@ describe('the integrity check of the store', () => {
     expect(log.messages('error')).to.have.length(1);
   });
 
-  it('hides no damage that calls find after the clock moved backwards', async () => {
+  it('reports damage found by calls after the clock moved backwards', async () => {
     const met: CorruptDocument[] = [];
     const { integrity } = opened({ ok: true, documents: 7, damage: [], more: 0 }, met);
     clock.set(clock.now() + 3_600_000);
@@ -47,7 +50,7 @@ describe('the integrity check of the store', () => {
     expect(await integrity.getStatus()).to.include({ ok: false });
   });
 
-  it('does not exist where the engine checks its files itself', async () => {
+  it('is disabled when the engine checks its files itself', async () => {
     const { integrity } = opened(null);
     await integrity.runCheck();
     expect(await integrity.getStatus()).to.equal(null);

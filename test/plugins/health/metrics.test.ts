@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { SHARED_KEY, TestService } from '../../support/service.js';
 
-describe('metrics of the service', function () {
+describe('service metrics', function () {
   let service: TestService;
   before(async () => {
     service = await TestService.createInProcess();
@@ -24,7 +24,7 @@ describe('metrics of the service', function () {
     );
   };
 
-  it('shows every series from the start, each with aos_', async () => {
+  it('exposes every series from startup, each prefixed with aos_', async () => {
     const found = await numbers();
     for (const name of found.keys()) expect(name).to.match(/^aos_/);
     expect(found).to.include.keys(

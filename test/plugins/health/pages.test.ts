@@ -22,7 +22,7 @@ async function shown(all: Fixture, path: string, role: 'admin' | 'member', query
 const pending = { applied: [], pending: ['bugs:002-b', 'bugs:003-c'], current: null };
 
 describe('/migrations', () => {
-  it('shows what is applied and pending, and lets administrators run it', async () => {
+  it('shows applied and pending migrations, and allows administrators to run them', async () => {
     const all = fixtureOf(fakeSystem({ listMigrations: () => Promise.resolve(pending) }));
     const html = await shown(all, '/migrations', 'admin');
     expect(html).to.include('bugs:002-b').and.include('Applies 2 migrations').and.include('action="/migrations"');
@@ -36,13 +36,13 @@ describe('/migrations', () => {
     expect(page(all, '/migrations', 'POST').access).to.deep.equal({ session: 'admin' });
   });
 
-  it('has a badge only while something is pending', async () => {
+  it('shows a badge only while a migration is pending', async () => {
     const badge = (all: Fixture): Promise<number | null> | undefined => page(all, '/migrations').nav?.badge?.();
     expect(await badge(fixtureOf(fakeSystem()))).to.equal(null);
     expect(await badge(fixtureOf(fakeSystem({ listMigrations: () => Promise.resolve(pending) })))).to.equal(2);
   });
 
-  it('shows a short run on the next page', async () => {
+  it('shows the result of a short run on the next page', async () => {
     const all = fixtureOf(fakeSystem({ migrate: () => Promise.resolve({ applied: ['bugs:002-b'], pending: [] }) }));
     const answer = (await page(all, '/migrations', 'POST').handle(request(session('admin')))) as Redirect;
     expect(answer).to.be.instanceOf(Redirect).and.include({ location: '/migrations' });
@@ -50,7 +50,7 @@ describe('/migrations', () => {
     expect(all.recorded).to.have.length(1);
   });
 
-  it('a long run shows its progress and renews the page', async () => {
+  it('shows the progress of a long run and refreshes the page', async () => {
     let finish = (): void => {};
     const long = new Promise<{ applied: string[]; pending: string[] }>((resolve) => {
       finish = () => resolve({ applied: ['bugs:002-b'], pending: [] });
@@ -72,7 +72,7 @@ describe('/migrations', () => {
     expect(all.run.currentRun).to.equal(null);
   });
 
-  it('reports a failed run, on the page too', async () => {
+  it('reports a failed run on the page too', async () => {
     const all = fixtureOf(fakeSystem({ migrate: () => Promise.reject(new Error('bugs:002-b: duplicate <key>')) }));
     const answer = (await page(all, '/migrations', 'POST').handle(request(session('admin')))) as Redirect;
     expect(answer.flash?.tone).to.equal('danger');
@@ -117,7 +117,7 @@ describe('/system', () => {
     expect(html.match(/<h1/g)).to.have.length(1);
   });
 
-  it('shows the newest of the audit log, and the runs of the evaluator', async () => {
+  it('shows the newest audit log entries and the evaluator runs', async () => {
     const all = fixtureOf(fakeSystem());
     expect(await shown(all, '/system', 'admin'))
       .to.include('href="/audit"')
@@ -142,7 +142,7 @@ describe('/system', () => {
       .and.include('2 suppressed');
   });
 
-  it('shows healthy, and how many checks failed, in amber', async () => {
+  it('shows healthy, with the number of failed checks in amber', async () => {
     const failing = fixtureOf(fakeSystem(), [job('a.b', { fail_reason: 'x' })]);
     const report = await failing.health.getReport();
     expect(toHealthBadge({ ...report, healthy: true })).to.deep.equal({
@@ -154,7 +154,7 @@ describe('/system', () => {
     expect(toHealthBadge({ ...fine, healthy: true })).to.deep.equal({ text: 'healthy', tone: 'success' });
   });
 
-  it('checks become rows; empty facts are left out', async () => {
+  it('shows checks as rows and omits empty values', async () => {
     const report = await fixtureOf(fakeSystem(), [job('a.b', { fail_reason: 'x' })]).health.getReport();
     const rows = buildCheckRows(report);
     expect(rows.map((row) => row.name)).to.deep.equal([
@@ -181,7 +181,7 @@ describe('/system', () => {
 });
 
 describe('/audit', () => {
-  it('shows names with links, and what was before and after, escaped', async () => {
+  it('shows names with links, and escaped values before and after', async () => {
     const html = await shown(fixtureOf(fakeSystem()), '/audit', 'member');
     expect(html).to.include('<a href="/projects/%3Cshop%3E">the &lt;shop&gt;</a>');
     expect(html).to.match(/cache ttl hours.*<del[^>]*>72<.*<ins[^>]*>24</s);
@@ -189,7 +189,7 @@ describe('/audit', () => {
     expect(html.match(/<h1/g)).to.have.length(1);
   });
 
-  it('shows what its filters select, with whole days', async () => {
+  it('applies its filters, including whole days', async () => {
     const all = fixtureOf(fakeSystem());
     const query = { actor: 'admin', action: 'project.', from: '2026-11-19', to: '2026-11-20', cursor: 'abc' };
     const html = await shown(all, '/audit', 'admin', query);
@@ -205,7 +205,7 @@ describe('/audit', () => {
     expect(html).to.match(/href="\/audit\?[^"]*cursor(=|&#x3D;)50%3Aabc/);
   });
 
-  it('has nothing to do with an address that is wrong', () => {
+  it('rejects invalid query parameters', () => {
     const { input } = page(fixtureOf(fakeSystem()), '/audit');
     expect(input?.query?.validate({ from: 'yesterday' }).error).to.be.an('error');
     expect(input?.query?.validate({ from: '', action: '' }).error).to.equal(undefined);

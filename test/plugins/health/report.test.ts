@@ -28,9 +28,9 @@ const plugin = (id: string, state: PluginState['state']): PluginState => ({
 const of = (more: Partial<HealthFindings>): HealthReport => buildHealthReport({ ...good, ...more }, about);
 
 describe('health report', () => {
-  it('a healthy service', () => expect(of({}).healthy).to.equal(true));
+  it('reports a healthy service', () => expect(of({}).healthy).to.equal(true));
 
-  it('shows every plugin’s state and its own health', () => {
+  it('includes every plugin’s state and health', () => {
     const found = of({
       plugins: [plugin('chat', 'ready'), plugin('quiet', 'ready'), plugin('broken', 'failed'), plugin('gone', 'off')],
       own: { chat: { ok: false, queued: 7 }, quiet: { ok: true } },
@@ -44,7 +44,7 @@ describe('health report', () => {
     expect(found.healthy).to.equal(true);
   });
 
-  it('unhealthy when a plugin whose health decides is not ok, or has failed', () => {
+  it('is unhealthy when a critical plugin is not ok or has failed', () => {
     const chat = { ...plugin('chat', 'ready'), decides_health: true };
     expect(of({ plugins: [chat], own: { chat: { ok: true } } }).healthy).to.equal(true);
     expect(of({ plugins: [chat], own: { chat: { ok: false } } }).healthy).to.equal(false);
@@ -52,7 +52,7 @@ describe('health report', () => {
     expect(of({ plugins: [{ ...chat, state: 'off' }] }).healthy).to.equal(true);
   });
 
-  it('unhealthy without database, evaluator or schema, or with something pending', () => {
+  it('is unhealthy without database, evaluator or schema, or with pending migrations', () => {
     expect(of({ database: { error: 'x' } }).healthy).to.equal(false);
     expect(of({ schema: { error: 'x' } }).healthy).to.equal(false);
     expect(of({ schema: { current: 'a', pending: ['b'] } }).healthy).to.equal(false);
@@ -60,7 +60,7 @@ describe('health report', () => {
     expect(of({ plugins: [plugin('watchdog', 'failed')] }).healthy).to.equal(false);
   });
 
-  it('stays healthy while some of the store is damaged, and reports it', () => {
+  it('stays healthy while part of the store is damaged, and reports the damage', () => {
     const integrity = { ok: false, checked_at: about.time, damage: ['row 7 of bugs_items'] };
     const found = of({ integrity });
     expect(found.healthy).to.equal(true);
@@ -68,7 +68,7 @@ describe('health report', () => {
     expect(of({ integrity: { ...integrity, ok: null } }).checks.database).to.not.have.property('state');
   });
 
-  it('stays healthy with jobs, webhooks, release store or disk in trouble, and reports it', () => {
+  it('stays healthy with problems in jobs, webhooks, release store or disk, and reports them', () => {
     const found = of({
       free_bytes: 99,
       jobs: { error: 'x' },
@@ -87,13 +87,13 @@ describe('health report', () => {
     });
   });
 
-  it('takes the evaluator’s own words, and is patient while it starts', () => {
+  it('uses the evaluator’s own health, and stays healthy while it starts', () => {
     const own = { watchdog: { ok: true, last_run_at: '2026-11-20T08:15:00.000Z', age_seconds: 30 } };
     expect(of({ plugins: [plugin('watchdog', 'ready')], own }).checks.evaluator).to.deep.equal(own.watchdog);
     expect(of({ plugins: [plugin('watchdog', 'starting')] }).healthy).to.equal(true);
   });
 
-  it('reports how far the clock is ahead of the trusted one, and how long cleaning waits', () => {
+  it('reports how far the clock runs ahead, and how long cleanup is delayed', () => {
     const { checks, healthy } = of({
       clock: { believed: false, leapt: true, ahead_seconds: 31_536_000, believed_in_seconds: 80_000 },
     });
@@ -112,7 +112,7 @@ describe('health report', () => {
     });
   });
 
-  it('names addresses that send X-Forwarded-For and are not trusted to, and stays healthy', () => {
+  it('stays healthy and lists untrusted addresses that send X-Forwarded-For', () => {
     expect(of({}).checks.proxies).to.deep.equal({ ok: true, unlisted: [], mend: null });
     const found = of({ unlisted_proxies: ['10.0.0.5'] });
     expect(found.checks.proxies).to.deep.include({ ok: false, unlisted: ['10.0.0.5'] });
@@ -120,11 +120,11 @@ describe('health report', () => {
     expect(found.healthy).to.equal(true);
   });
 
-  it('reports unreadable free space as an error', () => {
+  it('reports an error when the free space cannot be read', () => {
     expect(of({ free_bytes: null }).checks.disk).to.deep.equal({ ok: false, free_bytes: null });
   });
 
-  it('names the jobs that have run later than now, since a clock moved backwards', () => {
+  it('lists jobs whose last run is in the future after the clock moved backwards', () => {
     const job = (name: string, last_run_at: string | null, last_finished_at: string | null): JobInfo => ({
       name,
       every_ms: 60_000,

@@ -39,7 +39,7 @@ const down = {
 const pending = { listMigrations: () => Promise.resolve({ applied: [], pending: ['bugs:002-b'], current: null }) };
 
 describe('GET /api/health', () => {
-  it('has the shape of contract 95 and of its description', async () => {
+  it('matches contract 95 and its API description', async () => {
     const { call, route } = mounted();
     const body = (await call('/api/health')) as Record<string, unknown>;
     expect(body).to.include({ healthy: true, version: '1.2.3', time: '2026-11-20T08:15:30.123Z', uptime_seconds: 30 });
@@ -59,7 +59,7 @@ describe('GET /api/health', () => {
     expect((route('/api/health').output as ObjectSchema).validate(body).error).to.equal(undefined);
   });
 
-  it('takes the shared key or any token, and no session', () => {
+  it('accepts the shared key or any token, but no session', () => {
     expect(mounted().route('/api/health').access).to.deep.equal([{ sharedKey: true }, { anyToken: true }]);
   });
 
@@ -73,7 +73,7 @@ describe('GET /api/health', () => {
     expect(strict.headers['retry-after']).to.equal('30');
   });
 
-  it('returns no Reply when healthy with strict', async () => {
+  it('returns a plain body when healthy with strict', async () => {
     expect(await mounted().call('/api/health', { query: { strict: true } })).to.include({ healthy: true });
   });
 
@@ -83,7 +83,7 @@ describe('GET /api/health', () => {
     expect(schema.validate({ strict: 'maybe' }).error?.message).to.include('strict');
   });
 
-  it('still answers when the store does not, without the driver’s words', async () => {
+  it('responds when the store is unavailable, without the driver’s error text', async () => {
     const body = (await mounted(down).call('/api/health')) as Record<string, Record<string, unknown>>;
     expect(body).to.include({ healthy: false });
     expect(body['checks']?.['database']).to.deep.equal({ ok: false, latency_ms: null, processes: 1, error: 'Error' });
@@ -92,7 +92,7 @@ describe('GET /api/health', () => {
 });
 
 describe('probes', () => {
-  it('reports only liveness by live, and only readiness by ready', async () => {
+  it('live reports only liveness, and ready only readiness', async () => {
     const { call, route } = mounted();
     expect(await call('/api/health/live', {}, { kind: 'public' })).to.deep.equal({ live: true });
     expect(await call('/api/health/ready', {}, { kind: 'public' })).to.deep.equal({ ready: true });
@@ -100,7 +100,7 @@ describe('probes', () => {
     expect(route('/api/health/ready').access).to.equal('public');
   });
 
-  it('ready is 503 not_ready while the store is away', async () => {
+  it('ready returns 503 not_ready while the store is unavailable', async () => {
     const error = await mounted(down)
       .call('/api/health/ready')
       .then(
@@ -112,7 +112,7 @@ describe('probes', () => {
     expect(error?.headers).to.deep.equal({ 'retry-after': '5' });
   });
 
-  it('ready is 503 while a critical plugin is not ready', async () => {
+  it('ready returns 503 while a critical plugin is not ready', async () => {
     const plugins: SystemInfo['listPlugins'] = () => [
       { id: 'access', title: '', version: '', critical: true, decides_health: false, state: 'starting', reason: null },
     ];
@@ -134,7 +134,7 @@ describe('probes', () => {
 });
 
 describe('GET /metrics and /api/openapi.json', () => {
-  it('metrics are Prometheus text behind a credential', async () => {
+  it('returns Prometheus metrics with a credential only', async () => {
     const { call, route } = mounted();
     const reply = (await call('/metrics')) as Reply;
     expect(reply.body).to.equal('aos_ready 1\n');
@@ -142,7 +142,7 @@ describe('GET /metrics and /api/openapi.json', () => {
     expect(route('/metrics').access).to.deep.equal([{ sharedKey: true }, { scope: 'system:read' }]);
   });
 
-  it('the description is the document itself, for everybody', async () => {
+  it('returns the API description to everyone', async () => {
     const { call, route } = mounted();
     const reply = (await call('/api/openapi.json')) as Reply;
     const text = Buffer.concat((reply.body as SharedBytes).parts).toString();
@@ -156,7 +156,7 @@ describe('migrate', () => {
   const migrate = (): Promise<{ applied: string[]; pending: string[] }> =>
     Promise.resolve({ applied: ['bugs:002-b'], pending: [] });
 
-  it('runs, answers what it did, and is in the audit log', async () => {
+  it('runs migrations, returns the result, and writes an audit entry', async () => {
     const { call, recorded, route } = mounted({ migrate });
     const body = await call('/api/admin/v1/migrate', { method: 'POST' });
     expect(body).to.deep.equal({ applied: ['bugs:002-b'], pending: [] });
@@ -166,13 +166,13 @@ describe('migrate', () => {
     expect(route('/api/admin/v1/migrate').access).to.deep.equal([{ sharedKey: true }, { session: 'admin' }]);
   });
 
-  it('records nothing when nothing was pending', async () => {
+  it('records nothing when no migration is pending', async () => {
     const { call, recorded } = mounted();
     expect(await call('/api/admin/v1/migrate', { method: 'POST' })).to.deep.equal({ applied: [], pending: [] });
     expect(recorded).to.deep.equal([]);
   });
 
-  it('/install_db.php: GET with the key migrates, GET with a session shows the page, POST with it migrates', async () => {
+  it('/install_db.php migrates by GET or POST with the key, and shows the page for a session', async () => {
     const { call } = mounted({ migrate });
     const path = '/install_db.php';
     expect(await call(path)).to.deep.equal({ applied: ['bugs:002-b'], pending: [] });
@@ -184,7 +184,7 @@ describe('migrate', () => {
     });
   });
 
-  it('shares one run between two concurrent calls', async () => {
+  it('shares a single run between two concurrent calls', async () => {
     let runs = 0;
     const { call } = mounted({ migrate: () => (runs++, migrate()) });
     await Promise.all([call('/api/admin/v1/migrate', { method: 'POST' }), call('/install_db.php')]);

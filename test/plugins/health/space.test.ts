@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { DiskSpaceMonitor } from '../../../plugins/health/disk-space-monitor.js';
 import { TestService } from '../../support/service.js';
 
-describe('health: room for intakes', () => {
+describe('health: free space for intakes', () => {
   const make = (min_free_bytes: number) => {
     const state = { free: 100, at: 0, asked: 0 };
     const system = {
@@ -26,7 +26,7 @@ describe('health: room for intakes', () => {
   };
   const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-  it('is short below the limit, and logs both changes once', async () => {
+  it('reports a shortage below the limit, and logs both transitions once', async () => {
     const { state, lines, space } = make(50);
     await space.refresh();
     expect(space.isLow()).to.equal(false);
@@ -45,7 +45,7 @@ describe('health: room for intakes', () => {
     expect(lines).to.have.length(2);
   });
 
-  it('reads the free space at most once a second, and never where the limit is 0', () => {
+  it('reads the free space at most once a second, and never when the limit is 0', () => {
     const { state, space } = make(50);
     for (let i = 0; i < 100; i++) space.isLow();
     expect(state.asked).to.equal(1);
@@ -54,7 +54,7 @@ describe('health: room for intakes', () => {
     expect(none.state.asked).to.equal(0);
   });
 
-  it('is not short where the free space cannot be read', async () => {
+  it('reports no shortage when the free space cannot be read', async () => {
     const { state, space } = make(50);
     state.free = NaN;
     await space.refresh();
@@ -62,8 +62,8 @@ describe('health: room for intakes', () => {
   });
 });
 
-describe('intakes without room', function () {
-  it('return 507, while everything else continues', async () => {
+describe('intakes without free space', function () {
+  it('return 507 while everything else continues', async () => {
     const service = await TestService.createInProcess({ SVC_HEALTH__MIN_FREE_BYTES: String(2 ** 52) });
     try {
       const token = await service.createToken('bugtracker:report,bugtracker:read,watchdog:ping,projects:manage');

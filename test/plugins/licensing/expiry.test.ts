@@ -7,7 +7,7 @@ import { fixtureOn, STORES, type Fixture } from './fixture.js';
 import { useStore } from '../../support/stores.js';
 
 for (const engine of STORES) {
-  describe(`licensing: the end of a license (${engine.name})`, () => {
+  describe(`licensing: license expiry events (${engine.name})`, () => {
     let f: Fixture;
     useStore(
       engine,
@@ -21,7 +21,7 @@ for (const engine of STORES) {
       return of.emitted.filter(({ event }) => event === LICENSE_EXPIRED.event).map(({ data }) => data['id']);
     };
 
-    it('is emitted again when it comes if a clock that ran ahead had emitted it', async () => {
+    it('is emitted again at the actual expiry after a clock that ran ahead emitted it early', async () => {
       const end = f.clock.now() + 100 * DAY_MS;
       const { doc } = await f.license({ expires_at: toIsoString(end) });
       const { doc: past } = await f.license({ expires_at: toIsoString(f.clock.now() - DAY_MS) });
@@ -41,7 +41,7 @@ for (const engine of STORES) {
       expect((await f.deps.licenses.get(open.id))?.expire_due).to.equal(undefined);
     });
 
-    it('is not announced after it has come', async () => {
+    it('announces no upcoming expiry after the license has expired', async () => {
       await f.license({ expires_at: toIsoString(f.clock.now() + 100 * DAY_MS) });
       f.clock.advance(101 * DAY_MS);
       for (let run = 0; run < 2; run++) await f.expiry.run();

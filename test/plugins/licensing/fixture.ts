@@ -1,4 +1,6 @@
-/** The services of the licensing plugin over a store of the test's choice, signed with a real key. */
+/**
+ * The services of the licensing plugin over a store of the test's choice, signed with a real key.
+ */
 import { createHash, createPublicKey, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { DataCipher } from '../../../adapters/node/cipher.js';

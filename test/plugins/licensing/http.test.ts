@@ -1,4 +1,7 @@
-/** `/api/license/v1` by the whole service: no envelope on four paths, the administration in it, no key in log or store. */
+/**
+ * `/api/license/v1` by the whole service: no envelope on four paths, the administration in it, no
+ * key in log or store.
+ */
 import { createPublicKey } from 'node:crypto';
 import { expect } from 'chai';
 import { verifyLicenseAnswer, verifyLicenseFile } from '../../../lib/formats/license-file.js';
@@ -59,7 +62,7 @@ describe('licensing over HTTP', function () {
     return { status: response.status, json: JSON.parse(text) as Record<string, unknown>, response };
   };
 
-  describe('no envelope on the four paths', () => {
+  describe('responses without envelope on the four paths', () => {
     const json = { 'content-type': 'application/json' };
     const auth = { authorization: `Bearer ${SHARED_KEY}` };
     const good = JSON.stringify({ license_key: generateKey(), product: 'shop' });
@@ -71,7 +74,7 @@ describe('licensing over HTTP', function () {
     };
 
     for (const path of FOUR) {
-      it(`405 on ${path}, with Allow`, async () => {
+      it(`returns 405 on ${path}, with Allow`, async () => {
         for (const method of [
           'DELETE',
           'PUT',
@@ -87,7 +90,7 @@ describe('licensing over HTTP', function () {
     }
     for (const path of ['validate', 'deactivate', 'file'] as const) {
       const headers = path === 'deactivate' ? { ...json, ...auth } : json;
-      it(`bodies of ${path} that are wrong`, async () => {
+      it(`rejects invalid bodies of ${path}`, async () => {
         const unread = await raw(path, { method: 'POST', headers, body: '{"license_key":' });
         expect(unread.status).to.equal(400);
         expectBare(unread, 'invalid_request');
@@ -118,7 +121,7 @@ describe('licensing over HTTP', function () {
       });
     }
 
-    it('401 of deactivate for every credential but the shared key', async () => {
+    it('deactivate returns 401 for every credential except the shared key', async () => {
       for (const credential of [null, 'Bearer wrong', `Bearer ${manage}`, `Bearer ${read}`, 'Basic YTpi']) {
         const headers = credential === null ? json : { ...json, authorization: credential };
         const answer = await raw('deactivate', { method: 'POST', headers, body: good });
@@ -127,7 +130,7 @@ describe('licensing over HTTP', function () {
       }
     });
 
-    it('404 of an unknown key at deactivate and file; 200 invalid at validate, however it is written', async () => {
+    it('returns 404 for an unknown key at deactivate and file, and 200 invalid at validate', async () => {
       for (const path of ['deactivate', 'file'] as const) {
         const answer = await raw(path, { method: 'POST', headers: { ...json, ...auth }, body: good });
         expect(answer.status).to.equal(404);
@@ -145,7 +148,7 @@ describe('licensing over HTTP', function () {
       }
     });
 
-    it('a credential makes no difference to validate', async () => {
+    it('validate ignores the credential', async () => {
       const answer = await raw('validate', {
         method: 'POST',
         headers: { ...json, authorization: 'Bearer nonsense' },
@@ -155,7 +158,7 @@ describe('licensing over HTTP', function () {
     });
   });
 
-  it('a license from creation to its end, over the API', async () => {
+  it('supports the whole life cycle of a license over the API', async () => {
     const { license, key, status } = await create({
       licensee: 'Ada',
       email: 'ada@example.org',
@@ -222,7 +225,7 @@ describe('licensing over HTTP', function () {
     expect(codeOf(await call('POST', '/licenses/none/revoke'))).to.deep.equal([404, 'not_found']);
   });
 
-  it('members of one scope: read alone reads, and sees no key', async () => {
+  it('a caller with only the read scope can read but sees no key', async () => {
     const { license } = await create();
     expect(codeOf(await call('POST', '/licenses', { product: 'shop' }, read))).to.deep.equal([
       403,
@@ -242,7 +245,7 @@ describe('licensing over HTTP', function () {
     expect(codeOf(await call('POST', '/licenses', { product: 'nope' }))).to.deep.equal([422, 'unknown_project']);
   });
 
-  it('rejects a date without a time by its name, at every call', async () => {
+  it('rejects a date without a time by its field name, in every call', async () => {
     const { license } = await create({ client_ref: 'date-only' });
     for (const [method, path] of [
       ['POST', '/licenses'],
@@ -260,7 +263,7 @@ describe('licensing over HTTP', function () {
     }
   });
 
-  it('client_ref: a repeated call answers the same license and key, in parallel too', async () => {
+  it('returns the same license and key for a repeated client_ref, also in parallel', async () => {
     const order = { client_ref: 'order/1 &', licensee: 'Ada', expires_at: '2027-01-01T00:00:00+01:00' };
     const all = await Promise.all(Array.from({ length: 6 }, () => create(order)));
     expect(all.filter(({ status }) => status === 201)).to.have.length(1);
@@ -278,7 +281,7 @@ describe('licensing over HTTP', function () {
     ).to.deep.equal([404, 'not_found']);
   });
 
-  it('creates many in one call with count, and not with client_ref', async () => {
+  it('creates several licenses with count, but not together with client_ref', async () => {
     const { status, body } = await call('POST', '/licenses', { product: 'blog', count: 25 });
     expect(status).to.equal(201);
     const items = body['items'] as { license: Shown; key: string }[];
@@ -293,7 +296,7 @@ describe('licensing over HTTP', function () {
     expect(valid).to.include({ status: 'active' });
   });
 
-  it('lists: q, status, key_sha256, pages; rejects unknown parameters', async () => {
+  it('lists by q, status and key_sha256 with pages, and rejects unknown parameters', async () => {
     const { license, key } = await create({ licensee: 'Grace Hopper', email: 'Grace@Navy.example' });
     const { key: ended } = await create({ expires_at: '2026-01-01T00:00:00Z' });
     const ids = async (query: string): Promise<string[]> =>
@@ -317,7 +320,7 @@ describe('licensing over HTTP', function () {
     expect(extended['license']).to.include({ status: 'active' });
   });
 
-  it('CSV: keys masked, formulas quoted', async () => {
+  it('exports CSV with masked keys and escaped formulas', async () => {
     await create({ licensee: '=HYPERLINK("http://evil")', notes: 'two\nlines' });
     const response = await fetch(`${service.url}${BASE}/licenses.csv`, {
       headers: { authorization: `Bearer ${read}` },
@@ -329,7 +332,7 @@ describe('licensing over HTTP', function () {
     expect(text).to.not.match(/[2-9A-HJ-NP-Z]{5}(-[2-9A-HJ-NP-Z]{5}){4}/);
   });
 
-  it('machines: approve, reject, block, release', async () => {
+  it('approves, rejects, blocks and releases machines', async () => {
     const { license, key } = await create({ max_activations: 1, require_approval: true });
     const validate = async (machine_id: string): Promise<unknown> =>
       (await call('POST', '/validate', { license_key: key, product: 'shop', machine_id }, null)).body['status'];
@@ -355,7 +358,7 @@ describe('licensing over HTTP', function () {
       expect(codeOf(await call('POST', `/licenses/${path}/approve`)), path).to.deep.equal([404, 'not_found']);
   });
 
-  it('a .lic verifies offline', async () => {
+  it('creates a .lic file that verifies offline', async () => {
     const { key } = await create({ max_activations: 3 });
     const response = await fetch(`${service.url}${BASE}/file`, {
       method: 'POST',
@@ -371,7 +374,7 @@ describe('licensing over HTTP', function () {
     expect((await call('POST', '/file', { license_key: key, product: 'shop' }, null)).status).to.equal(422);
   });
 
-  it('reaches its end within a minute, with an event', async () => {
+  it('expires a license within a minute, with an event', async () => {
     const { license } = await create({ expires_at: new Date(Date.now() + 1_500).toISOString() });
     const hooks = await service.createToken('webhooks:manage');
     await waitUntil('license.expired', async () => {
@@ -381,14 +384,14 @@ describe('licensing over HTTP', function () {
     expect((await call('GET', `/licenses/${license.id}`)).body['license']).to.include({ status: 'expired' });
   });
 
-  describe('a whole key in an address', () => {
+  describe('a full license key in a URL', () => {
     const expectBareRefusal = (answer: Record<string, unknown>): void => {
       expect(answer).to.have.all.keys('status', 'message', 'fields').and.include({ status: 'invalid_request' });
     };
     const look = async (query: Record<string, string>, headers: Record<string, string> = {}) =>
       raw(`validate?${new URLSearchParams(query).toString()}`, { method: 'GET', headers });
 
-    it('is rejected by GET validate with 400 in any parameter, and is not repeated', async () => {
+    it('is rejected by GET validate with 400 in any parameter, and not echoed', async () => {
       const { key } = await create();
       const asked: Record<string, string>[] = [
         { license_key: key, product: 'shop' },
@@ -411,7 +414,7 @@ describe('licensing over HTTP', function () {
       expect((await look({ license_key: key, product: 'shop' })).json['fields']).to.have.property('license_key');
     });
 
-    it('is rejected by the calls with it in the body as well', async () => {
+    it('is rejected even when the body contains the key too', async () => {
       const { key } = await create();
       const body = JSON.stringify({ license_key: key, product: 'shop' });
       const json = { 'content-type': 'application/json' };
@@ -428,7 +431,7 @@ describe('licensing over HTTP', function () {
       });
     });
 
-    it('is not needed: the header brings the key, or key_sha256 names it; neither takes a slot', async () => {
+    it('is unnecessary: a header or key_sha256 identifies the license without using a slot', async () => {
       const { key, license } = await create({ max_activations: 1 });
       const given = { product: 'shop', machine_id: 'm-1', nonce: 'n' };
       const byHeader = await look(given, { 'x-license-key': ` ${key.toLowerCase().replaceAll('-', ' ')} ` });
@@ -451,7 +454,7 @@ describe('licensing over HTTP', function () {
       expect((await look({ product: 'shop' }, { 'x-license-key': 'mistyped' })).json).to.include({ status: 'invalid' });
     });
 
-    it('typed into the search of the page leads to its hash', async () => {
+    it('is replaced by its hash when entered into the search of the page', async () => {
       const { key } = await create();
       const visitor = new BrowserVisitor(service);
       await visitor.signIn(ADMIN_ACCOUNT);
@@ -462,7 +465,7 @@ describe('licensing over HTTP', function () {
       expect(text).to.include(key.slice(-5)).and.not.include(key);
     });
 
-    it('no key, or two of them, is 400', async () => {
+    it('returns 400 without a key and with two keys', async () => {
       const { key } = await create();
       for (const [query, headers] of [
         [{ product: 'shop' }, {}],
@@ -483,13 +486,13 @@ describe('licensing over HTTP', function () {
     const validate = async (body: object, query = ''): Promise<Record<string, unknown>> =>
       (await raw(`validate${query}`, { method: 'POST', headers: json, body: JSON.stringify(body) })).json;
 
-    it('answers the public key as PEM', async () => {
+    it('returns the public key as PEM', async () => {
       const response = await fetch(`${service.url}${BASE}/pubkey?format=pem`);
       expect(response.headers.get('content-type')).to.include('application/x-pem-file');
       expect(createPublicKey(await response.text()).asymmetricKeyType).to.equal('ed25519');
     });
 
-    it('takes no seat for a machine without a lasting id, and reports that under the signature', async () => {
+    it('assigns no seat to a machine without a persistent id, and states that in the signed response', async () => {
       const { key } = await create({ max_activations: 1 });
       for (const machine_id of ['c-1', 'c-2', 'c-3']) {
         const answer = await validate({ license_key: key, product: 'shop', machine_id, machine_unstable: true });
@@ -502,7 +505,7 @@ describe('licensing over HTTP', function () {
       expect(await validate({ license_key: key, product: 'shop', machine_id: 'real' })).to.include({ valid: true });
     });
 
-    it('keeps a blocked machine blocked, for any id that it reports', async () => {
+    it('a blocked machine stays blocked, for any id that it reports', async () => {
       const { key, license } = await create({ max_activations: 1 });
       await validate({ license_key: key, product: 'shop', machine_id: 'm' });
       const { body } = await call('GET', `/licenses/${license.id}/activations`);
@@ -512,7 +515,7 @@ describe('licensing over HTTP', function () {
       expect(answer).to.include({ status: 'machine_blocked', valid: false });
     });
 
-    it('ignores unknown parameters of validate and names them, and rejects those of file and deactivate', async () => {
+    it('validate ignores and lists unknown parameters; file and deactivate reject them', async () => {
       const { key } = await create();
       const body = { license_key: key, product: 'shop' };
       expect((await validate(body, '?machin_id=1'))['warnings']).to.deep.equal([
@@ -525,7 +528,7 @@ describe('licensing over HTTP', function () {
       }
     });
 
-    it('answers 409 to a repeated client_ref with other seats (S-client_ref)', async () => {
+    it('returns 409 for a repeated client_ref with another number of seats (S-client_ref)', async () => {
       await create({ client_ref: 'order-9', max_activations: 2 });
       expect((await create({ client_ref: 'order-9', max_activations: 2 })).status).to.equal(200);
       expect((await create({ client_ref: 'order-9' })).status).to.equal(200);

@@ -8,7 +8,7 @@ import { createSearchQuery } from '../../support/search-query.js';
 import { ADMIN, fixtureOn, STORE } from './fixture.js';
 
 describe('declared indexes of licensing', () => {
-  it('serve its queries', async () => {
+  it('cover its queries', async () => {
     const store = new WatchedStore();
     const f = fixtureOn(await STORE.ensureCollections(store));
     const { doc, key } = await f.license({ client_ref: 'order-1', max_activations: 1 });

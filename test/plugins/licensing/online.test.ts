@@ -28,7 +28,7 @@ describe('licensing: validate', () => {
   });
   afterEach(() => f.settled());
 
-  it('answers every field, and the signature covers all others', async () => {
+  it('returns every field, with a signature that covers all others', async () => {
     const { doc, key } = await f.license({
       licensee: 'Ada',
       features: { seats: 3.5, é: ['x'] },
@@ -55,7 +55,8 @@ describe('licensing: validate', () => {
     const asked = { keySha256: doc.key_sha256, product: 'shop', machineId: 'm-1', nonce: 'n-1' };
     expect(verifyLicenseAnswer(JSON.parse(JSON.stringify(answer)), f.signer.pem, asked)).to.deep.equal({ valid: true });
     const { signature, ...covered } = answer;
-    // The library, because the verifiers of ours write the signed text by the code that the server has.
+    // The library, because the verifiers of ours write the signed text by the code that the server
+    // has.
     const text = Buffer.from(canonicalize(covered) ?? '');
     expect(verify(null, text, f.signer.pem, Buffer.from(String(signature), 'base64'))).to.equal(true);
     // Members that stand in their order are signed as they stand.
@@ -86,7 +87,7 @@ describe('licensing: validate', () => {
     expect(await f.deps.activations.count()).to.equal(0);
   });
 
-  it('takes no seat without machine_id, nor by a GET', async () => {
+  it('assigns no seat without machine_id or by GET', async () => {
     const { key } = await f.license({ max_activations: 1 });
     expect(await ask(f, key)).to.deep.include({ status: 'active', activation: null, machine_id: null });
     expect(await ask(f, key, machine(1), false)).to.deep.include({
@@ -99,7 +100,7 @@ describe('licensing: validate', () => {
     expect(await statusOf(f, key, machine(2), false)).to.equal('machine_limit');
   });
 
-  it('machine states: limit stores nothing, pending waits once, blocked stays, an own place wins', async () => {
+  it('limit stores nothing, pending queues once, blocked persists, and an existing seat is reused', async () => {
     const { doc, key } = await f.license({ max_activations: 1 });
     expect(await statusOf(f, key, machine(1))).to.equal('active');
     expect(await ask(f, key, machine(2))).to.deep.include({
@@ -129,7 +130,7 @@ describe('licensing: validate', () => {
     expect((await f.activations.applyTransition(ADMIN, doc.id, three.id, 'reject')).status).to.equal('released');
   });
 
-  it('at most 100 wait', async () => {
+  it('allows at most 100 pending machines', async () => {
     const { key } = await f.license({ max_activations: 1, require_approval: true });
     const [license] = (await f.deps.licenses.find()).items;
     await f.licenses.applyTransition(ADMIN, license!.id, 'approve');
@@ -139,7 +140,7 @@ describe('licensing: validate', () => {
     expect(asked.filter((status) => status === 'machine_limit')).to.have.length(20);
   });
 
-  it('an approval beyond the maximum, or a lower maximum, leaves fewer places, never one too many', async () => {
+  it('approvals beyond the maximum or a lower maximum never exceed the seats', async () => {
     const { doc, key } = await f.license({ max_activations: 4 });
     for (let i = 0; i < 4; i++) await ask(f, key, machine(i));
     await f.licenses.update(ADMIN, doc.id, { max_activations: 2 });
@@ -154,7 +155,7 @@ describe('licensing: validate', () => {
     expect(await f.machines.countUsed(doc)).to.equal(2);
   });
 
-  it('a released machine takes a place again, as the same activation', async () => {
+  it('a released machine gets a seat again with the same activation', async () => {
     const { doc, key } = await f.license({ max_activations: 1 });
     await ask(f, key, machine(1));
     const first = (await f.machines.find(doc, 'm-1'))!;
@@ -196,7 +197,7 @@ describe('licensing: validate', () => {
     expect((await f.deps.licenses.get(doc.id))!.last_validated_at).to.equal(f.clock.iso());
   });
 
-  it('what was not seen for 90 days is released, not before its file has ended, and never what is blocked', async () => {
+  it('releases machines unseen for 90 days after their file expired, but never blocked machines', async () => {
     const { doc, key } = await f.license();
     for (const i of [1, 2, 3]) await ask(f, key, machine(i));
     await f.activations.applyTransition(ADMIN, doc.id, (await f.machines.find(doc, 'm-3'))!.id, 'block');
@@ -213,7 +214,7 @@ describe('licensing: validate', () => {
     expect(await states()).to.deep.equal(['released', 'released', 'blocked']);
   });
 
-  it('canonical JSON of the verifiers is that of the library', () => {
+  it('canonical JSON of the verifiers equals that of the library', () => {
     const value = fc.jsonValue({ stringUnit: 'grapheme', maxDepth: 4 });
     fc.assert(
       fc.property(value, (json) => {
@@ -251,7 +252,7 @@ describe('licensing: deactivate', () => {
   const off = (key: string, more: object = {}): Promise<unknown> =>
     f.online.deactivate(SHARED, { license_key: key, ...more });
 
-  it('releases a machine, also on a repeat; not an unknown or a blocked one', async () => {
+  it('releases a machine idempotently, but no unknown or blocked machine', async () => {
     const { doc, key } = await f.license();
     await ask(f, key, machine(1));
     for (let i = 0; i < 2; i++) {
@@ -279,7 +280,7 @@ describe('licensing: deactivate', () => {
     expect((await f.machines.find(doc, 'm-3'))!.status).to.equal('blocked');
   });
 
-  it('without a machine the license becomes inactive; with permanent it is revoked; both answer a repeat the same', async () => {
+  it('deactivates without machine_id, revokes with permanent, and both are idempotent', async () => {
     const { doc, key } = await f.license();
     for (let i = 0; i < 2; i++)
       expect(await off(key)).to.deep.equal({ status: 'inactive', released: true, activation: null });
@@ -293,12 +294,12 @@ describe('licensing: deactivate', () => {
     expect((await f.deps.licenses.get(doc.id))!.status).to.equal('revoked');
   });
 
-  it('an expired license counts as active', async () => {
+  it('treats an expired license as active', async () => {
     const { key } = await f.license({ expires_at: '2026-01-01T00:00:00.000Z' });
     expect(await off(key)).to.deep.include({ status: 'inactive', released: true });
   });
 
-  it('pending, another product, no key', async () => {
+  it('rejects a pending license or another product, and returns null without a valid key', async () => {
     const { key } = await f.license({ require_approval: true });
     expect(await off(key)).to.deep.equal({ refused: 'invalid_transition' });
     expect(await off(key, { product: 'blog' })).to.deep.equal({ refused: 'product_mismatch' });
@@ -306,7 +307,7 @@ describe('licensing: deactivate', () => {
     expect(await off('x')).to.equal(null);
   });
 
-  it('returns the same to concurrent calls', async () => {
+  it('returns the same result to concurrent calls', async () => {
     const { key } = await f.license();
     const all = await Promise.all(Array.from({ length: 8 }, () => off(key)));
     for (const one of all) expect(one).to.deep.equal({ status: 'inactive', released: true, activation: null });
@@ -321,7 +322,7 @@ describe('licensing: files', () => {
   const file = (key: string, more: object = {}): Promise<{ text?: string; status?: string }> =>
     f.online.issueRequestedFile({ license_key: key, product: 'shop', ...more });
 
-  it('contain the contract’s fields, keep the seat until they end, and end with the license', async () => {
+  it('contain the contract’s fields, hold the seat until they expire, and end with the license', async () => {
     const { doc, key } = await f.license({ max_activations: 1, licensee: 'Ada', features: { pro: true } });
     const { text = '' } = await file(key, { ...machine(1), valid_days: 10 });
     const now = f.clock.now();
@@ -360,7 +361,7 @@ describe('licensing: files', () => {
     expect(short.payload?.valid_until).to.equal(end);
   });
 
-  it('are rejected with the state', async () => {
+  it('are rejected with the license state', async () => {
     const { doc, key } = await f.license({ max_activations: 1 });
     await file(key, machine(1));
     expect(await file(key, machine(2))).to.deep.equal({ status: 'machine_limit' });
@@ -383,7 +384,7 @@ for (const engine of STORES) {
     });
     after(() => opened?.close());
 
-    it('two processes, many machines, five places: exactly five', async () => {
+    it('assigns exactly five of five seats to many machines in two processes', async () => {
       const [a, b] = [fixtureOn(opened.store), fixtureOn(opened.store)];
       const { doc, key } = await a.license();
       const asked = await Promise.all(
@@ -394,7 +395,7 @@ for (const engine of STORES) {
       expect(await a.machines.countUsed(doc)).to.equal(5);
     });
 
-    it('takes one seat for the same machine in two processes', async () => {
+    it('assigns a single seat to the same machine in two processes', async () => {
       const [a, b] = [fixtureOn(opened.store), fixtureOn(opened.store)];
       const { doc, key } = await a.license();
       const asked = await Promise.all(Array.from({ length: 20 }, (_, i) => statusOf(i % 2 ? a : b, key, machine(1))));
@@ -402,7 +403,7 @@ for (const engine of STORES) {
       expect(await a.machines.countUsed(doc)).to.equal(1);
     });
 
-    it('places come and go at random in two processes: never one too many, and none is lost', async () => {
+    it('never exceeds or loses seats under random changes in two processes', async () => {
       const [a, b] = [fixtureOn(opened.store), fixtureOn(opened.store)];
       const { doc, key } = await a.license({ max_activations: 3 });
       for (let round = 0; round < 6; round++) {

@@ -43,7 +43,7 @@ function expectedCheck(characters: string): string {
   return KEY_ALPHABET[sum] as string;
 }
 
-describe('license keys as they are typed', () => {
+describe('license keys as entered', () => {
   const one = generateKey();
   for (const [carrier, carry] of Object.entries(KEY_CARRIERS))
     it(`accepts ${carrier} (S-dash)`, () => {
@@ -53,7 +53,7 @@ describe('license keys as they are typed', () => {
 });
 
 describe('licensing: keys', () => {
-  it('have the form of the contract, and a check character over GF(32)', () => {
+  it('have the format of the contract, and a check character over GF(32)', () => {
     for (let i = 0; i < 200; i++) {
       const made = generateKey();
       expect(made).to.match(/^([23456789ABCDEFGHJKLMNPQRSTUVWXYZ]{5}-){4}[23456789ABCDEFGHJKLMNPQRSTUVWXYZ]{5}$/);
@@ -63,7 +63,7 @@ describe('licensing: keys', () => {
     }
   });
 
-  it('agree with the published vectors', () => {
+  it('match the published vectors', () => {
     for (const { key: text, valid, sha256, masked, name } of vectors) {
       const canonical = normalizeLicenseKey(text);
       expect(isKey(canonical), text).to.equal(valid);
@@ -74,7 +74,7 @@ describe('licensing: keys', () => {
     }
   });
 
-  it('favour no character', () => {
+  it('are uniformly distributed over all characters', () => {
     const counts = new Map<string, number>();
     let byte = 0;
     for (let i = 0; i < 256; i++) {
@@ -85,7 +85,7 @@ describe('licensing: keys', () => {
     expect(new Set(counts.values()).size).to.equal(1);
   });
 
-  it('any single wrong character is found', () => {
+  it('detect any single wrong character', () => {
     fc.assert(
       fc.property(key, fc.nat(24), fc.constantFrom(...Array.from(KEY_ALPHABET)), (good, at, other) => {
         const characters = Array.from(good.replaceAll('-', ''));
@@ -97,7 +97,7 @@ describe('licensing: keys', () => {
     );
   });
 
-  it('any two neighbours that were exchanged are found', () => {
+  it('detect any two adjacent swapped characters', () => {
     fc.assert(
       fc.property(key, fc.nat(23), (good, at) => {
         const characters = Array.from(good.replaceAll('-', ''));
@@ -110,7 +110,7 @@ describe('licensing: keys', () => {
     );
   });
 
-  it('are read however they are spaced, cased and grouped', () => {
+  it('are accepted in any spacing, case and grouping', () => {
     fc.assert(
       fc.property(
         key,
@@ -126,7 +126,7 @@ describe('licensing: keys', () => {
     );
   });
 
-  it('no other text is one, and none takes long', () => {
+  it('reject any other text, in bounded time', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
         const canonical = normalizeLicenseKey(text);
@@ -138,7 +138,7 @@ describe('licensing: keys', () => {
   });
 });
 
-describe('licensing: the table of states', () => {
+describe('licensing: state table', () => {
   /** From the table of contract 50; what is not here is refused. */
   const TABLE: [StoredState, LicenseTransition, StoredState][] = [
     ['pending', 'approve', 'active'],
@@ -157,7 +157,7 @@ describe('licensing: the table of states', () => {
       it(`${from}: ${move} → ${to ?? 'refused'}`, () => expect(getNextState(from, move)).to.equal(to));
     }
 
-  it('expired is active past its end, from that very moment', () => {
+  it('an expired license is active after its end, from that exact moment', () => {
     const at = Date.parse('2026-01-01T00:00:00.000Z');
     const license = { status: 'active', expires_at: '2026-01-01T00:00:00.000Z' } as const;
     expect(getLicenseState(license, at - 1)).to.equal('active');
@@ -167,7 +167,7 @@ describe('licensing: the table of states', () => {
   });
 });
 
-describe('licensing: precedence of answers', () => {
+describe('licensing: precedence of statuses', () => {
   const now = Date.parse('2026-06-01T00:00:00.000Z');
   const ENDED = '2026-05-01T00:00:00.000Z';
   /** Every combination of state, product and end: the first reason that holds. */
@@ -190,14 +190,14 @@ describe('licensing: precedence of answers', () => {
     ['active', false, false, 'active'],
   ];
   for (const [status, other, ended, expected] of rows)
-    it(`${status}${other ? ', another product' : ''}${ended ? ', ended' : ''} → ${expected}`, () => {
+    it(`returns ${expected} for ${status}${other ? ', another product' : ''}${ended ? ', ended' : ''}`, () => {
       const license = { status, product: 'shop', expires_at: ended ? ENDED : null };
       expect(evaluateLicense(license, other ? 'blog' : 'shop', now)).to.equal(expected);
     });
-  it('no license → invalid', () => expect(evaluateLicense(null, 'shop', now)).to.equal('invalid'));
+  it('returns invalid when there is no license', () => expect(evaluateLicense(null, 'shop', now)).to.equal('invalid'));
 });
 
-describe('licensing: cells of CSV', () => {
+describe('licensing: CSV cells', () => {
   const rows: [Parameters<typeof formatCsvCell>[0], string][] = [
     ['=1+1', "'=1+1"],
     ['+49', "'+49"],

@@ -12,14 +12,14 @@ describe('licensing: search', () => {
   });
   afterEach(() => f.settled());
 
-  it('finds a license by its client_ref in full, once', async () => {
+  it('finds a license once by its full client_ref', async () => {
     const { doc } = await f.license({ client_ref: 'order-1', licensee: 'order-1 Ltd' });
     await f.license({ client_ref: 'order-12' });
     const hits = await createLicenseSearch(f.licenses).find(createSearchQuery('order-1'));
     expect(hits.map(({ href, detail }) => [href, detail])).to.deep.equal([[`/licenses/${doc.id}`, 'shop · order-1']]);
   });
 
-  it('finds a machine by how its id or its name begins, and leads to its license', async () => {
+  it('finds a machine by the start of its id or name, and links to its license', async () => {
     const { doc, key } = await f.license();
     const machine = { product: 'shop', machine_id: 'machine-one', machine_name: 'Reception' };
     await f.online.validate(key, machine, { takesSeat: true, warnings: [] });

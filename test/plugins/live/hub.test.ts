@@ -45,7 +45,7 @@ describe('live: the hub', () => {
     };
   }
 
-  it('sends changes of a page’s own topics, and nothing without a change', async () => {
+  it('sends changes of the page’s topics only, and nothing without a change', async () => {
     const [one, both] = [page(['bugs']), page(['bugs', 'monitors', 'nonsense'])];
     await waitUntil('the marks are known', () => asked > 6);
     expect([one.heard, both.heard]).to.deep.equal([[], []]);
@@ -58,7 +58,7 @@ describe('live: the hub', () => {
     await Promise.all([one.leave(), both.leave()]);
   });
 
-  it('sends simultaneous changes together, so that a page of several topics reloads once', async () => {
+  it('batches simultaneous changes, so that a page with several topics reloads once', async () => {
     let held: (() => void)[] | null = null;
     let bugs = 0;
     const slow = async (): Promise<string> => {
@@ -98,7 +98,7 @@ describe('live: the hub', () => {
     expect(asked - before).to.be.at.most(1);
   });
 
-  it('queries a topic with its subject, and sends it as requested', async () => {
+  it('decodes the subject of a topic, and sends the topic name as requested', async () => {
     const name = formatLiveTopic('bugs', 'queue@warehouse/1 é');
     const one = page([name, 'bugs:%E9%zz']);
     await waitUntil('the mark is known', () => asked > 1);
@@ -119,7 +119,7 @@ describe('live: the hub', () => {
     await one.leave();
   });
 
-  it('sends a second change that occurs while the first is sent', async () => {
+  it('sends a second change that occurs while the first is being sent', async () => {
     const end = new AbortController();
     const events = hub.streamEvents(['bugs'], end.signal);
     const first = events.next();

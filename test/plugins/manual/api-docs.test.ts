@@ -92,7 +92,7 @@ describe('API documentation', () => {
     buildApiOperations(document, groups[i] as ApiGroup, 'https://aos.example/');
   const [make, one] = drawn(1) as [ApiOperation, ApiOperation];
 
-  it('groups operations by what they are about', () => {
+  it('groups operations by topic', () => {
     expect(groups.map(({ id, operations }) => [id, operations.length])).to.deep.equal([
       ['health', 1],
       ['things', 2],
@@ -119,7 +119,7 @@ describe('API documentation', () => {
     ]);
   });
 
-  it('keeps siblings of a reference', () => {
+  it('preserves properties next to a $ref', () => {
     const named = { components: { schemas: { Kind: { type: 'string', enum: ['a'], description: 'A kind' } } } };
     const kind = '#/components/schemas/Kind';
     const rows = buildSchemaRows(
@@ -129,7 +129,7 @@ describe('API documentation', () => {
     expect(rows.map(({ text }) => text)).to.deep.equal(['Its kind · one of a', 'A kind · one of a']);
   });
 
-  it('draws body and answer as rows', () => {
+  it('renders request body and response as rows', () => {
     expect(make.body?.rows).to.deep.equal([
       { name: 'name', type: 'string', required: true, text: 'at most 20 characters' },
       { name: 'tags', type: 'array of string', required: true, text: '' },
@@ -142,7 +142,7 @@ describe('API documentation', () => {
     ]);
   });
 
-  it('names the credential of an operation, and its parameters', () => {
+  it('shows the credential and the parameters of an operation', () => {
     expect(make.access).to.equal('a token with things:manage, or the shared key');
     expect(one.access).to.equal('bearer');
     expect(drawn(0)[0]?.access).to.equal('no credential');
@@ -152,14 +152,14 @@ describe('API documentation', () => {
     ]);
   });
 
-  it('gives a command that a shell takes as it is', () => {
+  it('generates a command that works in a shell unchanged', () => {
     expect(make.curl).to.equal(
       `curl -X POST https://aos.example/api/things/v1/things \\\n  -H "Authorization: Bearer $SVC_TOKEN" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"name":"Anna'\\''s","tags":["a"]}'`,
     );
     expect(drawn(0)[0]?.curl).to.equal('curl https://aos.example/api/health/live');
   });
 
-  it('puts the credential where the operation takes it', () => {
+  it('places the credential where the operation expects it', () => {
     const curl = (...security: object[]): string | undefined => {
       const paths = { '/api/1/store': { get: { summary: 'x', tags: ['x'], security, responses: {} } } };
       const asked = { ...document, paths };
@@ -174,7 +174,7 @@ describe('API documentation', () => {
     expect(curl({ token: [] }, { sharedKey: [] })).to.equal(`${at} \\\n  -H "Authorization: Bearer $SVC_TOKEN"`);
   });
 
-  it('ends on schemas that hold themselves', () => {
+  it('terminates on self-referencing schemas', () => {
     const schema = { $ref: '#/components/schemas/Loop' };
     expect(buildSchemaRows(schema, document).length).to.be.within(1, 10);
     expect(JSON.stringify(buildExample(schema, document)).length).to.be.lessThan(200);
@@ -198,7 +198,7 @@ describe('API documentation', () => {
     );
   });
 
-  it('quotes for the shell: one word, nothing expanded', () => {
+  it('quotes values for the shell as a single word without expansion', () => {
     expect(quoteForShell('a b')).to.equal(`'a b'`);
     fc.assert(
       fc.property(fc.string(), (text) => {
@@ -210,7 +210,7 @@ describe('API documentation', () => {
     );
   });
 
-  it('is rendered escaped, one h1, with every path', () => {
+  it('renders escaped HTML with a single h1 and every path', () => {
     const index = renderFile('plugins/manual/views/api.hbs', { groups, base_url: 'https://aos.example' });
     for (const path of Object.keys(document.paths)) expect(index).to.include(path);
     expect(index).to.include('Make a &lt;thing&gt;').and.include(`href="/docs/api/things#${make.id}"`);

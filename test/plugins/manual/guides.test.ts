@@ -15,7 +15,7 @@ const GUIDES = {
 };
 
 describe('sections of a guide', () => {
-  it('end at headings, skip code, and number equal anchors', () => {
+  it('end at the next heading, skip code blocks, and number duplicate anchors', () => {
     const sections = parseSections({ name: 'operations', text: GUIDES.operations });
     expect(sections.map(({ heading, level, anchor }) => [heading, level, anchor])).to.deep.equal([
       ['Operations', 1, ''],
@@ -29,7 +29,7 @@ describe('sections of a guide', () => {
 describe('the guides', () => {
   const guides = new GuideIndex(new MemoryManual(GUIDES));
 
-  it('stand by what one wants to do; others at the end', async () => {
+  it('are grouped by task, with all others at the end', async () => {
     const groups = await guides.listGroups();
     expect(groups.map(({ title, guides: g }) => [title, g.map(({ name }) => name)])).to.deep.equal([
       ['Run it', ['operations', 'keys']],
@@ -39,7 +39,7 @@ describe('the guides', () => {
     expect(groups[0]?.guides[0]).to.deep.equal({ name: 'operations', title: 'Operations', text: 'How to run it.' });
   });
 
-  it('are found by all words, headings first', async () => {
+  it('are found by all words of a query, headings first', async () => {
     const hits = await guides.search(['storage'], 10);
     expect(hits.map(({ href }) => href)).to.deep.equal([
       '/docs/operations#storage',
@@ -70,7 +70,7 @@ describe('the pages of the manual', () => {
     expect([status, headers['location']?.toString().startsWith('/login')]).to.deep.equal([303, true]);
   });
 
-  it('name the missing guide, picture or part', async () => {
+  it('return an error that names the missing guide, picture or section', async () => {
     for (const path of ['/docs/nothing', '/docs/decisions/nothing', '/docs/spec/nothing', '/docs/images/nothing.png']) {
       expect((await service.request('GET', path, { as: 'member' })).status, path).to.equal(404);
     }

@@ -1,11 +1,14 @@
-/** What working off bugs costs an agent, by the scripted one of `npm run bench -- agent`: success first, then tokens. */
+/**
+ * What working off bugs costs an agent, by the scripted one of `npm run bench -- agent`: success
+ * first, then tokens.
+ */
 import { expect } from 'chai';
 import { agentRun } from '../../bench/agent/figures.js';
 import { PLANTED } from '../../bench/agent/planted.js';
 import { TestService } from '../../support/service.js';
 
-describe('mcp: eleven planted bugs and two agents', () => {
-  it('fixes each with two calls and under 1,200 tokens in either form, for any orders in the reports', async () => {
+describe('mcp: two agents fix eleven seeded bugs', () => {
+  it('fixes each bug in two calls and under 1,200 tokens per format, for any instructions in reports', async () => {
     const { worked, tools, statuses, start_tokens } = await agentRun(TestService.createInProcess());
     expect(worked.filter(({ fixed }) => fixed).map(({ bug }) => bug)).to.have.members(PLANTED.map(({ name }) => name));
     expect(statuses).to.deep.equal(PLANTED.map(() => 'resolved'));

@@ -88,7 +88,7 @@ describe('mcp: the transport', function () {
     });
   }
 
-  it('answers an unknown version with a supported one', async () => {
+  it('responds to an unsupported version with a supported version', async () => {
     for (const version of ['1999-01-01', '2099-01-01', 'nonsense']) {
       const { status, rpc } = await send(initialize(version));
       expect(status, version).to.equal(200);
@@ -96,7 +96,7 @@ describe('mcp: the transport', function () {
     }
   });
 
-  it('speaks 2026-07-28 without a handshake', async () => {
+  it('supports 2026-07-28 without a handshake', async () => {
     const _meta = {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',
       'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
@@ -130,7 +130,7 @@ describe('mcp: the transport', function () {
     }
   });
 
-  it('answers ping, and no notifications or responses', async () => {
+  it('responds to ping, but not to notifications or responses', async () => {
     expect((await send(request('ping'))).rpc.result).to.deep.equal({});
     for (const message of [
       { jsonrpc: '2.0', method: 'notifications/initialized' },
@@ -144,7 +144,7 @@ describe('mcp: the transport', function () {
     }
   });
 
-  it('has no streams and no sessions: GET and DELETE are 405, before any credential', async () => {
+  it('returns 405 for GET and DELETE before authentication, as there are no streams or sessions', async () => {
     for (const method of ['GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS']) {
       const { status, headers } = await send(null, { accept: 'text/event-stream' }, method, null);
       expect(status, method).to.equal(405);
@@ -153,7 +153,7 @@ describe('mcp: the transport', function () {
     expect((await send(request('ping'), { 'mcp-session-id': 'left-over' })).status).to.equal(200);
   });
 
-  it('requires a token: 401 with WWW-Authenticate, 403 for the shared key', async () => {
+  it('returns 401 with WWW-Authenticate without a token, and 403 for the shared key', async () => {
     for (const bearer of [null, 'svc_live_nobody', 'x']) {
       const { status, headers, text } = await send(initialize('2025-11-25'), {}, 'POST', bearer);
       expect(status).to.equal(401);
@@ -175,7 +175,7 @@ describe('mcp: the transport', function () {
     }
   });
 
-  it('requires Accept headers, and JSON', async () => {
+  it('requires Accept headers and a JSON content type', async () => {
     for (const accept of ['text/html', 'text/event-stream', 'application/json;q=0']) {
       expect((await send(request('ping'), { accept })).status, accept).to.equal(406);
     }
@@ -191,7 +191,7 @@ describe('mcp: the transport', function () {
     expect((await send(request('ping'), { 'content-encoding': 'gzip' })).status).to.equal(415);
   });
 
-  it('answers bad JSON and invalid messages with JSON-RPC errors, never a 5xx', async () => {
+  it('returns JSON-RPC errors for bad JSON and invalid messages, never a 5xx', async () => {
     const cases: [body: string | Uint8Array, code: number][] = [
       ['', -32_700],
       ['{', -32_700],
@@ -219,7 +219,7 @@ describe('mcp: the transport', function () {
     }
   });
 
-  it('answers unknown methods, unknown tools and wrong params with JSON-RPC errors', async () => {
+  it('returns JSON-RPC errors for unknown methods, unknown tools and invalid params', async () => {
     for (const [method, params, code] of [
       ['nobody/knows', undefined, -32_601],
       ['resources/list', undefined, -32_601],
@@ -236,14 +236,14 @@ describe('mcp: the transport', function () {
     }
   });
 
-  it('limits the body', async () => {
+  it('limits the body size', async () => {
     const big = request('tools/call', { name: 'comment', arguments: { id: 'x', body: 'x'.repeat(1024 * 1024) } });
     const { status, text } = await send(big);
     expect(status).to.equal(413);
     expect((JSON.parse(text) as { error: { code: string } }).error.code).to.equal('payload_too_large');
   });
 
-  it('accepts batches only in revisions with batches', async () => {
+  it('accepts batches only in protocol revisions that support them', async () => {
     const batch = [
       request('ping', undefined, 'a'),
       { jsonrpc: '2.0', method: 'notifications/initialized' },
@@ -263,7 +263,7 @@ describe('mcp: the transport', function () {
     expect((await send(Array.from({ length: 101 }, (_, i) => request('ping', undefined, i)))).status).to.equal(400);
   });
 
-  it('answers every request of a batch, also one that the batch cancels or repeats', async () => {
+  it('responds to every request of a batch, also cancelled and repeated ones', async () => {
     const cancelled = [
       request('tools/call', { name: 'search', arguments: {} }, 1),
       { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } },
@@ -277,7 +277,7 @@ describe('mcp: the transport', function () {
     expect(onlyCancelled.status).to.equal(202);
   });
 
-  it('lists tools that describe themselves', async () => {
+  it('lists tools with their descriptions and schemas', async () => {
     const { rpc } = await send(request('tools/list'));
     const tools = rpc.result?.['tools'] as {
       name: string;
@@ -305,7 +305,7 @@ describe('mcp: the transport', function () {
     expect(named('search').inputSchema.properties).to.not.have.any.keys('action', 'agent', 'lease_seconds');
   });
 
-  it('carries the request’s id, and is counted by the token’s limit, once a call', async () => {
+  it('propagates the request id, and charges each call to the token’s rate limit once', async () => {
     const { headers } = await send(request('ping'), { 'x-request-id': 'request-4711' });
     expect(headers.get('x-request-id')).to.equal('request-4711');
     const limited = await TestService.createInProcess({ SVC_LIMITS__API_PER_MINUTE: '4' });
@@ -332,7 +332,7 @@ describe('mcp: the transport', function () {
     }
   });
 
-  it('is missing in the REST description, which names the tools', async () => {
+  it('is omitted from the REST description, which lists the tools', async () => {
     const { body } = await service.request('GET', '/api/openapi.json', null);
     const { paths, info } = body as {
       paths: Record<string, Record<string, Record<string, unknown>>>;

@@ -1,4 +1,7 @@
-/** An agent that waits for work (`wait_seconds`), and a caller or a service that goes away meanwhile. */
+/**
+ * An agent that waits for work (`wait_seconds`), and a caller or a service that goes away
+ * meanwhile.
+ */
 import { expect } from 'chai';
 import { waitUntil } from '../../harness.js';
 import { SHARED_KEY, TestService } from '../../support/service.js';
@@ -44,14 +47,14 @@ describe('mcp: waiting for work', function () {
     return Number(/^aos_http_requests_in_flight (\d+)/m.exec(await response.text())?.[1]) - 1;
   };
 
-  it('ends with an item as soon as one exists', async () => {
+  it('returns an item as soon as it exists', async () => {
     const waiting = itemOf(call('next', { wait_seconds: 25 }));
     await waitUntil('it waits', async () => (await atWork()) > 0, SOON_MS);
     const ref = await report('At last');
     expect(await waiting).to.include({ ref });
   });
 
-  it('reserves nothing for a disconnected agent', async () => {
+  it('claims nothing for a disconnected agent', async () => {
     const leaving = new AbortController();
     const gone = call('next', { wait_seconds: 25, agent: 'gone' }, leaving.signal).catch(() => null);
     await waitUntil('it waits', async () => (await atWork()) > 0, SOON_MS);
@@ -62,7 +65,7 @@ describe('mcp: waiting for work', function () {
     expect(await itemOf(call('next', { agent: 'there' }))).to.include({ ref });
   });
 
-  it('ends when the service stops, by MCP and by HTTP', async () => {
+  it('ends when the service stops, over MCP and HTTP', async () => {
     const byTool = itemOf(call('next', { wait_seconds: 25 }));
     const byRoute = service.request('POST', '/api/bugtracker/v1/bugs?action=next&wait_seconds=25', token);
     // A tool's call is two: the message, and the route that it calls.

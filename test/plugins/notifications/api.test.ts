@@ -59,7 +59,7 @@ describe('notifications API', () => {
     return answer.json['channel'] as ChannelAnswer;
   };
 
-  it('creates, reads, lists, changes and deletes a channel', async () => {
+  it('creates, reads, lists, updates and deletes a channel', async () => {
     const channel = await created({ events: ['monitor.down'], repeat_minutes: 30, monitors: ['web-*'] });
     expect(channel).to.include({
       kind: 'slack',
@@ -84,7 +84,7 @@ describe('notifications API', () => {
     expect((await api('DELETE', `/${channel.id}`)).status).to.equal(404);
   });
 
-  it('never returns a target’s path, a secret or a header value', async () => {
+  it('never returns the path of a target, a secret or a header value', async () => {
     const fields = {
       kind: 'http',
       target: `${receiver.url}/TARGET-PATH`,
@@ -107,7 +107,7 @@ describe('notifications API', () => {
     await api('DELETE', `/${channel.id}`);
   });
 
-  it('sends a test and answers what the receiver did, on a disabled channel too', async () => {
+  it('sends a test and returns the receiver’s response, for a disabled channel too', async () => {
     const channel = await created({ enabled: false });
     const sent = await api('POST', `/${channel.id}/test`);
     expect([sent.status, sent.json['delivery'] as object]).to.deep.equal([
@@ -130,7 +130,7 @@ describe('notifications API', () => {
     await api('DELETE', `/${channel.id}`);
   });
 
-  it('shows a token of a project nothing of what internal hosts answer', async () => {
+  it('hides responses of internal hosts from a project token', async () => {
     receiver.answer = status(500, {}, 'INTERNAL-1');
     const project = await fixture.token(['notifications:manage'], 'shop');
     for (const [target, inAll, inProject] of [
@@ -154,7 +154,7 @@ describe('notifications API', () => {
     receiver.answer = status(204);
   });
 
-  it('lists what was sent, what waits, and what a disabled channel holds', async () => {
+  it('lists sent, pending and held notifications, also of a disabled channel', async () => {
     const channel = await created({ events: ['bug.created'] });
     const report = (n: number): Promise<boolean> => {
       fixture.clock.forward(1);
@@ -224,7 +224,7 @@ describe('notifications API', () => {
       ).to.equal(true);
     });
 
-  it('rejects another kind for a channel, and unknown query parameters', async () => {
+  it('rejects a change of the channel kind, and unknown query parameters', async () => {
     const channel = await created();
     expect((await api('PATCH', `/${channel.id}`, { kind: 'teams' })).status).to.equal(422);
     expect((await api('PATCH', `/${channel.id}`, { kind: 'slack', name: 'same kind' })).status).to.equal(200);

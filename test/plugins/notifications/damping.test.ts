@@ -41,7 +41,7 @@ describe('notifications: reminders and damping', () => {
     expect(f.sent).to.have.length(before);
   });
 
-  it('stops reminding when someone acknowledges, and continues when the alarm is handed back', async () => {
+  it('stops reminders on acknowledgement, and resumes when the alarm is handed back', async () => {
     await f.channel({ repeat_minutes: 10 });
     await goDown('a-1');
     const word = { id: 'i:mia', timestamp: f.clock.iso(), alarm_id: 'a-1', source: 'web-1', by: 'mia' };
@@ -53,7 +53,7 @@ describe('notifications: reminders and damping', () => {
     expect(subjects()).to.include('Reminder: web-1 is down');
   });
 
-  it('does not remind of an alarm that was silenced or has gone', async () => {
+  it('sends no reminder for an alarm that is silenced or has ended', async () => {
     await f.channel({ repeat_minutes: 10 });
     await goDown('a-1');
     f.silenced.add('alarm:a-1');
@@ -61,7 +61,7 @@ describe('notifications: reminders and damping', () => {
     expect(subjects()).to.deep.equal(['web-1 is down']);
   });
 
-  it('sends an alarm that follows another within flap_minutes once it has lasted as long', async () => {
+  it('delays an alarm within flap_minutes of another until it has lasted that long', async () => {
     await f.channel({ flap_minutes: 10 });
     await goDown('a-1');
     await pass(1);
@@ -77,7 +77,7 @@ describe('notifications: reminders and damping', () => {
     expect(subjects().slice(2)).to.deep.equal(['web-1 is down', 'web-1 has recovered']);
   });
 
-  it('drops a held alarm with its recovery, and reports once that the monitor is flapping', async () => {
+  it('drops a held alarm when it recovers, and reports once that the monitor is flapping', async () => {
     await f.channel({ flap_minutes: 10 });
     for (let n = 0; n < 8; n++) {
       await goDown(`a-${n}`);
@@ -95,7 +95,7 @@ describe('notifications: reminders and damping', () => {
     expect((await f.states()).filter((state) => state === 'damped')).to.have.length(6);
   });
 
-  it('sends an alarm immediately when the one before is long past', async () => {
+  it('sends an alarm immediately when the previous alarm is long past', async () => {
     await f.channel({ flap_minutes: 10 });
     await goDown('a-1');
     await recover('a-1');

@@ -1,4 +1,7 @@
-/** Mail by a real SMTP server in this process that answers as it is told: temporary and permanent answers of each command. */
+/**
+ * Mail by a real SMTP server in this process that answers as it is told: temporary and permanent
+ * answers of each command.
+ */
 import { expect } from 'chai';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
@@ -77,14 +80,14 @@ describe('notifications: mail', () => {
     ['RCPT 550', { rcpt: { 'a@example.org': answer(550, '5.1.1'), 'b@example.org': answer(550, '5.1.1') } }],
     ['DATA 554', { data: answer(554, '5.6.0 rejected') }],
   ] as [string, typeof faults][])
-    it(`ends with ${what}`, async () => {
+    it(`fails permanently after ${what}`, async () => {
       Object.assign(faults, fault);
       await sendDue(dispatcher);
       await later();
       expect([accepted, await f.states()]).to.deep.equal([[], ['failed']]);
     });
 
-  it('is sent again to a deferred recipient alone (W09)', async () => {
+  it('is resent only to the deferred recipient (W09)', async () => {
     faults.rcpt = { 'b@example.org': answer(450, '4.2.0 greylisted') };
     await sendDue(dispatcher);
     expect(accepted).to.deep.equal(['a@example.org']);

@@ -1,4 +1,7 @@
-/** Text from outside makes no link, mention or markup in a chat or a mail, and reads as it was written. */
+/**
+ * Text from outside makes no link, mention or markup in a chat or a mail, and reads as it was
+ * written.
+ */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
@@ -81,14 +84,14 @@ const each = (check: (text: string) => void): void => {
   fc.assert(fc.property(hostile, check), { numRuns: 2_000 });
 };
 
-describe('notifications: text from outside', () => {
+describe('notifications: external text', () => {
   it('contains no link and no mention for any receiver', () =>
     each((text) => {
       for (const escaped of [disableAutolinks, toSlackText, toSlackMarkdown, toTeamsText, toHtmlText])
         for (const pattern of LINKED) expect(unescaped(decoded(escaped(text)))).to.not.match(pattern);
     }));
 
-  it('holds none of Slack’s brackets, and no markup where Markdown is read', () =>
+  it('contains no Slack brackets and no Markdown markup', () =>
     each((text) => {
       expect(toSlackText(text)).to.not.match(/[<>]/);
       expect(toSlackMarkdown(text)).to.not.match(/[<>]/);
@@ -96,7 +99,7 @@ describe('notifications: text from outside', () => {
       expect(toHtmlText(text)).to.not.match(/[<>"']/);
     }));
 
-  it('reads as it was written', () =>
+  it('reads like the original text', () =>
     each((text) => {
       expect(unseen(disableAutolinks(text))).to.equal(text);
       expect(unseen(decoded(toSlackText(text)))).to.equal(text);
@@ -105,7 +108,7 @@ describe('notifications: text from outside', () => {
       expect(unseen(decoded(unescaped(toSlackMarkdown(text))))).to.equal(text);
     }));
 
-  it('stays as it is when it is an ordinary text', () => {
+  it('is unchanged when it is plain text', () => {
     for (const text of [
       'TypeError: rate is undefined',
       'at total cart.js:41:9',

@@ -61,7 +61,7 @@ describe('notifications: mails of other plugins', () => {
     await mails.waitUntilIdle();
   };
 
-  it('sends each once, urgent ones first, and none again that is handed over again', async () => {
+  it('sends each mail once, urgent mails first, and ignores duplicates', async () => {
     const mails = open();
     await mails.enqueue([mail('a'), mail('b'), mail('c', { urgent: true })]);
     await mails.waitUntilIdle();
@@ -72,7 +72,7 @@ describe('notifications: mails of other plugins', () => {
     expect(JSON.stringify(items), 'what was sent keeps no address').not.to.include('@');
   });
 
-  it('sends again after temporary failures, until 24 hours have passed', async () => {
+  it('retries after temporary failures for up to 24 hours', async () => {
     const mails = open();
     failing.set('a', new SendError('SMTP: 451 a@example.org try again', false));
     await mails.enqueue([mail('a'), mail('b')]);
@@ -96,7 +96,7 @@ describe('notifications: mails of other plugins', () => {
     expect(JSON.stringify(logged), 'no address in the log').not.to.include('@');
   });
 
-  it('ends a mail whose recipient is rejected, and waits with all where the server is away', async () => {
+  it('drops a mail with a rejected recipient, and holds all while the server is unavailable', async () => {
     const mails = open();
     failing.set('a', new SendError('SMTP: 550', true));
     await mails.enqueue([mail('a')]);
@@ -113,7 +113,7 @@ describe('notifications: mails of other plugins', () => {
     expect(sent).to.have.members(['b', 'c']);
   });
 
-  it('sends again what a process held when it ended, and once where two processes send', async () => {
+  it('resends mails of a process that ended, and only once with two sending processes', async () => {
     let release: () => void = () => {};
     const held = new Promise<void>((resolve) => (release = resolve));
     const first = open(() => held);
@@ -129,7 +129,7 @@ describe('notifications: mails of other plugins', () => {
     await first.waitUntilIdle();
   });
 
-  it('drops what is not sent, by subject or recipient, and forgets ids after two days', async () => {
+  it('deletes unsent mails by subject or recipient, and removes ids after two days', async () => {
     failing.set('*', new SendError('SMTP: 421', false, { server: true }));
     const mails = open();
     await mails.enqueue([mail('a'), mail('b', { subject_id: 'other' }), mail('c', { subject_id: 'other' })]);
@@ -148,7 +148,7 @@ describe('notifications: mails of other plugins', () => {
     expect(await states()).to.deep.equal({});
   });
 
-  it('says that no server is configured, and keeps what is handed over', async () => {
+  it('reports that no server is configured, and stores the mails', async () => {
     const mails = new StoredMailQueue(rows(), null, clock, { warn: () => {}, error: () => {} });
     expect(mails.isConfigured).to.equal(false);
     await mails.enqueue([mail('a')]);

@@ -50,7 +50,7 @@ describe('notifications: migration of rules', () => {
       ],
     ],
   ] as [string, Rule[], object[]][])
-    it(`makes ${expected.length} of ${what}, also when it runs twice`, async () => {
+    it(`creates ${expected.length} from ${what}, and is idempotent`, async () => {
       const channels = await migrated(rules);
       const filters = channels.map(({ events, projects, min_severity }) => ({ events, projects, min_severity }));
       expect(filters).to.deep.equal(expected);

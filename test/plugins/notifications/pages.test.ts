@@ -38,7 +38,7 @@ describe('notifications: pages', () => {
     return String(answer.headers['location']);
   };
 
-  it('lists the kinds, and names the one that is not configured', async () => {
+  it('lists the channel kinds, and indicates which are not configured', async () => {
     const { text } = await browser.get('/notifications/new');
     for (const kind of CHANNEL_KIND_NAMES) expect(text).to.include(CHANNEL_KINDS[kind].label);
     expect(text).to.include('/notifications/new?kind=telegram').and.not.include('kind=email"');
@@ -54,7 +54,7 @@ describe('notifications: pages', () => {
       expect(text).to.match(/value="monitor.down" checked/);
     });
 
-  it('keeps address, secret and headers when their fields are left empty', async () => {
+  it('preserves address, secret and headers when their fields are left empty', async () => {
     const address = { target: `${receiver.url}/first`, secret: 's-1', headers: 'X-Key: k-1' };
     const path = await submit('http', address);
     const { text } = await browser.get(`${path}/edit`);
@@ -70,14 +70,14 @@ describe('notifications: pages', () => {
     expect((await browser.post(`${path}/delete`, {}, path)).status).to.equal(303);
   });
 
-  it('shows the form again with what was wrong', async () => {
+  it('shows the form again with its errors', async () => {
     const form = { name: 'x', kind: 'telegram', target: 'my chat', secret: '1:A', events: 'monitor.down' };
     const answer = await browser.post('/notifications', form, '/notifications/new?kind=telegram');
     expect(answer.status).to.equal(422);
     expect(answer.text).to.include('value="my chat"').and.include('aria-invalid="true"').and.not.include('1:A');
   });
 
-  it('warns on the dashboard of a channel that disabled itself, and enables it', async () => {
+  it('warns on the dashboard about a channel that was disabled automatically, and enables it', async () => {
     const path = await submit('slack', { target: receiver.url });
     expect((await browser.get('/')).text).to.not.include('Notifications that do not arrive');
     const id = path.split('/').at(-1) ?? '';

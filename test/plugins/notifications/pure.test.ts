@@ -31,7 +31,7 @@ describe('notifications: quiet hours', () => {
     );
   }
 
-  it('end at a minute that is not quiet, at most a day and an hour away', () => {
+  it('end at a non-quiet minute, at most a day and an hour ahead', () => {
     const clock = fc
       .integer({ min: 0, max: 1439 })
       .map((n) => `${String(Math.floor(n / 60)).padStart(2, '0')}:${String(n % 60).padStart(2, '0')}`);
@@ -79,7 +79,7 @@ describe('notifications: notes and filters', () => {
   const tagged = downOf({ tags: ['search', 'prod'] });
   const untagged = downOf({ tags: [] });
 
-  it('distinguishes new items, regressions and ends', () => {
+  it('distinguishes new items, regressions and recoveries', () => {
     expect([created.topic, created.severity, created.path, created.title]).to.deep.equal([
       'bug.created',
       'high',
@@ -182,7 +182,7 @@ describe('notifications: notes and filters', () => {
       if (text !== undefined) expect(note?.text).to.match(text);
     });
 
-  it('marks all notifications of a fault equally', () => {
+  it('assigns the same fault key to all notifications of an alarm', () => {
     const data = { source: 'web-1', alarm_id: 'a-1' };
     expect(toNote({ event: 'monitor.down', data })?.fault).to.equal('alarm:a-1');
     expect(toNote({ event: 'monitor.recovered', data })?.fault).to.equal('alarm:a-1');
@@ -207,10 +207,10 @@ describe('notifications: notes and filters', () => {
     [{ monitors: ['db-*'] }, down, null, false],
     [{ monitors: ['db-*'] }, created, 'shop', true],
   ] as [Partial<ChannelFilter>, Notification, string | null, boolean][])
-    it(`${expected ? 'wants' : 'leaves out'} ${note.topic} of ${project} with ${JSON.stringify(more)}`, () =>
+    it(`a channel ${expected ? 'wants' : 'leaves out'} ${note.topic} of ${project} with ${JSON.stringify(more)}`, () =>
       expect(shouldNotify(filter(more), note, note.topic ?? '', project)).to.equal(expected));
 
-  it('sends ends to channels that name them, and not for all events', () => {
+  it('sends recoveries only to channels that select them explicitly', () => {
     const end = toNote({ event: 'monitor.recovered', data: { source: 'web-1', alarm_id: 'a' } }) as Notification;
     expect(shouldNotify(filter({ events: ['monitor.recovered'] }), end, 'monitor.recovered', null)).to.equal(true);
     expect(shouldNotify(filter({ events: ['*'] }), end, 'monitor.recovered', null)).to.equal(false);
@@ -230,7 +230,7 @@ describe('notifications: notes and filters', () => {
     it(`${pattern} ${expected ? 'matches' : 'does not match'} ${source}`, () =>
       expect(matchesSource(pattern, source)).to.equal(expected));
 
-  it('makes one line of text from outside, without marks that steer', () => {
+  it('reduces external text to a single line without control characters', () => {
     expect(toPlainText('a\r\nBcc: x\u202Eb\u0000c')).to.equal('a Bcc: x b c');
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 2_000 }), (text) => {
@@ -255,7 +255,7 @@ describe('notifications: messages', () => {
   });
   const lines = (n: number): MessageSource[] => Array.from({ length: n }, (_, i) => line(i));
 
-  it('sums several notifications up with the highest severity', () => {
+  it('summarizes several notifications with the highest severity', () => {
     expect(buildMessage(lines(1), 'https://aos.example/', 'UTC').subject).to.equal('<b>Title 0</b>');
     const many = buildMessage(lines(25), 'https://aos.example/', 'Asia/Tokyo');
     expect([many.subject, many.severity, many.lines.length]).to.deep.equal([
@@ -266,18 +266,18 @@ describe('notifications: messages', () => {
     expect(many.lines[0]).to.include({ url: 'https://aos.example/bugs/shop-1', when: 'Fri, 20 Nov 2026, 17:00 GMT+9' });
   });
 
-  it('gives the same notifications the same id, and others another', () => {
+  it('generates the same id for the same notifications, and another id for others', () => {
     const idOf = (n: number, url: string): string => buildMessage(lines(n), url, 'UTC').id;
     expect(idOf(2, 'https://x')).to.equal(idOf(2, 'https://y'));
     expect(idOf(2, 'https://x')).to.not.equal(idOf(3, 'https://x'));
   });
 
-  it('holds text as text in HTML', () => {
+  it('escapes text in HTML', () => {
     const html = renderMailHtml(buildMessage(lines(2), 'https://aos.example', 'UTC'));
     expect(html).to.include('&lt;b&gt;Title 0&lt;/b&gt;').and.include('Text &amp; more').and.not.include('<b>Title');
   });
 
-  it('splits by number and by size, and loses none', () => {
+  it('splits by count and size without loss', () => {
     fc.assert(
       fc.property(
         fc.array(fc.string({ maxLength: 3_000 }), { minLength: 1, maxLength: 60 }),
@@ -311,7 +311,7 @@ describe('notifications: fields of a channel', () => {
   ] as [string, object, string][])
     it(`rejects ${what}`, () => expect(changeBody.validate(more).error?.details[0]?.path[0]).to.equal(field));
 
-  it('takes lists as text with commas', () => {
+  it('accepts comma-separated lists', () => {
     const { value, error } = changeBody.validate({ events: 'monitor.down, bug.created', monitors: 'a,b-*' });
     expect([error, value]).to.deep.equal([
       undefined,

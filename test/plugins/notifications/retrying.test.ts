@@ -1,4 +1,7 @@
-/** Receivers that fail: retries, disabling and return of a channel, single recipients, large digests, lanes. */
+/**
+ * Receivers that fail: retries, disabling and return of a channel, single recipients, large
+ * digests, lanes.
+ */
 import { expect } from 'chai';
 import type { NotificationDispatcher } from '../../../plugins/notifications/sending/notification-dispatcher.js';
 import { SendError } from '../../../plugins/notifications/services/sender.js';
@@ -7,7 +10,7 @@ import { ADMIN, ChannelFixture, HOUR, MINUTE, sendDue } from './fixture.js';
 const unavailable = (): Promise<never> => Promise.reject(new SendError('HTTP 503', false));
 const gone = (): Promise<never> => Promise.reject(new SendError('HTTP 404', true));
 
-describe('notifications: retrying', () => {
+describe('notifications: retries', () => {
   let f: ChannelFixture;
   let dispatcher: NotificationDispatcher;
   beforeEach(() => {
@@ -86,7 +89,7 @@ describe('notifications: retrying', () => {
     expect((await f.find(id)).enabled).to.equal(true);
   });
 
-  it('is disabled after 24 hours without a success, stores what comes, and sends it when enabled (W07)', async () => {
+  it('is disabled after 24 hours without success, then stores messages until it is enabled (W07)', async () => {
     const { id } = await f.channel();
     f.receive = unavailable;
     await f.queue.enqueueEvent(f.bug());
@@ -106,7 +109,7 @@ describe('notifications: retrying', () => {
     expect(await f.find(id)).to.include({ enabled: true, disabled_reason: null, failing_since: null });
   });
 
-  it('stores notifications of a channel that an administrator disabled', async () => {
+  it('stores notifications for a channel disabled by an administrator', async () => {
     const { id } = await f.channel({ enabled: false });
     await f.queue.enqueueEvent(f.bug());
     await pass(HOUR);
@@ -120,7 +123,7 @@ describe('notifications: retrying', () => {
     ['that asks for it', ['channel.disabled']],
     ['that asks for something else, where none asks for it', ['feature.created']],
   ] as const)
-    it(`notifies a channel ${what} when another was disabled`, async () => {
+    it(`notifies a channel ${what} when another channel is disabled`, async () => {
       const { id } = await f.channel();
       f.receive = gone;
       await f.queue.enqueueEvent(f.bug());
@@ -138,7 +141,7 @@ describe('notifications: retrying', () => {
       expect((await f.notes.find({ filter: { channel_id: other.id } })).items).to.have.length(1);
     });
 
-  it('waits for the time of Retry-After', async () => {
+  it('waits for the time in Retry-After', async () => {
     await f.channel();
     f.receive = () => Promise.reject(new SendError('HTTP 429', false, { retryAfterMs: 10 * MINUTE }));
     await f.queue.enqueueEvent(f.bug());
@@ -150,7 +153,7 @@ describe('notifications: retrying', () => {
     expect(f.sent).to.have.length(1);
   });
 
-  describe('one of several recipients', () => {
+  describe('a single recipient of several', () => {
     const results: Record<string, () => Promise<void>> = {};
     const reached: string[] = [];
     beforeEach(async () => {
@@ -164,7 +167,7 @@ describe('notifications: retrying', () => {
       await f.queue.enqueueEvent(f.bug());
     });
 
-    it('is retried alone when it was deferred, with the same message (W09)', async () => {
+    it('is retried alone when deferred, with the same message (W09)', async () => {
       results['b@example.org'] = () => Promise.reject(new SendError('450 greylisted', false));
       await sendDue(dispatcher);
       expect(reached).to.deep.equal(['a@example.org', 'c@example.org']);
@@ -178,7 +181,7 @@ describe('notifications: retrying', () => {
       expect((await f.notes.find()).items[0]).to.include({ error: null, recipients: null });
     });
 
-    it('is shown when it was rejected, while the others have it (W09)', async () => {
+    it('is shown as rejected while the others received the message (W09)', async () => {
       results['b@example.org'] = () => Promise.reject(new SendError('550 no such user', true));
       await sendDue(dispatcher);
       await pass(2 * HOUR);
@@ -192,7 +195,7 @@ describe('notifications: retrying', () => {
       ]);
     });
 
-    it('that fails by the server ends the attempt for those after it', async () => {
+    it('ends the attempt for the remaining recipients on a server error', async () => {
       let asked = 0;
       results['a@example.org'] = () => {
         asked += 1;
@@ -206,7 +209,7 @@ describe('notifications: retrying', () => {
     });
   });
 
-  it('splits a digest by what the receiver takes (W11)', async () => {
+  it('splits a digest by the receiver’s limits (W11)', async () => {
     f.limits = { notes: 10, bytes: 100_000 };
     dispatcher = f.dispatcher();
     await f.channel({ digest_minutes: 1 });
@@ -215,7 +218,7 @@ describe('notifications: retrying', () => {
     expect(f.sent.map(({ lines }) => lines.length)).to.deep.equal([10, 10, 4]);
   });
 
-  it('sends a rejected digest in smaller parts (W11)', async () => {
+  it('resends a rejected digest in smaller parts (W11)', async () => {
     await f.channel({ kind: 'slack' });
     f.receive = ({ lines }) =>
       lines.length > 3 ? Promise.reject(new SendError('HTTP 400', true, { content: true })) : Promise.resolve();
@@ -226,7 +229,7 @@ describe('notifications: retrying', () => {
     expect(await f.states()).to.deep.equal(Array(17).fill('sent'));
   });
 
-  it('serves other channels while a receiver does not answer (W12)', async () => {
+  it('serves other channels while a receiver does not respond (W12)', async () => {
     const slow = await f.channel({ name: 'slow', kind: 'slack' });
     const healthy = await f.channel({ name: 'healthy' });
     let release = (): void => undefined;

@@ -27,7 +27,7 @@ describe('notifications: sending', () => {
     dispatcher = f.dispatcher();
   });
 
-  it('stores an event that is emitted twice once, and nothing below the least severity', async () => {
+  it('stores an event emitted twice once, and nothing below the minimum severity', async () => {
     const channel = await f.channel({ min_severity: 'high' });
     const grave = f.bug('high');
     expect(await f.queue.enqueueEvent(grave)).to.deep.equal([channel.id]);
@@ -39,7 +39,7 @@ describe('notifications: sending', () => {
     expect(f.sent).to.have.length(1);
   });
 
-  it('uses a changed channel immediately where it was changed, and in another process within five seconds', async () => {
+  it('applies a changed channel immediately, and within five seconds in other processes', async () => {
     const channel = await f.channel({ min_severity: 'critical' });
     const other = f.queueOf(new ChannelCache(f.channelRows, f.clock));
     for (const queue of [f.queue, other]) expect(await queue.enqueueEvent(f.bug())).to.deep.equal([]);
@@ -49,7 +49,7 @@ describe('notifications: sending', () => {
     expect(await other.enqueueEvent(f.bug())).to.deep.equal([channel.id]);
   });
 
-  it('sends one message in the digest time, sums the rest up, and lets critical ones pass', async () => {
+  it('sends one message per digest interval, batches the rest, and sends critical ones immediately', async () => {
     await f.channel({ digest_minutes: 10 });
     for (const severity of ['low', 'low', 'medium']) {
       await f.queue.enqueueEvent(f.bug(severity));
@@ -64,7 +64,7 @@ describe('notifications: sending', () => {
     expect(f.sent.map(({ lines }) => lines.length)).to.deep.equal([1, 1, 2]);
   });
 
-  it('sends at the end of quiet hours, and critical ones immediately where that is chosen', async () => {
+  it('sends at the end of quiet hours, and critical ones immediately if configured', async () => {
     await f.channel({ quiet_from: '11:00', quiet_to: '13:30' });
     // The first run of a dispatcher corrects times that lie too far ahead.
     await sendDue(dispatcher);
@@ -81,7 +81,7 @@ describe('notifications: sending', () => {
     expect(f.sent[1]?.lines.map(({ title }) => title)).to.deep.equal(['shop-1: Error 1', 'shop-2: Error 2']);
   });
 
-  it('sends a recovery to those who were sent the fault, and to no one else', async () => {
+  it('sends a recovery only to channels that received the fault', async () => {
     const one = await f.channel();
     await f.channel({ name: 'other', events: ['bug.created'] });
     await f.queue.enqueueEvent(f.monitor('monitor.down', 'a-1'));
@@ -92,7 +92,7 @@ describe('notifications: sending', () => {
     expect(f.sent.map(({ subject }) => subject)).to.deep.equal(['web-1 is down', 'web-1 has recovered']);
   });
 
-  it('sends an acknowledgement once to those who were sent the alarm, and its end after it', async () => {
+  it('sends an acknowledgement and the recovery once to channels that received the alarm', async () => {
     const one = await f.channel();
     await f.channel({ name: 'other', events: ['bug.created'] });
     await f.queue.enqueueEvent(f.monitor('monitor.down', 'a-1'));
@@ -118,7 +118,7 @@ describe('notifications: sending', () => {
     ]);
   });
 
-  it('sends the same message with the same id after the lease of a process that ended while it sent', async () => {
+  it('resends a message with the same id after the lease of a crashed process', async () => {
     const { id } = await f.channel();
     await f.queue.enqueueEvent(f.bug());
     const first = await cutOff(id);
@@ -134,14 +134,14 @@ describe('notifications: sending', () => {
     ]);
   });
 
-  describe('serves every channel after a clock that was a year ahead was set back', () => {
+  describe('serves a channel after the clock was a year ahead', () => {
     const back = async (): Promise<void> => {
       f.clock.set('2026-11-20T13:00:00Z');
       await sendDue(dispatcher);
     };
     beforeEach(() => f.clock.set('2027-11-20T12:30:00Z'));
 
-    it('one that waits for its digest', async () => {
+    it('with a pending digest', async () => {
       await f.channel({ digest_minutes: 10 });
       await f.queue.enqueueEvent(f.bug());
       await sendDue(dispatcher);
@@ -152,7 +152,7 @@ describe('notifications: sending', () => {
       expect(f.sent.map(({ subject }) => subject)).to.deep.equal(['shop-1: Error 1', 'shop-2: Error 2']);
     });
 
-    it('one whose message is retried', async () => {
+    it('with a message to retry', async () => {
       await f.channel();
       f.receive = () => Promise.reject(new SendError('HTTP 503', false));
       await f.queue.enqueueEvent(f.bug());
@@ -165,7 +165,7 @@ describe('notifications: sending', () => {
       expect(f.sent).to.have.length(1);
     });
 
-    it('one that got notifications, or waited for the end of quiet hours, while it was ahead', async () => {
+    it('with notifications received, or held for quiet hours, while it was ahead', async () => {
       await f.channel({ quiet_from: '12:00', quiet_to: '13:30' });
       await f.queue.enqueueEvent(f.bug('critical'));
       await f.queue.enqueueEvent(f.bug());
@@ -176,7 +176,7 @@ describe('notifications: sending', () => {
       expect(await f.states()).to.deep.equal(['sent', 'sent']);
     });
 
-    it('one whose process was killed while it sent', async () => {
+    it('with a process killed while sending', async () => {
       const { id } = await f.channel();
       await f.queue.enqueueEvent(f.bug());
       const first = await cutOff(id);
@@ -198,7 +198,7 @@ describe('notifications: sending', () => {
     expect(await f.states()).to.deep.equal(Array(30).fill('sent'));
   });
 
-  it('neither stores nor shows the address of a hook in clear text', async () => {
+  it('neither stores nor shows a hook URL in plain text', async () => {
     const channel = await f.channel({ kind: 'slack', target: 'https://hooks.example/T0/SECRET' });
     expect(channel.target).to.match(/^sealed\(/);
     expect(JSON.stringify(f.channels.toView(channel))).to.not.include('SECRET');
@@ -210,7 +210,7 @@ describe('notifications: sending', () => {
     expect(error).to.have.property('fields').with.property('quiet_to');
   });
 
-  it('deletes what waits with its channel', async () => {
+  it('deletes pending notifications with their channel', async () => {
     const { id } = await f.channel();
     await f.queue.enqueueEvent(f.bug());
     await f.channels.remove(ADMIN, id);

@@ -1,7 +1,8 @@
 /**
- * Each service against a receiver on this machine that validates and answers as the documentation of that service says:
- * Slack and Discord webhooks, Telegram Bot API, PagerDuty Events API v2, Opsgenie Alert API v2, Pushover message API,
- * Matrix client-server API, Google Chat webhooks, Teams workflows, ntfy, and plain HTTP.
+ * Each service against a receiver on this machine that validates and answers as the documentation
+ * of that service says: Slack and Discord webhooks, Telegram Bot API, PagerDuty Events API v2,
+ * Opsgenie Alert API v2, Pushover message API, Matrix client-server API, Google Chat webhooks,
+ * Teams workflows, ntfy, and plain HTTP.
  */
 import { expect } from 'chai';
 import { createHmac } from 'node:crypto';
@@ -204,7 +205,7 @@ describe('notifications: services', () => {
     (await f.notes.find({ limit: 200 })).items.filter(({ state }) => state !== 'sent').map(({ error }) => error);
 
   for (const name of Object.keys(SERVICES)) {
-    it(`${name} takes an alarm with its reason, and its recovery`, async () => {
+    it(`${name} accepts an alarm with its reason, and its recovery`, async () => {
       await open(name);
       await down();
       await sendDue(dispatcher);
@@ -216,7 +217,7 @@ describe('notifications: services', () => {
       expect(calls).to.have.length(2);
     });
 
-    it(`${name} takes 25 long notifications with markup and any script`, async () => {
+    it(`${name} accepts 25 long notifications with markup and any script`, async () => {
       await open(name);
       for (let i = 0; i < 25; i++) {
         const text = `${i} <b>&"'\\ _*[x](y)* ${'Ж'.repeat(600)}`;
@@ -233,7 +234,7 @@ describe('notifications: services', () => {
         ).to.equal(true);
     });
 
-    it(`${name} is retried after 503, and ends with 404`, async () => {
+    it(`${name} is retried after 503, and fails permanently with 404`, async () => {
       await open(name);
       service = () => [503, 'busy'];
       await down();
@@ -251,7 +252,7 @@ describe('notifications: services', () => {
     ['pagerduty', ['trigger', 'acknowledge', 'resolve']],
     ['opsgenie', ['create', 'acknowledge', 'close']],
   ] as const)
-    it(`${name}: one alert per fault is opened, acknowledged and closed by the same key`, async () => {
+    it(`${name}: opens, acknowledges and closes a single alert per fault with the same key`, async () => {
       await open(name);
       const seen: (string | undefined)[] = [];
       const step = async (): Promise<void> => {
@@ -274,7 +275,7 @@ describe('notifications: services', () => {
       expect([...alerts.keys()]).to.deep.equal(['aos.example alarm:a-1']);
     });
 
-  it('telegram: waits for the time of the response, and reports an error in a 200', async () => {
+  it('telegram: waits for the time in the response, and reports an error in a 200', async () => {
     await open('telegram');
     service = () => [
       429,
@@ -290,7 +291,7 @@ describe('notifications: services', () => {
     expect(await failures()).to.deep.equal(['The receiver answered HTTP 200: bot was blocked']);
   });
 
-  it('matrix: a repeat has the same transaction', async () => {
+  it('matrix: reuses the transaction id for a repeat', async () => {
     await open('matrix');
     service = () => [502, ''];
     await down();
@@ -301,7 +302,7 @@ describe('notifications: services', () => {
     expect(new Set(calls.map(({ path }) => path)).size).to.equal(1);
   });
 
-  it('http: fills the template, and nothing from outside leaves its text', async () => {
+  it('http: fills the template, with external text escaped', async () => {
     await open('http', {
       template: '{"summary": "{{title}}", "code": {{exit_code}}, "why": "{{ message }}", "x": "{{nope}}"}',
     });

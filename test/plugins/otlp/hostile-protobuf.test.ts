@@ -35,7 +35,7 @@ describe('hostile protobuf', () => {
     });
   }
 
-  it('yields to the event loop while it reads', async () => {
+  it('yields to the event loop while reading', async () => {
     let turns = 0;
     let next: NodeJS.Immediate;
     const count = (): void => {

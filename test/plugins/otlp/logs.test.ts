@@ -1,4 +1,7 @@
-/** `/v1/logs` behind the real HTTP adapter, with the bug tracker behind it (contract 21, Beyond the specification). */
+/**
+ * `/v1/logs` behind the real HTTP adapter, with the bug tracker behind it (contract 21, Beyond the
+ * specification).
+ */
 import { gzipSync } from 'node:zlib';
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { expect } from 'chai';
@@ -149,7 +152,7 @@ async function refusal(bytes: Uint8Array): Promise<string> {
   return error instanceof InvalidLogsError ? error.message : 'it was read';
 }
 
-describe('logs of OpenTelemetry', () => {
+describe('OpenTelemetry logs', () => {
   let service: TestKernel;
   let server: TestServer;
   beforeEach(async () => {
@@ -169,7 +172,7 @@ describe('logs of OpenTelemetry', () => {
 
   for (const [name, type, encode] of ENCODINGS) {
     describe(name, () => {
-      it('makes a report of a record with an exception, and counts what is sent again once', async () => {
+      it('creates a report from a record with an exception, and counts a repeated request once', async () => {
         for (const packed of [false, true]) {
           const body = encode([CRASH]);
           const answer = packed
@@ -208,7 +211,7 @@ describe('logs of OpenTelemetry', () => {
         expect(occurrence).to.include({ host: 'web-1' });
       });
 
-      it('maps severities: fatal, error, else warning', async () => {
+      it('maps severities fatal and error, and all others to warning', async () => {
         const levels: [number | undefined, string][] = [
           [24, 'fatal'],
           [21, 'fatal'],
@@ -255,7 +258,7 @@ describe('logs of OpenTelemetry', () => {
     expect(reader.string()).to.equal(errorMessage);
   });
 
-  it('needs a project where the token is bound to none', async () => {
+  it('requires a project when the token is not bound to a project', async () => {
     const { body } = await send(json([CRASH], { 'service.name': 'unknown' }));
     expect(body['partialSuccess']).to.deep.equal({
       rejectedLogRecords: '1',
@@ -263,7 +266,7 @@ describe('logs of OpenTelemetry', () => {
     });
   });
 
-  it('returns why a report was rejected', async () => {
+  it('returns the reason why a report was rejected', async () => {
     const { body } = await send(json([CRASH], { 'service.name': 'old' }));
     expect(body['partialSuccess']).to.deep.equal({
       rejectedLogRecords: '1',
@@ -271,14 +274,14 @@ describe('logs of OpenTelemetry', () => {
     });
   });
 
-  it('answers 500 when the service fails, so that the sender repeats the request', async () => {
+  it('returns 500 when the service fails, so that the sender retries the request', async () => {
     fault = new Error('the disk is gone');
     const answer = await send(json([CRASH], { 'service.name': 'old' }));
     expect(errorOf(answer)).to.deep.equal([500, 'internal_error']);
     expect(answer.text).to.not.contain('the disk is gone');
   });
 
-  it('rejects an invalid OTLP request, in the envelope', async () => {
+  it('rejects an invalid OTLP request with the error envelope', async () => {
     expect(errorOf(await send('{'))).to.deep.equal([400, 'invalid_json']);
     expect(errorOf(await send('[]'))).to.deep.equal([400, 'invalid_request']);
     expect(errorOf(await send('{"resourceLogs":{}}'))).to.deep.equal([400, 'invalid_request']);
@@ -293,7 +296,7 @@ describe('logs of OpenTelemetry', () => {
     expect((await send('{}')).status).to.equal(200);
   });
 
-  it('has a separate limit, and errors of the same credential are still counted', async () => {
+  it('has a separate rate limit that does not affect errors of the same credential', async () => {
     const limits = { ...NO_LIMITS, intake_per_minute: 60, intake_burst: 5 };
     const routes = (service.http.mounted?.routes ?? []).map(({ spec }) => spec);
     server = await TestServer.create({ routes }, { limits });
@@ -307,7 +310,7 @@ describe('logs of OpenTelemetry', () => {
     expect(counted.status).to.equal(201);
   });
 
-  it('reads any bytes without a fault, and stops at its bounds', async () => {
+  it('reads any bytes without errors, and stops at its limits', async () => {
     const whole = protobuf([CRASH]);
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), fc.nat(whole.length), async (noise, at) => {

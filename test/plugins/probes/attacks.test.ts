@@ -1,6 +1,6 @@
 /**
- * Attacks by a token that may make probes: reading what addresses of the own network answer, and reaching metadata
- * services by kinds of probes that are not HTTP (contract 70, amendments).
+ * Attacks by a token that may make probes: reading what addresses of the own network answer, and
+ * reaching metadata services by kinds of probes that are not HTTP (contract 70, amendments).
  */
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -77,7 +77,7 @@ describe('a token that probes the internal network', () => {
   };
   const quoting = { kind: 'http', json_path: 'secret', json_value: 'x' };
 
-  it('of one project sees no excerpt, no value and no redirect of a private address', async () => {
+  it('shows no excerpt, value or redirect of a private address to a project token', async () => {
     for (const probe of [
       { kind: 'http', url },
       { kind: 'http', url, expected_status: '404' },
@@ -95,7 +95,7 @@ describe('a token that probes the internal network', () => {
     expect(await tried(whole, { kind: 'http', url }), 'of the whole service').to.include('hunter2');
   });
 
-  it('of one project reads no value of a private address in the message of its monitor', async () => {
+  it('shows no value of a private address in the monitor message to a project token', async () => {
     const made = await service.request('POST', MONITORS, bound, {
       source: 'thief',
       project: 'shop',
@@ -111,7 +111,7 @@ describe('a token that probes the internal network', () => {
     expect(monitor).to.include('secret is another value').and.not.include('hunter2');
   });
 
-  it('cannot probe literal link-local and metadata addresses by any kind, in any spelling', async () => {
+  it('rejects link-local and metadata addresses for any kind, in any notation', async () => {
     for (const kind of KINDS) {
       for (const host of NEVER) {
         const probe = { ...kind, host };
@@ -161,7 +161,7 @@ describe('a token that probes the internal network', () => {
   });
 });
 
-describe('a public-only policy', () => {
+describe('public-only policy', () => {
   const reach = new NodeReach();
 
   it('rejects loopback and private literals for every kind, and names that resolve to them', async () => {

@@ -1,4 +1,7 @@
-/** The services of the probes over a store of the test's choice; what they see goes to a list in place of monitors. */
+/**
+ * The services of the probes over a store of the test's choice; what they see goes to a list in
+ * place of monitors.
+ */
 import type { LookupAddress } from 'node:dns';
 import { NodeOutbound } from '../../../adapters/node/outbound.js';
 import { NodeReach } from '../../../adapters/node/reach/reach.js';
@@ -54,7 +57,8 @@ export function probesOn(
     outbound: new NodeOutbound({ ...own }),
     reach: new NodeReach({ ...own, ...(servers !== undefined && { servers }) }),
     processes: {
-      getSelf: async () => ({ host: 'test', pid, started: null }), // Its own terms end while the clock is moved: nobody renews them.
+      // Its own terms end while the clock is moved: nobody renews them.
+      getSelf: async () => ({ host: 'test', pid, started: null }),
       isDead: async (owner) => owner.pid === pid,
     },
     watchdog: {

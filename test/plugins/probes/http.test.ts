@@ -12,7 +12,7 @@ import { validateProbe } from '../../../plugins/probes/model/probe-schema.js';
 import { projectRoot } from '../../architecture/tree.js';
 import { probesOn } from './fixture.js';
 
-describe('probes of HTTP', () => {
+describe('HTTP probes', () => {
   const servers: (http.Server | https.Server)[] = [];
   const fixture = probesOn(new MemoryStore());
 
@@ -41,7 +41,7 @@ describe('probes of HTTP', () => {
     ['gzip, br', zlib.brotliCompressSync(zlib.gzipSync(TEXT))],
     ['identity', Buffer.from(TEXT)],
   ] as const)
-    it(`reads ${encoding} before it looks for texts and JSON (W18)`, async () => {
+    it(`decodes ${encoding} before it searches for texts and JSON (W18)`, async () => {
       const url = await serve((_request, response) =>
         response.writeHead(200, { 'content-encoding': encoding }).end(body),
       );
@@ -50,7 +50,7 @@ describe('probes of HTTP', () => {
       expect(await ask({ url, contains: 'red' })).to.include({ message: 'The answer does not hold red' });
     });
 
-  it('does not read what is not in its encoding, and needs it for its texts alone', async () => {
+  it('ignores a body in another encoding, which fails only checks of its text', async () => {
     const url = await serve((_request, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end('plain'),
     );
@@ -61,13 +61,13 @@ describe('probes of HTTP', () => {
     });
   });
 
-  it('reads a small body that grows without end no further than its limit', async () => {
+  it('reads an endlessly decompressing body only up to its limit', async () => {
     const bomb = zlib.gzipSync(Buffer.alloc(50_000_000, 'x'));
     const url = await serve((_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb));
     expect((await ask({ url, contains: 'y' })).message).to.equal('The answer does not hold y in its first 256 KiB');
   });
 
-  it('reads other charsets, and JSON behind a byte order mark (W29)', async () => {
+  it('supports other charsets, and JSON after a byte order mark (W29)', async () => {
     const url = await serve((request, response) => {
       const json = '\ufeff{"a":[{"b":"c"}]}';
       if (request.url === '/latin') response.setHeader('content-type', 'text/html; charset=iso-8859-1');
@@ -87,7 +87,7 @@ describe('probes of HTTP', () => {
     ['300 headers', 300, 30],
     ['headers of 64 KiB', 16, 4_080],
   ] as const)
-    it(`takes ${what} (W19)`, async () => {
+    it(`accepts ${what} (W19)`, async () => {
       const url = await serve((_request, response) => {
         for (let i = 0; i < count; i++) response.setHeader(`x-${i}`, 'h'.repeat(length));
         response.end('ok');
@@ -95,12 +95,12 @@ describe('probes of HTTP', () => {
       expect(await ask({ url })).to.include({ ok: true, status: 200 });
     });
 
-  it('names the size of headers that are too long (W19)', async () => {
+  it('reports the size of headers that are too long (W19)', async () => {
     const url = await serve((_request, response) => response.setHeader('x', 'h'.repeat(150_000)).end());
     expect((await ask({ url })).message).to.equal('The headers of the answer are longer than 80 KiB');
   });
 
-  it('takes the headers and the first bytes of an answer without end (W26)', async () => {
+  it('reads the headers and the first bytes of an endless response (W26)', async () => {
     const url = await serve((request, response) => {
       response.writeHead(200, {
         'content-type': 'text/event-stream',
@@ -122,7 +122,7 @@ describe('probes of HTTP', () => {
     expect(await ask({ url, keyword_absent: 'broken', timeout_ms: 500 })).to.include({ ok: true });
   });
 
-  it('looks for a text that must be absent', async () => {
+  it('checks that a text is absent', async () => {
     const url = await serve((_request, response) => response.end('all is well'));
     expect(await ask({ url, keyword_absent: 'error' })).to.include({ ok: true });
     expect(await ask({ url, contains: 'well', keyword_absent: 'all is' })).to.include({
@@ -131,7 +131,7 @@ describe('probes of HTTP', () => {
     });
   });
 
-  it('accepts a failure as success where configured, but never for a forbidden address', async () => {
+  it('accepts a failure as success when configured, but never for a forbidden address', async () => {
     const url = await serve((_request, response) => response.end('here'));
     const up = await ask({ url, inverted: true });
     expect(up.ok).to.equal(false);
@@ -171,7 +171,7 @@ describe('probes of HTTP', () => {
     [301, 'DELETE', 'DELETE x'],
     [303, 'HEAD', 'HEAD '],
   ] as const)
-    it(`repeats with ${then.split(' ')[0]} after ${status} for ${method} (W24)`, async () => {
+    it(`uses ${then.split(' ')[0]} after ${status} for ${method} (W24)`, async () => {
       const seen: string[] = [];
       const url = await serve((request, response) => {
         let text = '';
@@ -210,7 +210,7 @@ describe('probes of HTTP', () => {
       expect(requests).to.equal(1);
     });
 
-  it('brings cookies back within one asking, and to their own host alone (W23)', async () => {
+  it('returns cookies within a single probe, only to the host that set them (W23)', async () => {
     const elsewhere: (string | undefined)[] = [];
     const other = await serve((request, response) => {
       elsewhere.push(request.headers.cookie);
@@ -240,7 +240,7 @@ describe('probes of HTTP', () => {
     expect(elsewhere).to.deep.equal([undefined]);
   });
 
-  it('names too many redirects, and a loop (W39)', async () => {
+  it('reports too many redirects and a redirect loop (W39)', async () => {
     const url = await serve((request, response) => {
       const n = Number((request.url ?? '').slice(1)) || 0;
       const loops: Record<string, string> = { '/loop': '/loop', '/a': '/b', '/b': '/a' };
@@ -253,7 +253,7 @@ describe('probes of HTTP', () => {
     expect(await ask({ url, redirects: 3, expected_status: '302' })).to.include({ ok: true });
   });
 
-  it('sends the header Host that it is given, to its own origin alone (W25)', async () => {
+  it('sends the configured Host header to its origin only (W25)', async () => {
     const hosts: (string | undefined)[] = [];
     const url = await serve((request, response) => {
       hosts.push(request.headers.host);
@@ -271,7 +271,7 @@ describe('probes of HTTP', () => {
     ]);
   });
 
-  it('tries every address of a name (W20)', async () => {
+  it('tries every address of a host name (W20)', async () => {
     const { port } = new URL(await serve((_request, response) => response.end('ok')));
     // The first two refuse or answer to nobody.
     const addresses = ['::1', '127.0.0.2', '127.0.0.1'].map((address) => ({ address, family: net.isIP(address) }));
@@ -296,7 +296,7 @@ describe('probes of HTTP', () => {
     expect(none.message).to.match(/^No connection: E/);
   });
 
-  it('checks every address of a name, and every redirect', async () => {
+  it('validates every address of a host name and every redirect', async () => {
     const url = await serve((_request, response) =>
       response.writeHead(302, { location: 'http://[fd00:ec2::254]/' }).end(),
     );

@@ -4,7 +4,7 @@ import probes from '../../../plugins/probes/plugin.js';
 import watchdog from '../../../plugins/watchdog/plugin.js';
 import { HttpFixture } from '../access/http-fixture.js';
 
-describe('the editor of probes', () => {
+describe('probe editor', () => {
   let fixture: HttpFixture;
   beforeEach(async () => {
     fixture = await HttpFixture.open({ plugins: [watchdog, probes] });
@@ -17,7 +17,7 @@ describe('the editor of probes', () => {
     return (json['monitor'] as { probe: Record<string, unknown> }).probe;
   };
 
-  it('creates a probe from the form, and shows it again', async () => {
+  it('creates a probe from the form and shows it again', async () => {
     const browser = await fixture.signedIn();
     const made = await browser.post(
       '/probes/new',
@@ -44,7 +44,7 @@ describe('the editor of probes', () => {
     expect(page).to.include('value="127.0.0.1:53"').and.include('value="error"');
   });
 
-  it('creates one of a database, and names the field that is wrong', async () => {
+  it('creates a database probe, and shows an error at the invalid field', async () => {
     const browser = await fixture.signedIn();
     const given = { source: 'db', kind: 'redis', host: '127.0.0.1', tls: 'true' };
     const wrong = await browser.post('/probes/new', { ...given, resolver: 'dns.example' }, '/probes/new');

@@ -1,4 +1,7 @@
-/** Probes against real servers of this machine, well-behaved and hostile, and over several processes (contract 30). */
+/**
+ * Probes against real servers of this machine, well-behaved and hostile, and over several processes
+ * (contract 30).
+ */
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { expect } from 'chai';
@@ -37,7 +40,7 @@ describe('probes', () => {
   const probe = (more: object): ProbeWithHeaders => validateProbe({ kind: 'http', timeout_ms: 30_000, ...more });
   const ask = (more: object) => fixture.asker.run(probe(more));
 
-  it('status, text and values of JSON are what is expected, or the fault is named', async () => {
+  it('check status, text and JSON values, and report the fault', async () => {
     const url = await serve((_request, response) => response.end('{"checks":[{"state":"green"}],"n":3}'));
     expect(await ask({ url, contains: 'green', json_path: 'checks[0].state', json_value: 'green' })).to.include({
       ok: true,
@@ -54,7 +57,7 @@ describe('probes', () => {
     expect(await message({ json_path: 'm' })).to.equal('The answer has no m');
   });
 
-  it('sends its headers to its own host, and to no other that a redirect leads to', async () => {
+  it('send their headers only to the original host, not to redirect targets', async () => {
     const seen: (string | undefined)[] = [];
     const other = await serve((request, response) => {
       seen.push(request.headers.authorization);
@@ -71,7 +74,7 @@ describe('probes', () => {
     expect((await ask({ url })).message).to.equal('HTTP 302, where 200-299 was expected');
   });
 
-  it('a redirect to a forbidden address is not followed', async () => {
+  it('do not follow a redirect to a forbidden address', async () => {
     const url = await serve((_request, response) =>
       response.writeHead(302, { location: 'http://169.254.169.254/latest/' }).end(),
     );
@@ -80,7 +83,7 @@ describe('probes', () => {
     expect(answer.message).to.include('never allowed');
   });
 
-  it('does not follow a redirect from a public host into the internal network', async () => {
+  it('do not follow a redirect from a public host into the internal network', async () => {
     const { deps } = fixture;
     const policies: string[] = [];
     const outbound = {
@@ -105,7 +108,7 @@ describe('probes', () => {
     expect(policies).to.deep.equal(['private-ok', 'public-only']);
   });
 
-  it('time out for hosts that never respond, send a wrong length, send endlessly or redirect in a cycle', async () => {
+  it('time out for hosts that never respond, send a wrong length or endless data, or redirect in a loop', async () => {
     const silent = await raw(() => undefined);
     const short = await raw((socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nx'));
     const waiting = await raw((socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nx'));
@@ -134,7 +137,7 @@ describe('probes', () => {
     expect(circling.redirects).to.have.lengthOf(5);
   });
 
-  it('checks open and closed ports', async () => {
+  it('check open and closed ports', async () => {
     const port = await listen(net.createServer((socket) => socket.end()));
     const tcp = (at: number) => fixture.asker.run(validateProbe({ kind: 'tcp', host: '127.0.0.1', port: at }));
     expect(await tcp(port)).to.include({ ok: true });
@@ -146,8 +149,8 @@ describe('probes', () => {
     expect(tls.message).to.match(/^TLS failed/);
   });
 
-  describe('as they are stored', () => {
-    it('encrypts headers, never shows them, and keeps them for their own host only', async () => {
+  describe('stored configuration', () => {
+    it('encrypts headers, never shows them, and removes them when the host changes', async () => {
       const { probes, deps } = probesOn(new MemoryStore());
       const headers = { Authorization: 'Bearer hush-hush' };
       await probes.save('a', await probes.prepare({ kind: 'http', url: 'http://127.0.0.1/a', headers }, 'a'));
@@ -170,8 +173,8 @@ describe('probes', () => {
     });
   });
 
-  describe('over several processes', () => {
-    it('run once, move to the next process, and stop when deleted', async () => {
+  describe('in several processes', () => {
+    it('run once, fail over to another process, and stop when deleted', async () => {
       const store = new MemoryStore();
       const clock = new ManualClock();
       const one = probesOn(store, { clock, pid: 1 });
@@ -230,7 +233,7 @@ describe('probes', () => {
       await prober.stop();
     });
 
-    it('fails with its tries, and recovers', async () => {
+    it('fail after their retries, and recover', async () => {
       const store = new MemoryStore();
       const { prober, probes, told, clock } = probesOn(store);
       let status = 500;

@@ -1,4 +1,7 @@
-/** Probes that speak the protocol of what they ask (contract 30, amendments: probes), with servers of this process. */
+/**
+ * Probes that speak the protocol of what they ask (contract 30, amendments: probes), with servers
+ * of this process.
+ */
 import http2 from 'node:http2';
 import net, { type AddressInfo } from 'node:net';
 import { expect } from 'chai';
@@ -11,7 +14,7 @@ import { probesOn } from './fixture.js';
 
 const { deserialize, Double, serialize } = BSON;
 
-describe('probes of protocols', () => {
+describe('protocol probes', () => {
   const { asker } = probesOn(new MemoryStore());
   const closing: (() => void)[] = [];
   const sockets = new Set<net.Socket>();
@@ -159,7 +162,7 @@ describe('probes of protocols', () => {
       expect(seen.ok).to.equal(ok);
     });
 
-  it('names a server that sends nothing, disconnects, or is not there', async () => {
+  it('reports a server that sends nothing, disconnects or is unreachable', async () => {
     for (const kind of ['redis', 'postgresql', 'mysql', 'mongodb']) {
       const silent = await listen(net.createServer());
       expect((await ask({ kind, port: silent, timeout_ms: 300 })).message, kind).to.match(/within 300 ms/);
@@ -169,13 +172,13 @@ describe('probes of protocols', () => {
     }
   });
 
-  it('hides the content of a private address from callers without the right', async () => {
+  it('hides content of a private address from callers without the right', async () => {
     const port = await speaking('', () => '-LOADING hunter2\r\n');
     const seen = await ask({ kind: 'redis', port });
     expect(seen).to.include({ public: false, bare_message: 'Redis reports' });
   });
 
-  it('opens a WebSocket, with its headers', async () => {
+  it('opens a WebSocket with the configured headers', async () => {
     const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
     closing.push(() => server.close());
     const asked: (string | undefined)[] = [];
@@ -200,7 +203,7 @@ describe('probes of protocols', () => {
     }
   });
 
-  describe('of gRPC', () => {
+  describe('gRPC', () => {
     /** Answers the health check of services by name. */
     const serve = (statuses: Readonly<Record<string, number>>): Promise<number> => {
       const server = http2.createServer();
@@ -240,12 +243,12 @@ describe('probes of protocols', () => {
         expect(seen.ok).to.equal(ok);
       });
 
-    it('reports a server that does not speak it', async () => {
+    it('reports a server that does not support gRPC', async () => {
       const port = await speaking('', () => 'HTTP/1.1 400 Bad Request\r\n\r\n');
       expect((await ask({ kind: 'grpc', port })).message).to.equal('The answer is not gRPC');
     });
 
-    it('reports a connection that was closed without an answer', async () => {
+    it('reports a connection closed without a response', async () => {
       for (const close of [
         (socket: net.Socket) => socket.destroy(),
         (socket: net.Socket) => socket.once('data', () => socket.end()),

@@ -1,4 +1,7 @@
-/** Which probes run when: over steps of the clock, next to targets that never answer, and where a kind cannot run. */
+/**
+ * Which probes run when: over steps of the clock, next to targets that never answer, and where a
+ * kind cannot run.
+ */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { ServiceError } from '../../../kernel/errors.js';
@@ -32,7 +35,7 @@ describe('probe scheduling', function () {
     public: false,
   };
 
-  it('probes healthy targets within their interval while 300 others never respond (W06)', async () => {
+  it('probes healthy targets on time while 300 others never respond (W06)', async () => {
     /** Askings that wait for their timeout. */
     const waiting: { until: number; give: () => void }[] = [];
     const asked = new Map<string, number[]>();
@@ -97,7 +100,7 @@ describe('probe scheduling', function () {
       await prober.stop();
     });
 
-  it('rejects icmp where this system cannot send an echo, and reports nothing of a target that it could not ask (W27)', async () => {
+  it('rejects icmp where the system cannot send echoes, without reporting the target as down (W27)', async () => {
     const fixture = probesWith({ findEchoFault: async () => 'this system has no ping' });
     const error: unknown = await fixture.probes
       .prepare({ kind: 'icmp', host: '127.0.0.1' }, 'a')

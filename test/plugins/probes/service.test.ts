@@ -1,4 +1,7 @@
-/** Probes of the real program: by the interface, into the state of the monitor, and away again (contract 30, probes). */
+/**
+ * Probes of the real program: by the interface, into the state of the monitor, and away again
+ * (contract 30, probes).
+ */
 import { expect } from 'chai';
 import { waitUntil } from '../../harness.js';
 import { TestService } from '../../support/service.js';
@@ -21,7 +24,7 @@ describe('probes of a running service', function () {
   const becomes = (state: string): Promise<unknown> =>
     waitUntil(`it is ${state}`, async () => (await monitor())['state'] === state);
 
-  it('probes its target, and updates its monitor', async () => {
+  it('probes the target and updates the monitor', async () => {
     const probe = { kind: 'http', url: `${service.url}/login`, headers: { 'X-Key': 'hush-hush' }, retries: 0 };
     const wrong = await service.request('POST', MONITORS, token, {
       source: 'self',

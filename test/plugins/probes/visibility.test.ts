@@ -1,4 +1,7 @@
-/** What a project token sees of internal networks (contract 70, amendments): nothing that only their members know. */
+/**
+ * What a project token sees of internal networks (contract 70, amendments): nothing that only their
+ * members know.
+ */
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
@@ -14,7 +17,7 @@ import { probesOn } from './fixture.js';
 const PRIVATE = '10.0.0.53';
 const PUBLIC = '9.9.9.9';
 
-describe('a project token', () => {
+describe('project token', () => {
   /** Asks a DNS server that returns one record. */
   const lookUp = (probe: object, record: string): Promise<ProbeResult> => {
     const own = probesOn(new MemoryStore());
@@ -56,7 +59,7 @@ describe('a project token', () => {
       else expect(shown).not.to.include(record);
     });
 
-  it('reads the address that a reverse name stands for', () => {
+  it('extracts the address from a reverse DNS name', () => {
     for (const [name, address] of [
       ['4.3.2.1.in-addr.arpa', '1.2.3.4'],
       ['_dns-sd._udp.0.2.1.10.in-addr.arpa.', '10.1.2.0'],
@@ -69,7 +72,7 @@ describe('a project token', () => {
       expect(parseReverseName(name), name).to.equal(address);
   });
 
-  describe('follows a redirect', () => {
+  describe('redirects', () => {
     let server: http.Server;
     before(async () => {
       server = http.createServer((_request, response) =>
@@ -103,19 +106,19 @@ describe('a project token', () => {
       redirects: 1,
     });
 
-    it('of a public host and does not see the internal address in the answer', async () => {
+    it('follows a redirect of a public host without showing the internal address in the response', async () => {
       const seen = await fixture().asker.run(validateProbe(probe()));
       expect(seen.message).to.include('10.1.2.3');
       expect(toTrialView(seen, 0, 'public')).to.include({ ok: false, message: 'The address is not allowed' });
     });
 
-    it('of a private host and does not see a name that does not exist', async () => {
+    it('follows a redirect of a private host without showing whether a name exists', async () => {
       const seen = await fixture(false).asker.run(validateProbe(probe()));
       expect(seen.message).to.equal('db.internal cannot be resolved: ENOTFOUND');
       expect(toTrialView(seen, 0, 'public')).to.include({ message: 'The name cannot be resolved: ENOTFOUND' });
     });
 
-    it('and does not see the internal address in the message of its monitor', async () => {
+    it('hides the internal address in the monitor’s message', async () => {
       for (const project of ['shop', null]) {
         const own = fixture();
         const watchdog: Pick<WatchdogApi, 'find'> = {
@@ -136,7 +139,7 @@ describe('a project token', () => {
     });
   });
 
-  it('does not see names in the certificate of a private host', () => {
+  it('hides names in the certificate of a private host', () => {
     const certificate = { subject: 'vault.corp.internal', issuer: 'Corp CA', valid_until: '2027-01-01T00:00:00.000Z' };
     const seen = { ...EMPTY_RESULT, ok: true, message: 'ok', certificate };
     expect(toVisibleResult({ ...seen, public: true }, 'public').certificate).to.deep.equal(certificate);

@@ -35,7 +35,7 @@ describe('projects', function () {
 
   afterEach(() => fixture.stop());
 
-  it('creates with the defaults of the contract', async () => {
+  it('creates a project with the defaults of the contract', async () => {
     const answer = await call('POST', '', { slug: 'shop', unknown_field: 1 });
     expect(answer.status).to.equal(201);
     expect(answer.json).to.deep.equal({
@@ -57,14 +57,14 @@ describe('projects', function () {
     });
   });
 
-  it('409 on a known slug, and one winner among parallel creations', async () => {
+  it('returns 409 for an existing slug, and creates only one of parallel requests', async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => call('POST', '', { slug: 'shop' })));
     expect(answers.filter(({ status }) => status === 201)).to.have.length(1);
     for (const answer of answers.filter(({ status }) => status !== 201))
       expect(outcome(answer)).to.deep.equal([409, 'conflict']);
   });
 
-  it('gives every project a unique number, also in parallel, and never reuses one', async () => {
+  it('assigns every project a unique number, also in parallel, and never reuses it', async () => {
     const made = await Promise.all(Array.from({ length: 20 }, (_, i) => create(`p-${i}`)));
     expect(new Set(made.map(({ number }) => number)).size).to.equal(20);
     const [last] = made.sort((a, b) => b.number - a.number);
@@ -94,7 +94,7 @@ describe('projects', function () {
     });
   }
 
-  it('setup_scopes beyond the caller’s own: a token has the setup path give no more than it has', async () => {
+  it('rejects setup_scopes beyond the scopes of the caller’s token', async () => {
     const token = await fixture.token(['projects:manage', 'license:manage']);
     const ask = (method: 'POST' | 'PATCH', path: string, body: object): Promise<Answer> =>
       call(method, path, body, token);
@@ -114,7 +114,7 @@ describe('projects', function () {
     expect(kept.json['project']).to.deep.include({ setup_scopes: ['updateservice:publish'] });
   });
 
-  it('takes the paths of the code and the tags of versions, by the API and by the form', async () => {
+  it('accepts code paths and version tags through the API and the form', async () => {
     await create('shop');
     const path_roots = [{ from: '/srv/app/', to: 'src/' }];
     const code = { path_roots, tag_format: 'v{version}' };
@@ -134,7 +134,7 @@ describe('projects', function () {
     });
   });
 
-  it('changes what is given and nothing else', async () => {
+  it('updates only the given fields', async () => {
     await create('shop');
     fixture.clock.forward(1000);
     const answer = await call('PATCH', '/shop', {
@@ -186,7 +186,7 @@ describe('projects', function () {
     expect(outcome(await call('PATCH', '/nope', { name: 'x' }))).to.deep.equal([404, 'not_found']);
   });
 
-  it('pages by slug, with total and filter; unknown parameters are 400', async () => {
+  it('pages by slug with total and filter, and returns 400 for unknown parameters', async () => {
     for (const slug of ['c', 'a', 'b']) await create(slug);
     await call('POST', '/b/archive');
     const first = await call('GET', '?limit=2&include_total=true');
@@ -203,7 +203,7 @@ describe('projects', function () {
     expect(outcome(await call('GET', '?cursor=abc'))).to.deep.equal([400, 'invalid_cursor']);
   });
 
-  it('reads with projects:read, and changes with projects:manage alone', async () => {
+  it('requires projects:read to read and projects:manage to change', async () => {
     await create('shop');
     const read = await fixture.token(['projects:read']);
     expect((await call('GET', '/shop', undefined, read)).status).to.equal(200);
@@ -228,7 +228,7 @@ describe('projects', function () {
     expect(outcome(await call('GET', '', undefined, null))).to.deep.equal([401, 'unauthorized']);
   });
 
-  it('shows a bound token its own project alone', async () => {
+  it('shows a project-bound token only its project', async () => {
     await create('shop');
     await create('blog');
     const bound = await fixture.token(['projects:manage'], 'shop');
@@ -255,7 +255,7 @@ describe('projects', function () {
   });
 
   describe('archiving and deleting', () => {
-    it('rejects reports and publishes while archived, until it is undone', async () => {
+    it('rejects reports and publishes while the project is archived', async () => {
       await create('shop');
       expect(await fixture.parts.projects.requireAccepting('shop', 'reports')).to.include({ slug: 'shop', number: 1 });
       expect((await call('POST', '/shop/archive')).json['project']).to.include({ archived: true });
@@ -274,7 +274,7 @@ describe('projects', function () {
       expect(outcome(await call('POST', '/nope/archive'))).to.deep.equal([404, 'not_found']);
     });
 
-    it('rejects in plain words and by the field of the call', async () => {
+    it('returns a clear error at the field of the call', async () => {
       await create('shop');
       await call('POST', '/shop/archive');
       for (const [what, field] of [
@@ -301,7 +301,7 @@ describe('projects', function () {
       expect((await fixture.api('GET', '/api/tokens/v1/self', key)).status).to.equal(401);
     });
 
-    it('returns 409 for a project in use, and leaves it unchanged', async () => {
+    it('returns 409 for a project in use and leaves it unchanged', async () => {
       await create('shop');
       await create('old');
       await call('POST', '/old/archive');
@@ -315,7 +315,7 @@ describe('projects', function () {
       expect((await call('GET', '/old')).json['project']).to.include({ archived: true });
     });
 
-    it('is archived while its usage is checked', async () => {
+    it('archives the project while its usage is checked', async () => {
       await create('shop');
       let during: boolean | undefined;
       fixture.parts.uses['items'] = async (slug) => {
@@ -328,7 +328,7 @@ describe('projects', function () {
   });
 
   describe('intake keys', () => {
-    it('are shown once with their DSN, and grant nothing else', async () => {
+    it('are shown once with their DSN, and grant only reporting', async () => {
       await create('shop');
       const answer = await call('POST', '/shop/intake-keys', { name: 'web' });
       expect(answer.status).to.equal(201);
@@ -351,7 +351,7 @@ describe('projects', function () {
       expect(await fixture.parts.tokens.find(id)).to.include({ kind: 'intake', project: 'shop', expires_at: null });
     });
 
-    it('are revoked by their own project alone', async () => {
+    it('can be revoked only through their project', async () => {
       await create('shop');
       await create('blog');
       const { id, key } = (await call('POST', '/shop/intake-keys')).json as unknown as { id: string; key: string };
@@ -365,7 +365,7 @@ describe('projects', function () {
       expect(outcome(await call('POST', '/nope/intake-keys'))).to.deep.equal([404, 'not_found']);
     });
 
-    it('no other token can be revoked as an intake key', async () => {
+    it('cannot be used to revoke any other token', async () => {
       await create('shop');
       const bound = await fixture.parts.tokens.issue({
         kind: 'master',
@@ -377,14 +377,14 @@ describe('projects', function () {
       expect(outcome(await call('DELETE', `/shop/intake-keys/${bound.id}`))).to.deep.equal([404, 'not_found']);
     });
 
-    it('have a DSN with the base URL’s scheme, port and path', () => {
+    it('have a DSN with scheme, port and path of the base URL', () => {
       expect(buildDsn('https://aos.example.org', 'k', 7)).to.equal('https://k@aos.example.org/7');
       expect(buildDsn('http://127.0.0.1:8080/', 'k', 7)).to.equal('http://k@127.0.0.1:8080/7');
       expect(buildDsn('https://ops.example.org/aos', 'k', 7)).to.equal('https://k@ops.example.org/aos/7');
     });
   });
 
-  it('finds by number', async () => {
+  it('finds a project by number', async () => {
     const { number } = await create('shop');
     expect(await fixture.parts.projects.findByNumber(number)).to.include({ slug: 'shop' });
     expect(await fixture.parts.projects.findByNumber(99)).to.equal(null);
@@ -392,7 +392,7 @@ describe('projects', function () {
   });
 
   describe('pages', () => {
-    it('creates, edits, archives, makes and revokes a key, deletes', async () => {
+    it('create, edit, archive and delete a project, and create and revoke a key', async () => {
       const admin = await fixture.signedIn();
       expect((await admin.get('/projects')).text).to.include('aos project create shop');
       const bad = await admin.post(
@@ -458,7 +458,7 @@ describe('projects', function () {
       expect(changeOf('intake_key.revoked')).to.deep.equal({ before: { key: 'set' }, after: { key: null } });
     });
 
-    it('shows on the page why a project in use cannot be deleted', async () => {
+    it('show why a project in use cannot be deleted', async () => {
       await create('shop');
       fixture.parts.uses['bug items'] = async () => true;
       const admin = await fixture.signedIn();
@@ -467,7 +467,7 @@ describe('projects', function () {
       expect(answer.text).to.include('it can only be archived');
     });
 
-    it('lets members read and nothing else', async () => {
+    it('give members read access only', async () => {
       await create('shop');
       await (await fixture.signedIn()).post('/users', { username: 'mem', role: 'member', password: PASSWORD });
       const member = await fixture.signedIn('mem');

@@ -83,7 +83,7 @@ for (const engine of stores.all) {
     });
     afterEach(() => close?.());
 
-    it('count a thousand concurrent sessions in a few writes, each once', async () => {
+    it('counts a thousand concurrent sessions in a few writes, each once', async () => {
       const writes = { n: 0 };
       const { take, figures } = processOn(store, clock, writes);
       await Promise.all(Array.from({ length: 1_000 }, (_, i) => take([update(`s${i}`, { first: true }, `u${i}`)])));
@@ -93,7 +93,7 @@ for (const engine of stores.all) {
       expect(writes.n).to.be.below(20);
     });
 
-    it('folds no version that was published or reported by a token, for any versions of a public key', async () => {
+    it('always separates published and token-reported versions, for any versions of a public key', async () => {
       const published = ['1.4.0', '1.5.0'];
       const first = processOn(store, clock, undefined, published);
       await first.told('2.0.0-nightly', 'production', false);
@@ -116,7 +116,7 @@ for (const engine of stores.all) {
       expect(await first.rows.count({ version_key: '1.4' })).to.be.at.most(MAX_ENVIRONMENTS + 2);
     });
 
-    it('lose no session and no user in two concurrent processes, and count an error that both receive once', async () => {
+    it('loses no session or user in two processes, and counts a duplicate error once', async () => {
       const [a, b] = [processOn(store, clock), processOn(store, clock)];
       const work = Array.from({ length: 40 }, (_, i) => [
         a.take([update(`a${i}`, { first: true }, `u${i}`)]),
@@ -131,7 +131,7 @@ for (const engine of stores.all) {
       expect((await a.figures.listVersions({ project: 'shop', hours: 1 }))[0]).to.include({ errored: 39, crashed: 1 });
     });
 
-    it('starts a window with its minute, and shows the source of its crashes', async () => {
+    it('starts a window at its minute, and shows the source of its crashes', async () => {
       const { take, figures } = processOn(store, clock);
       const at = (minutes: number): string => new Date(clock.now() - minutes * MINUTE).toISOString();
       await take([totals(10, 1, at(90)), totals(20, 2, at(10)), totals(40, 4, at(5))]);
@@ -158,7 +158,7 @@ for (const engine of stores.all) {
       });
     });
 
-    it('an update of a session that began long ago does not count; old figures and notes leave', async () => {
+    it('ignores updates of sessions started long ago, and deletes old counts and notes', async () => {
       const { take, figures, rows, troubled, retention } = processOn(store, clock);
       await take([totals(3, 0, new Date(clock.now() - 6 * DAY).toISOString()), update('x', { outcome: 'crashed' })]);
       expect(await rows.count()).to.equal(1);
@@ -173,8 +173,8 @@ for (const engine of stores.all) {
   });
 }
 
-describe('releasehealth: bounds of notes', function () {
-  it('beyond the bound of an hour errors are counted once all the same, without a note', async () => {
+describe('releasehealth: limits of notes', function () {
+  it('counts errors beyond the hourly limit once, without a note', async () => {
     const { store, close } = await (stores.embedded[0] as (typeof stores.embedded)[number]).open();
     const { take, figures, troubled } = processOn(store, new ManualClock());
     const many = Array.from({ length: MAX_NOTES_PER_HOUR + 500 }, (_, i) => update(`s${i}`, { outcome: 'errored' }));

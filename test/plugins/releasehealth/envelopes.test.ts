@@ -1,4 +1,7 @@
-/** Sessions from the envelope of an SDK to the figures of their version (contract 21, release health). */
+/**
+ * Sessions from the envelope of an SDK to the figures of their version (contract 21, release
+ * health).
+ */
 import { expect } from 'chai';
 import bugs from '../../../plugins/bugs/plugin.js';
 import errorstream from '../../../plugins/errorstream/plugin.js';
@@ -53,7 +56,7 @@ describe('releasehealth: envelopes', function () {
   const versions = async (query?: string): Promise<VersionHealth[]> =>
     (await health(query)).json['versions'] as VersionHealth[];
 
-  it('counts the newest 24 hours of one item, for any totals of a public key', async () => {
+  it('counts the last 24 hours of an item, for any totals of a public key', async () => {
     const ago = (hours: number): string => new Date(fixture.clock.now() - hours * HOUR).toISOString();
     const aggregates = Array.from({ length: 100 }, (_, hours) => ({ started: ago(hours), exited: 1 }));
     expect((await send(['sessions', { attrs, aggregates }])).status).to.equal(200);
@@ -62,7 +65,7 @@ describe('releasehealth: envelopes', function () {
     expect((await versions('project=shop&hours=2'))[0]?.started).to.be.within(1, 3);
   });
 
-  it('counts what the SDK added up, by version, environment and hour', async () => {
+  it('counts aggregates of the SDK by version, environment and hour', async () => {
     const aggregates = [
       { started: now(), exited: 90, errored: 5, crashed: 4, abnormal: 1 },
       { started: new Date(fixture.clock.now() - HOUR).toISOString(), exited: 10 },
@@ -88,7 +91,7 @@ describe('releasehealth: envelopes', function () {
     expect(await versions('project=shop&version=9')).to.deep.equal([]);
   });
 
-  it('counts a session once, for any number of updates by an SDK', async () => {
+  it('counts a session once, for any number of SDK updates', async () => {
     await send(session('a', { init: true, did: 'ada' }));
     await send(session('a', { errors: 1, did: 'ada' }));
     await send(session('a', { errors: 2, did: 'ada' }), session('a', { errors: 3, did: 'ada' }));
@@ -106,7 +109,7 @@ describe('releasehealth: envelopes', function () {
     expect(one).to.include({ crash_free_people: 0.5, crash_free_sessions: 0.5 });
   });
 
-  it('counts a hundred sessions of one envelope, without a rate limit', async () => {
+  it('counts a hundred sessions of an envelope, without a rate limit', async () => {
     const many = Array.from({ length: 100 }, (_, i) =>
       session(`s${i}`, { init: true, did: `u${i % 40}`, errors: i < 10 ? 1 : 0 }),
     );
@@ -115,7 +118,7 @@ describe('releasehealth: envelopes', function () {
     expect((await versions())[0]).to.include({ started: 100, errored: 10, people: 40 });
   });
 
-  it('skips sessions without the plugin, and asks the SDK to send none', async () => {
+  it('skips sessions without the plugin, and instructs the SDK to send none', async () => {
     await fixture.stop();
     await openWith([bugs, errorstream, sentry]);
     const { status, headers } = await send(session('a', { init: true }));
@@ -123,7 +126,7 @@ describe('releasehealth: envelopes', function () {
     expect((await health()).status).to.equal(404);
   });
 
-  it('hostile sessions count nothing, or little, and never fail', async () => {
+  it('limits the effect of hostile sessions, and never fails', async () => {
     const aggregates = [
       { started: 'never', exited: -5, crashed: 1.5, errored: '7', abnormal: null },
       { started: {}, exited: Number.MAX_SAFE_INTEGER },
@@ -160,7 +163,7 @@ describe('releasehealth: envelopes', function () {
     ]);
   });
 
-  it('versions beyond the bound of an hour are counted together', async () => {
+  it('counts versions beyond the hourly limit together', async () => {
     for (let i = 0; i < 130; i += 10) {
       const items = Array.from({ length: 10 }, (_, j): [string, unknown] => [
         'sessions',
@@ -173,7 +176,7 @@ describe('releasehealth: envelopes', function () {
     expect(all[0]).to.include({ version: null, started: 30 });
   });
 
-  it('requires a project, and the right to read it', async () => {
+  it('requires a project and read access to it', async () => {
     expect((await health('')).json.error?.fields).to.have.keys('project');
     expect((await health('project=shop&hours=721')).json.error?.fields).to.have.keys('hours');
     expect((await health('project=nobody')).status).to.equal(404);

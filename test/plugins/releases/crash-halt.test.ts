@@ -1,4 +1,7 @@
-/** A rollout that crashes more than the version before stops by itself (contract 21, release health). */
+/**
+ * A rollout that crashes more than the version before stops by itself (contract 21, release
+ * health).
+ */
 import { expect } from 'chai';
 import type { ReleaseHealth, SessionWindow } from '../../../ports/domain/release-health.js';
 import { CI, memoryFixture, type Fixture } from './fixture.js';
@@ -10,7 +13,7 @@ const windowOf = (
   { crash_addresses = 2, crashes_by_token = false }: Partial<SessionWindow> = {},
 ): SessionWindow => ({ started, crashed, crash_addresses, crashes_by_token });
 
-describe('releases: halt by crashes', () => {
+describe('releases: halt on crashes', () => {
   let sessions: Record<string, SessionWindow>;
   let asked: [version: string, since: string][];
   let one: Fixture;
@@ -34,7 +37,7 @@ describe('releases: halt by crashes', () => {
 
   const halted = async (): Promise<boolean> => (await one.halting.checkAll()) === 1;
 
-  it('two points below the version before, and not less', async () => {
+  it('halts from two points below the crash-free rate of the previous version', async () => {
     sessions['1.1'] = windowOf(1_000, 29);
     expect(await halted()).to.equal(false);
     sessions['1.1'] = windowOf(1_000, 30);
@@ -46,7 +49,7 @@ describe('releases: halt by crashes', () => {
     expect(await halted()).to.equal(false);
   });
 
-  it('does not halt with fewer sessions than releases.halt_sessions, nor by reports of one untrusted client', async () => {
+  it('does not halt below releases.halt_sessions sessions, nor for a single untrusted client', async () => {
     sessions['1.1'] = windowOf(99, 99);
     expect(await halted()).to.equal(false);
     sessions['1.1'] = windowOf(5_000, 2_000, { crash_addresses: 1 });
@@ -55,7 +58,7 @@ describe('releases: halt by crashes', () => {
     expect(await halted()).to.equal(true);
   });
 
-  it('do not halt by untrusted clients of many networks whose crashes are less than 1 % of the sessions', async () => {
+  it('does not halt for untrusted clients with crashes in less than 1 % of the sessions', async () => {
     one.deps.config.halt_crash_free_points = 0.1;
     sessions['1.0'] = windowOf(1_000, 0);
     sessions['1.1'] = windowOf(1_000, 9, { crash_addresses: 50 });
@@ -64,7 +67,7 @@ describe('releases: halt by crashes', () => {
     expect(await halted()).to.equal(true);
   });
 
-  it('halt by one address when a token reports, or when releases.halt_addresses allows one', async () => {
+  it('halts for one address when a token reports, or when releases.halt_addresses allows it', async () => {
     sessions['1.1'] = windowOf(100, 50, { crash_addresses: 0, crashes_by_token: true });
     expect(await halted()).to.equal(true);
     await one.publish('1.2', 'c', { rollout_percent: 50 });
@@ -76,7 +79,7 @@ describe('releases: halt by crashes', () => {
     expect(await halted()).to.equal(true);
   });
 
-  it('the version before is the nearest lower one of the channel with enough sessions', async () => {
+  it('compares with the nearest lower version of the channel with enough sessions', async () => {
     await one.publish('0.9', 'c');
     await one.publish('1.0.5', 'd');
     await one.publish('1.0.9', 'e', { channel: 'beta' });
@@ -91,14 +94,14 @@ describe('releases: halt by crashes', () => {
     expect(await halted()).to.equal(true);
   });
 
-  it('continues without a version to compare, and compares with few sessions of the version before', async () => {
+  it('continues without a version to compare, and also compares with few previous sessions', async () => {
     sessions = { '1.1': windowOf(500, 400) };
     expect(await halted()).to.equal(false);
     sessions['1.0'] = windowOf(20, 0);
     expect(await halted()).to.equal(true);
   });
 
-  it('continues when it is set again, without earlier sessions', async () => {
+  it('continues without earlier sessions when the rollout is set again', async () => {
     sessions['1.1'] = windowOf(1_000, 500);
     expect(await halted()).to.equal(true);
     one.clock.forward(10 * MINUTE + 7_000);

@@ -1,7 +1,8 @@
 /**
- * The process dies at every single write of a publish, a promotion and a withdrawal, to the documents and to the store,
- * before the write arrived, after it, and halfway between the renames: what was acknowledged is there, store, documents and
- * `latest.json` agree, items are closed once and every event goes out with one id (contract 40, publishing).
+ * The process dies at every single write of a publish, a promotion and a withdrawal, to the
+ * documents and to the store, before the write arrived, after it, and halfway between the renames:
+ * what was acknowledged is there, store, documents and `latest.json` agree, items are closed once
+ * and every event goes out with one id (contract 40, publishing).
  */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
@@ -148,7 +149,7 @@ describe('releases: kill -9 at every write', function () {
     for (const what of ['documents', 'store'] as const) {
       for (const when of ['before', 'after', 'halfway'] as const) {
         if (what === 'documents' && when === 'halfway') continue;
-        it(`${name}, ${when} a write to the ${what}`, async () => {
+        it(`recovers from ${name}, ${when} a write to the ${what}`, async () => {
           for (let n = 1; ; n++) {
             const where = `write ${n}`;
             const documents = await ensureCollections(new MemoryStore());

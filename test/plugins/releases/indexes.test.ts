@@ -1,4 +1,7 @@
-/** Every query that the release plugin makes in use finds a declared index (design, ports: hot look-ups). */
+/**
+ * Every query that the release plugin makes in use finds a declared index (design, ports: hot
+ * look-ups).
+ */
 import 'reflect-metadata';
 import { expect } from 'chai';
 import { COLLECTIONS } from '../../../plugins/releases/collections.js';
@@ -6,7 +9,7 @@ import { listUncoveredQueries, WatchedStore } from '../../support/watched-store.
 import { CI, ensureCollections, fixtureOn } from './fixture.js';
 
 describe('declared indexes of releases', function () {
-  it('serve what they ask', async () => {
+  it('cover its queries', async () => {
     const store = new WatchedStore();
     const f = fixtureOn(await ensureCollections(store));
     await f.index.start();
@@ -42,7 +45,8 @@ describe('declared indexes of releases', function () {
     await f.reconciler.compare();
     await f.index.stop();
     const { without, looked } = listUncoveredQueries(store.asked, 'releases', COLLECTIONS);
-    // A project has hundreds of releases, seldom thousands: totals, and what an hourly job looks for, are counted out.
+    // A project has hundreds of releases, seldom thousands: totals, and what an hourly job looks
+    // for, are counted out.
     const counted = without.filter((query) => !query.startsWith('releases_releases.count '));
     expect(counted).to.have.lengthOf(1);
     expect(counted[0]).to.include('releases_releases.find {"withdrawn_at":null,"key_id":{"ne":');

@@ -8,8 +8,8 @@ import { MemoryStore } from '../../../adapters/memory/store.js';
 import { ManualClock } from '../access/fixture.js';
 import { CI, ensureCollections, fixtureOn, memoryFixture } from './fixture.js';
 
-describe('releases: the list of changes', function () {
-  it('hides none when the clock moves backwards, and is unchanged when it has caught up', async () => {
+describe('releases: list of changes', function () {
+  it('hides no change when the clock moves backwards, and is unchanged once it catches up', async () => {
     let deps!: ReleaseDeps;
     const f = await memoryFixture((made) => (deps = made));
     const hours = (n: number): void => f.clock.put(n * HOUR_MS);
@@ -52,7 +52,7 @@ describe('releases: the list of changes', function () {
     await f.index.stop();
   });
 
-  it('hides none when the clock moves backwards while no process runs', async () => {
+  it('hides no change when the clock moves backwards while no process runs', async () => {
     const store = await ensureCollections(new MemoryStore());
     const f = fixtureOn(store);
     await f.publish('1.0.0');

@@ -1,4 +1,7 @@
-/** Large manifests are made and hashed in pieces, between which the event loop has a turn (contract 00). */
+/**
+ * Large manifests are made and hashed in pieces, between which the event loop has a turn (contract
+ * 00).
+ */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createHash } from 'node:crypto';
@@ -34,8 +37,8 @@ function turns(): { count: number; pause: () => Promise<void> } {
   return counted;
 }
 
-describe('releases: the bytes of manifests', () => {
-  it('of very many files are made with a turn after every 500', async () => {
+describe('releases: serialized manifests', () => {
+  it('yields to the event loop after every 500 files', async () => {
     const wanted = release(20_000);
     const given = turns();
     const built = await buildManifest(wanted, given.pause);
@@ -45,7 +48,7 @@ describe('releases: the bytes of manifests', () => {
     expect(built.sha256).to.equal(sha256(built.text));
   });
 
-  it('a thousand patterns make the pieces smaller', async () => {
+  it('uses smaller chunks with a thousand patterns', async () => {
     const given = turns();
     await buildManifest(
       release(
@@ -57,14 +60,14 @@ describe('releases: the bytes of manifests', () => {
     expect(given.count).to.be.at.least(100);
   });
 
-  it('are those of the text, for any number of files', async () => {
+  it('equals the text in bytes, for any number of files', async () => {
     for (const count of [0, 1, 499, 500, 501, 1_000]) {
       const wanted = release(count, ['**/*1.js']);
       expect((await buildManifest(wanted)).text, `${count}`).to.equal(formatManifest(wanted));
     }
   });
 
-  it('rejects unordered files, whose text would differ', async () => {
+  it('rejects unsorted files, whose text would differ', async () => {
     const wanted = release(2);
     const failed = await buildManifest({ ...wanted, files: wanted.files.toReversed() }).then(
       () => null,
@@ -73,14 +76,14 @@ describe('releases: the bytes of manifests', () => {
     expect(failed).to.be.instanceOf(TypeError);
   });
 
-  it('a long text is hashed with a turn after every half megabyte', async () => {
+  it('yields after every half megabyte while hashing a long text', async () => {
     const text = 'ü😀'.repeat(1_000_000);
     const given = turns();
     expect(await hashManifest(text, given.pause)).to.equal(sha256(text));
     expect(given.count).to.be.at.least(5);
   });
 
-  it('pieces of a text are the text, and none begins or ends within a character', () => {
+  it('splits a text into chunks without breaking characters', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 5 }), (text, units) => {
         const pieces = [...splitText(text, units)];

@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { formatManifest, type ReleaseManifest } from '../../../lib/formats/manifest.js';
 import { listFirstFiles } from '../../../plugins/releases/pages/manifest-files.js';
 
-describe('releases: the files of a manifest on the page', () => {
-  it('are those that reading all of it gives', () => {
+describe('releases: manifest files on the page', () => {
+  it('equal those of the fully parsed manifest (property)', () => {
     fc.assert(
       fc.property(
         fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 12 }),

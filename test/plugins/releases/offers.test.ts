@@ -83,8 +83,8 @@ function naive(all: readonly CachedRelease[], asked: { platform: Platform; versi
   };
 }
 
-describe('releases: what is offered', () => {
-  it('is what the naive reading of the contract offers', () => {
+describe('releases: offered releases', () => {
+  it('match a naive implementation of the contract (property)', () => {
     const asked = fc.record({ platform, version, instance: fc.option(fc.constantFrom('a', 'b', 'c', 'd', 'e')) });
     fc.assert(
       fc.property(fc.array(release, { maxLength: 40 }), asked, (releases, question) => {
@@ -104,7 +104,7 @@ describe('releases: what is offered', () => {
     );
   });
 
-  it('raising a rollout only adds machines, and adds them all at 100', () => {
+  it('only gain machines when the rollout increases, up to all machines at 100', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), fc.nat(100), fc.nat(100), (instance, id, a, b) => {
         const [low, high] = [Math.min(a, b), Math.max(a, b)];
@@ -117,7 +117,7 @@ describe('releases: what is offered', () => {
     );
   });
 
-  it('reaches about the stated number of machines', () => {
+  it('reach about the configured share of machines', () => {
     const machines = Array.from({ length: 10_000 }, (_, i) => `machine-${i}`);
     const reached = machines.filter((machine) => isInRollout(25, machine, 'release')).length;
     expect(reached).to.be.within(2_300, 2_700);

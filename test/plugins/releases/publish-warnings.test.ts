@@ -76,7 +76,7 @@ describe('publishWarnings', () => {
     ],
   ];
   for (const [name, more, others, expected] of CASES)
-    it(`names ${name}`, () => {
+    it(`reports ${name}`, () => {
       const warnings = listPublishWarnings(release(more), others);
       if (expected === null) expect(warnings).to.deep.equal([]);
       else

@@ -1,4 +1,7 @@
-/** Publishing, withdrawing, promoting and rolling out (contract 40, publishing), over stores in memory. */
+/**
+ * Publishing, withdrawing, promoting and rolling out (contract 40, publishing), over stores in
+ * memory.
+ */
 import { expect } from 'chai';
 import { createVerify } from 'node:crypto';
 import { ServiceError } from '../../../kernel/errors.js';
@@ -48,7 +51,7 @@ async function text(store: ReturnType<typeof memoryPackages>, path: string): Pro
 }
 
 describe('releases: publishing', () => {
-  it('offers what it published, signed, and writes it to the store', async () => {
+  it('publishes a signed release and writes it to the store', async () => {
     const one = await memoryFixture();
     const { release, outcome } = await one.publish('1.2');
     expect(outcome).to.equal('created');
@@ -104,7 +107,7 @@ describe('releases: publishing', () => {
     });
   });
 
-  it('the same bytes are unchanged, other bytes replace, and the first spelling stays', async () => {
+  it('ignores identical bytes, replaces changed ones, and retains the first spelling', async () => {
     const one = await memoryFixture();
     await one.publish('1.2', 'a');
     const again = await one.publish('1.2.0', 'a');
@@ -123,7 +126,7 @@ describe('releases: publishing', () => {
     expect((await one.check('1', { platform: 'win-x64' })).release?.platform).to.equal('any');
   });
 
-  it('takes a changed rollout and changed notes over with the same bytes, and emits nothing for it', async () => {
+  it('updates rollout and notes for identical bytes without an event', async () => {
     const one = await memoryFixture();
     await one.publish('1.2', 'a', { rollout_percent: 10 });
     expect((await one.check('1')).release).to.equal(null);
@@ -140,7 +143,7 @@ describe('releases: publishing', () => {
     expect(one.told).to.have.lengthOf(1);
   });
 
-  it('warns of a newer version only where it keeps the new one from every machine (min_version)', async () => {
+  it('warns about a newer version only when it hides the new one from all machines (min_version)', async () => {
     const one = await memoryFixture();
     const newer = async (version: string, min_version: string | null): Promise<string[]> =>
       (await one.publish(version, version, { min_version })).warnings.filter((text) => text.includes('is newer'));
@@ -156,7 +159,7 @@ describe('releases: publishing', () => {
     expect(await newer('2.7', null)).to.deep.equal(told('3.1', '2.7'));
   });
 
-  it('lists unknown fields of the package in `warnings`, by header and by part', async () => {
+  it('lists unknown package fields in `warnings`, by header and by part', async () => {
     const one = await memoryFixture();
     const meta = JSON.stringify({ entry: 'app.txt', entri: 'x', runtime: { name: 'node', version: '22', os: 'any' } });
     const bytes = packageOf({ 'app.txt': 'a' });
@@ -183,7 +186,7 @@ describe('releases: publishing', () => {
     expect((refused as ServiceError).fields).to.deep.equal({ 'x-package-meta.entry': 'must be a string' });
   });
 
-  it('rejects and leaves nothing behind', async () => {
+  it('leaves nothing behind after a rejected publish', async () => {
     const one = await memoryFixture();
     const send = (
       bytes: Buffer,
@@ -217,7 +220,7 @@ describe('releases: publishing', () => {
     expect(await one.releaseStore.access.listProducts()).to.deep.equal([]);
   });
 
-  it('names the entry of a package that it rejects', async function () {
+  it('reports the rejected entry of a package', async function () {
     const one = await memoryFixture();
     for (const { entry, slow, only, bytes } of HOSTILE_ARCHIVES) {
       if (slow === true || entry.endsWith('…')) continue;
@@ -233,7 +236,7 @@ describe('releases: publishing', () => {
     expect(await one.releaseStore.packages.listStaged()).to.deep.equal([]);
   });
 
-  it('two concurrent publishes of the same release: one succeeds, the other gets publish_in_progress', async () => {
+  it('returns publish_in_progress to one of two concurrent publishes of the same release', async () => {
     const store = await ensureCollections(new MemoryStore());
     const packages = memoryPackages();
     const one = fixtureOn(store, packages);
@@ -257,7 +260,7 @@ describe('releases: publishing', () => {
     expect(latest.releases.map(({ version }) => version)).to.deep.equal(['2.3', '2.2', '2.1', '2.0', '1.0']);
   });
 
-  it('a publish of another process shows after one look', async () => {
+  it('shows a publish of another process after the next refresh', async () => {
     const store = await ensureCollections(new MemoryStore());
     const packages = memoryPackages();
     const one = fixtureOn(store, packages);
@@ -276,7 +279,7 @@ describe('releases: publishing', () => {
     expect(await other.check('1.0')).to.include({ current_withdrawn: true });
   });
 
-  it('withdraws until it is published again', async () => {
+  it('withdraws a release until it is published again', async () => {
     const one = await memoryFixture();
     await one.publish('1.0');
     await one.publish('1.1');
@@ -298,7 +301,7 @@ describe('releases: publishing', () => {
     expect(await one.check('1.1')).to.include({ current_withdrawn: false });
   });
 
-  it('gives a manifest of more than 256 KiB by its address and hash, and the same bytes to everybody', async () => {
+  it('returns URL and hash for a manifest over 256 KiB, with the same bytes for all clients', async () => {
     const one = await memoryFixture();
     const names = Array.from({ length: 2_500 }, (_, i) => [`files/${i}-${'x'.repeat(40)}`, String(i)]);
     const { release } = await one.publishFiles('1.1', Object.fromEntries(names) as Record<string, string>);
@@ -321,7 +324,7 @@ describe('releases: publishing', () => {
     expect(JSON.parse(String(read['release']?.['manifest_json']))).to.include({ version: '1.2' });
   });
 
-  it('promotes with a separate manifest', async () => {
+  it('promotes a release with a separate manifest', async () => {
     const one = await memoryFixture();
     await one.publish('1.0', 'a', { channel: 'beta', build: 'b7' });
     const from = { product: 'shop', channel: 'beta', version: '1.0', platform: null };
@@ -336,7 +339,7 @@ describe('releases: publishing', () => {
     expect(await codeOf(one.changes.promote(CI, from, 'stable', undefined, 'ci'))).to.equal('conflict');
   });
 
-  it('halts a rollout by the error stream, once, and continues when it is set', async () => {
+  it('halts a rollout by the error stream once, and continues when it is set again', async () => {
     let faults = 0;
     const one = await memoryFixture((deps) => {
       deps.faults = () => ({ count: async () => faults });
@@ -364,7 +367,7 @@ describe('releases: publishing', () => {
     expect(await one.halting.checkAll()).to.equal(0);
   });
 
-  it('answers a repeated request correctly after every change', async () => {
+  it('responds correctly to a repeated request after every change', async () => {
     let require_signed = false;
     const one = await memoryFixture((deps) => {
       const { projects } = deps;
@@ -394,7 +397,7 @@ describe('releases: publishing', () => {
     expect((await one.check('1.0', { platform: 'win-x64' })).release?.platform).to.equal('any');
   });
 
-  it('goes in steps by min_version', async () => {
+  it('upgrades step by step through min_version', async () => {
     const one = await memoryFixture();
     await one.publish('1.0');
     await one.publish('2.0', 'b', { min_version: '1.0' });
@@ -410,7 +413,7 @@ describe('releases: publishing', () => {
     ]);
   });
 
-  it('answers the items that it closed', async () => {
+  it('returns the items that it closed', async () => {
     const one = await memoryFixture((deps) => {
       const api = bugsOf((version) => [`item of ${version}`]);
       deps.bugs = () => api;
@@ -420,7 +423,7 @@ describe('releases: publishing', () => {
     expect(one.told[0]?.data).to.deep.include({ closed_items: ['item of 1.0'], closed_count: 1 });
   });
 
-  it('statements are renewed after a day and with another key', async () => {
+  it('renews statements after a day and with another key', async () => {
     const one = await memoryFixture();
     await one.publish('1.0');
     const first = one.index.getStatement('shop', 'stable')?.issued_at ?? '';
@@ -431,7 +434,7 @@ describe('releases: publishing', () => {
     expect((one.index.getStatement('shop', 'stable')?.issued_at ?? '') > first).to.equal(true);
   });
 
-  it('repairs a replaced latest.json at the next start, and while running at the next check', async () => {
+  it('restores a replaced latest.json at the next start, and while running at the next check', async () => {
     const one = await memoryFixture();
     await one.publish('1.0');
     const paths = [
@@ -458,7 +461,7 @@ describe('releases: publishing', () => {
     expect(await tags(), 'what agrees is not written').to.deep.equal(before);
   });
 
-  it('repairs the store where it differs, and reports what is lost', async () => {
+  it('repairs differences in the store and reports lost files', async () => {
     const one = await memoryFixture();
     await one.publish('1.0');
     await one.publish('1.1');

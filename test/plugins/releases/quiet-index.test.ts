@@ -1,11 +1,14 @@
-/** Where nobody asks, the index looks seldom; the first question waits for a look (contract 95, several processes). */
+/**
+ * Where nobody asks, the index looks seldom; the first question waits for a look (contract 95,
+ * several processes).
+ */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { WatchedStore } from '../../support/watched-store.js';
 import { ensureCollections, fixtureOn, memoryPackages } from './fixture.js';
 
-describe('an unused index of releases', function () {
-  it('answers the first request by reading the store, and the next from memory', async () => {
+describe('unused index of releases', function () {
+  it('responds to the first request from the store, and to the next from memory', async () => {
     const [store, packages] = [await ensureCollections(new MemoryStore()), memoryPackages()];
     const maker = fixtureOn(store, packages);
     const asked = fixtureOn(store, packages, maker.clock);
@@ -22,7 +25,7 @@ describe('an unused index of releases', function () {
     }
   });
 
-  it('shares the read between concurrent requests', async () => {
+  it('shares a read between concurrent requests', async () => {
     const store = new WatchedStore();
     const f = fixtureOn(await ensureCollections(store));
     await f.publish('1.1.0');

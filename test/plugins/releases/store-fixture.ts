@@ -1,4 +1,7 @@
-/** The release store as users meet it: a listening server, packages on the disk, accounts, and licenses as this test keeps them. */
+/**
+ * The release store as users meet it: a listening server, packages on the disk, accounts, and
+ * licenses as this test keeps them.
+ */
 import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { request as ask } from 'node:http';

@@ -1,6 +1,6 @@
 /**
- * Attack: strangers with the public key stop a rollout by errors that they make up (contract 40, staged rollout). With the
- * whole service, behind a proxy that says for whom it asks.
+ * Attack: strangers with the public key stop a rollout by errors that they make up (contract 40,
+ * staged rollout). With the whole service, behind a proxy that says for whom it asks.
  */
 import { expect } from 'chai';
 import { buildPackage } from '../../../clients/demo/package-file.js';
@@ -78,7 +78,7 @@ describe('untrusted clients with the public key that report new groups', () => {
     return releases.find(({ version }) => version === VERSION)?.halted_at !== null;
   };
 
-  it('do not halt a rollout from one network, nor with less than 1 % of the sessions; installations do', async () => {
+  it('halt no rollout from one network or below 1 % of the sessions, unlike installations', async () => {
     await report('192.0.2.1');
     await report('192.0.2.77', 3);
     await report('::ffff:192.0.2.200');

@@ -71,7 +71,7 @@ describe('search: the page', () => {
     expect([status, headers['location']]).to.deep.equal([303, '/things/1']);
   });
 
-  it('queries no source for an empty text, and rejects one that is too long', async () => {
+  it('queries no source for an empty text, and rejects a text that is too long', async () => {
     expect((await service.request('GET', '/search', { as: 'member' })).status).to.equal(200);
     expect((await service.request('GET', '/search?q=+', { as: 'member' })).status).to.equal(200);
     expect((await service.request('GET', `/search?q=${'x'.repeat(201)}`, { as: 'member' })).status).to.equal(400);
@@ -80,7 +80,7 @@ describe('search: the page', () => {
     expect(asked[0]).to.deep.include({ text: 'One  two ONE', words: ['one', 'two'] });
   });
 
-  it('returns the list below the box as JSON, five of a kind, to signed-in users', async () => {
+  it('returns suggestions as JSON to signed-in users, five per kind', async () => {
     const { status, headers, body } = await service.request('GET', '/search/live?q=thing-1', { as: 'member' });
     expect([status, headers['cache-control']]).to.deep.equal([200, 'no-store']);
     const { exact, kinds, missing } = body as {
@@ -119,7 +119,7 @@ describe('search: commands', () => {
     return kinds.flatMap(({ label, hits }) => hits.map(({ title }) => `${label}: ${title}`));
   };
 
-  it('are found by the verb, a synonym or a prefix, and by the object', async () => {
+  it('are found by verb, synonym or prefix, and by object', async () => {
     for (const text of ['new monitor', 'New MONITOR', 'add heart', 'ne mon'])
       expect(await found(text), text).to.deep.equal(['Actions: New monitor']);
     for (const text of ['silence web-1', 'mute web-1', 'sil web-1'])
@@ -129,7 +129,7 @@ describe('search: commands', () => {
     expect(await found('silence database')).to.deep.equal([]);
   });
 
-  it('are offered to permitted users', async () => {
+  it('are offered only to users with permission', async () => {
     expect(await found('new')).to.deep.equal(['Actions: New monitor']);
     expect(await found('new', admin)).to.deep.equal(['Actions: New monitor', 'Actions: New user']);
     expect(await found('new user')).to.deep.equal([]);
@@ -179,7 +179,7 @@ describe('search: pages', () => {
     return kinds.flatMap(({ label, hits }) => hits.map(({ href }) => `${label} ${href}`));
   };
 
-  it('are found by the beginnings of their label and of other words for them, by who may open them', async () => {
+  it('are found by prefixes of their label and aliases, for users with access', async () => {
     expect(await found('THIN', 'member')).to.deep.equal(['Pages /things']);
     expect(await found('objects', 'member')).to.deep.equal(['Pages /things']);
     expect(await found('objects', 'admin')).to.deep.equal(['Pages /things', 'Pages /vault']);
@@ -189,8 +189,8 @@ describe('search: pages', () => {
   });
 });
 
-describe('search: waiting', () => {
-  it('does not wait for a slow source, reports it as missing, and aborts it', async () => {
+describe('search: timeouts', () => {
+  it('skips a slow source, reports it as missing, and aborts it', async () => {
     const signals: AbortSignal[] = [];
     const slow = provider('Slow', {
       find: ({ signal }) => {

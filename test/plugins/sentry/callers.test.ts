@@ -1,4 +1,7 @@
-/** What the two paths tell SDKs that send too much, and browsers of other origins (contract 21, Sentry SDK intake). */
+/**
+ * What the two paths tell SDKs that send too much, and browsers of other origins (contract 21,
+ * Sentry SDK intake).
+ */
 import { expect } from 'chai';
 import { NO_LIMITS } from '../../adapters/hapi/support.js';
 import { buildSentryEnvelope } from '../../support/sentry-envelope.js';
@@ -13,7 +16,7 @@ describe('sentry intake: limits', () => {
   });
   after(() => fixture.stop());
 
-  it('sends Retry-After and Sentry’s headers', async () => {
+  it('sends Retry-After and Sentry’s rate limit headers', async () => {
     const several = ['{}', ...[1, 2, 3].map(() => `{"type":"event"}\n${JSON.stringify(event())}`)].join('\n');
     expect((await fixture.post(ENVELOPE, several)).status).to.equal(200);
     expect((await fixture.post(ENVELOPE, buildSentryEnvelope(event()))).status).to.equal(200);
@@ -30,7 +33,7 @@ describe('sentry intake: limits', () => {
     }
   });
 
-  it('sends them also after too many wrong keys', async () => {
+  it('sends the headers also after too many invalid keys', async () => {
     const wrong = { 'x-sentry-auth': 'Sentry sentry_key=wrong' };
     const statuses = [];
     for (let i = 0; i < 3; i++)
@@ -49,7 +52,7 @@ describe('sentry intake: browsers of other origins', () => {
   after(() => fixture.stop());
 
   for (const path of [ENVELOPE, STORE, '/api/errors/v1/report']) {
-    it(`answers a preflight request for ${path}`, async () => {
+    it(`responds to a preflight request for ${path}`, async () => {
       const preflight = await fixture.server.ask('OPTIONS', path, {
         headers: {
           origin: 'https://shop.example.org',
@@ -66,7 +69,7 @@ describe('sentry intake: browsers of other origins', () => {
     });
   }
 
-  it('exposes the responses', async () => {
+  it('exposes response headers', async () => {
     const origin = { origin: 'https://shop.example.org' };
     const good = await fixture.post(`${ENVELOPE}?sentry_key=${KEY}`, buildSentryEnvelope(event()), origin);
     const bad = await fixture.post(ENVELOPE, buildSentryEnvelope(event()), origin);

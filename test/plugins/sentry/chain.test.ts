@@ -1,4 +1,6 @@
-/** Which exception of an event gives the title and the group (contract 21, amendments: wrappers). */
+/**
+ * Which exception of an event gives the title and the group (contract 21, amendments: wrappers).
+ */
 import { expect } from 'chai';
 import { computeGrouping } from '../../../plugins/bugs/grouping/grouping-key.js';
 import { convertEvent } from '../../../plugins/sentry/event-converter.js';
@@ -51,7 +53,7 @@ const group = (type = 'ExceptionGroup', more: object = {}): Given => ({
   mechanism: { exception_id: 0, is_exception_group: true, ...more },
 });
 
-describe('sentry chain', () => {
+describe('sentry exception chain', () => {
   const WRAPPERS: readonly (readonly [string, string, string | null])[] = [
     ['java', 'java.lang.reflect.InvocationTargetException', null],
     ['java', 'java.lang.reflect.UndeclaredThrowableException', null],
@@ -89,7 +91,7 @@ describe('sentry chain', () => {
       expect(read(platform, wrapper)).to.include({ exception_class: type });
     });
 
-  it('looks through nested wrappers', () => {
+  it('unwraps nested wrappers', () => {
     const made = read(
       'java',
       { type: 'IoFailed', value: 'full', file: 'Disk.java' },
@@ -99,7 +101,7 @@ describe('sentry chain', () => {
     expect(made).to.include({ exception_class: 'IoFailed', file: 'Disk.java' });
   });
 
-  it('keeps the title of an exception with a message', () => {
+  it('uses the title of an exception with a message', () => {
     const made = read(
       'java',
       { type: 'IoFailed', value: 'x', file: 'A.java' },
@@ -108,7 +110,7 @@ describe('sentry chain', () => {
     expect(made).to.include({ exception_class: 'CartLost', file: 'B.java' });
   });
 
-  it('treats a group of one member, at any depth, as that member', () => {
+  it('unwraps a group with a single member at any depth', () => {
     const one = read('python', member(1, 'ValueError', 'jobs.py'), group());
     expect(one).to.include({ exception_class: 'ValueError', error_message: 'of jobs.py', file: 'jobs.py' });
     expect(one.members).to.equal(null);
@@ -122,7 +124,7 @@ describe('sentry chain', () => {
     expect(deep.stack_trace).to.match(/ExceptionGroup: .*only carries the following.*ValueError: of jobs\.py$/s);
   });
 
-  it('recognizes a group without its flag by the names of its members', () => {
+  it('detects a group without its flag by the names of its members', () => {
     const made = read(
       'javascript',
       { ...member(1, 'TypeError', 'cart.js'), mechanism: { exception_id: 1, parent_id: 0, source: 'errors[0]' } },
@@ -131,7 +133,7 @@ describe('sentry chain', () => {
     expect(made).to.include({ exception_class: 'TypeError', file: 'cart.js' });
   });
 
-  it('distinguishes groups of several by classes and locations of the members, in any order', () => {
+  it('distinguishes exception groups by classes and locations of their members, in any order', () => {
     const of = (...members: Given[]): string => keyOf(read('python', ...members, group()));
     const [a, b, c] = [
       member(1, 'ValueError', 'jobs.py'),

@@ -1,4 +1,6 @@
-/** Check-ins of scheduled jobs, from the envelope to the monitor (contract 21, Sentry SDK intake). */
+/**
+ * Check-ins of scheduled jobs, from the envelope to the monitor (contract 21, Sentry SDK intake).
+ */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import bugs from '../../../plugins/bugs/plugin.js';
@@ -57,7 +59,7 @@ describe('sentry: check-ins', function () {
       (await fixture.api('GET', `${BASE}/events?source=shop/nightly`, read)).json['items'] as Record<string, unknown>[]
     ).filter((event) => event['kind'] === kind);
 
-  it('treats in_progress as a start, ok as a heartbeat with its duration, and error as down immediately', async () => {
+  it('treats in_progress as start, ok as a heartbeat with duration, and error as immediately down', async () => {
     const schedule = { type: 'interval', value: 10, unit: 'minute' };
     const first = await checkIn('in_progress', { monitor_config: { schedule, checkin_margin: 5 } });
     expect([first.status, first.json]).to.deep.equal([200, {}]);
@@ -120,7 +122,7 @@ describe('sentry: check-ins', function () {
       }
     });
 
-  it('logs an invalid crontab schedule, and learns the interval', async () => {
+  it('logs an invalid crontab schedule, and learns the interval from check-ins', async () => {
     const monitor_config = { schedule: { type: 'crontab', value: '0 3 * * 9' }, timezone: 'Europe/Berlin' };
     await checkIn('ok', { monitor_config });
     expect(await monitor()).to.include({ state: 'up', interval_seconds: null, schedule: null });
@@ -136,7 +138,7 @@ describe('sentry: check-ins', function () {
     expect(await events('annotation')).to.have.length(1);
   });
 
-  it('allows 25 monitors of a project for all its intake keys together', async () => {
+  it('allows 25 monitors per project across all its intake keys', async () => {
     for (let i = 0; i < 25; i++)
       expect((await checkIn('ok', { monitor_slug: `job-${i}` })).status, String(i)).to.equal(200);
     const { json } = await fixture.api('POST', '/api/projects/v1/projects/shop/intake-keys', manage, {});
@@ -150,7 +152,7 @@ describe('sentry: check-ins', function () {
     expect((await checkIn('ok', { monitor_slug: 'job-25' }, manage)).status, 'a token may').to.equal(200);
   });
 
-  it('never moves a monitor of a token or a user by an intake key', async () => {
+  it('never reassigns a monitor of a token or a user through an intake key', async () => {
     await fixture.api('POST', `${BASE}/monitors`, manage, { source: 'shop/nightly', project: 'shop' });
     await fixture.api('POST', `${BASE}/ping`, manage, { source: 'shop/beats' });
     await checkIn('ok', { monitor_slug: 'by-token' }, manage);
@@ -164,7 +166,7 @@ describe('sentry: check-ins', function () {
     }
   });
 
-  it('accepts the other items of the envelope for any outcome of the check-in', async () => {
+  it('accepts the other items of the envelope regardless of the check-in result', async () => {
     await fixture.api('POST', `${BASE}/monitors`, manage, { source: 'shop/nightly', project: 'shop' });
     const event = { event_id: 'b'.repeat(32), exception: { values: [{ type: 'CartError', value: 'no price' }] } };
     const answer = await envelope([
@@ -176,7 +178,7 @@ describe('sentry: check-ins', function () {
     expect(items.json['items']).to.have.length(1);
   });
 
-  it('rejects hostile check-ins without a monitor and without a 5xx', async () => {
+  it('rejects hostile check-ins without creating a monitor or returning a 5xx', async () => {
     for (const payload of [
       {},
       { monitor_slug: 'x' },

@@ -16,13 +16,13 @@ describe('sentry credential', () => {
     ['capitals', `SENTRY SENTRY_KEY=${KEY}`],
   ];
   for (const [name, value] of headers) {
-    it(`is found in X-Sentry-Auth with ${name}`, () => {
+    it(`is read from X-Sentry-Auth with ${name}`, () => {
       expect(findIntakeKey({ headers: { 'x-sentry-auth': value }, query: {}, body: null })).to.equal(KEY);
       expect(findIntakeKey({ headers: { authorization: value }, query: {}, body: null })).to.equal(KEY);
     });
   }
 
-  it('is found in the query only, once', () => {
+  it('is read from the query, if it occurs only once', () => {
     expect(findIntakeKey({ headers: {}, query: { sentry_key: KEY, sentry_version: '7' }, body: null })).to.equal(KEY);
     expect(findIntakeKey({ headers: {}, query: { sentry_key: [KEY, 'other'] }, body: null })).to.equal(KEY);
     expect(
@@ -34,11 +34,11 @@ describe('sentry credential', () => {
     ).to.equal(KEY);
   });
 
-  it('may be a Bearer token', () => {
+  it('is accepted as a Bearer token', () => {
     expect(findIntakeKey({ headers: { authorization: `Bearer ${KEY}` }, query: {}, body: null })).to.equal(KEY);
   });
 
-  it('is found in the DSN of the envelope’s header, which is parsed only then', () => {
+  it('is read from the DSN in the envelope header, which is parsed only when needed', () => {
     for (const dsn of [`https://${KEY}@aos.example.org/7`, `http://${KEY}:secret@127.0.0.1:8080/base/7`]) {
       expect(findIntakeKey({ headers: {}, query: {}, body: Buffer.from(`${JSON.stringify({ dsn })}\n`) })).to.equal(
         KEY,
@@ -60,7 +60,7 @@ describe('sentry credential', () => {
     ['no envelope', { body: Buffer.from('\u0000\u0001') }],
   ];
   for (const [name, given] of none) {
-    it(`is missing: ${name}`, () =>
+    it(`is missing for ${name}`, () =>
       expect(findIntakeKey({ headers: {}, query: {}, body: null, ...given })).to.equal(null));
   }
 });

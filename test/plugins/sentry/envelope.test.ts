@@ -1,4 +1,7 @@
-/** The envelope's frame (contract 21, Sentry SDK intake): what was put in comes out, and nothing else makes it throw or hang. */
+/**
+ * The envelope's frame (contract 21, Sentry SDK intake): what was put in comes out, and nothing
+ * else makes it throw or hang.
+ */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { parseEnvelopeHeader, parseEnvelope, type Envelope } from '../../../plugins/sentry/envelope.js';
@@ -26,7 +29,7 @@ const part = fc.oneof(
 );
 
 describe('sentry envelope', () => {
-  it('parses any list of items, with and without length, LF or CRLF, with and without a final line end', () => {
+  it('parses items with and without length, with LF or CRLF, and with or without a final newline', () => {
     fc.assert(
       fc.property(fc.array(part, { maxLength: 8 }), fc.constantFrom('\n', '\r\n'), fc.boolean(), (parts, eol, ends) => {
         const chunks = [Buffer.from(`{"event_id":"x"}`)];
@@ -48,7 +51,7 @@ describe('sentry envelope', () => {
     );
   });
 
-  it('answers any bytes with an envelope or an error message', () => {
+  it('returns an envelope or an error message for any bytes', () => {
     const line = fc.oneof(
       fc.json(),
       fc.constant('{"type":"event"}'),
@@ -80,7 +83,7 @@ describe('sentry envelope', () => {
     );
   });
 
-  it('accepts a header alone, and blank lines between items', () => {
+  it('accepts an envelope header without items, and blank lines between items', () => {
     expect(items('{"sent_at":"2026-11-20T08:15:30Z"}')).to.deep.equal([]);
     expect(items('{}\n\n\n{"type":"a"}\n1\n\r\n\n{"type":"b","length":1}\n2\n\n')).to.deep.equal([
       ['a', '1'],
@@ -88,7 +91,7 @@ describe('sentry envelope', () => {
     ]);
   });
 
-  it('does not look for line ends inside a payload that has a length', () => {
+  it('ignores line breaks inside a payload with a length', () => {
     const payload = '{"type":"event"}\n{"a":1}\n';
     expect(
       items(`{}\n{"type":"attachment","length":${payload.length}}\n${payload}\n{"type":"event"}\n{}`),
@@ -98,7 +101,7 @@ describe('sentry envelope', () => {
     ]);
   });
 
-  it('keeps payloads as views of the body', () => {
+  it('returns payloads as views of the body', () => {
     const bytes = Buffer.from('{}\n{"type":"event"}\n{"a":1}\n');
     const [item] = (parseEnvelope(bytes) as Envelope).items;
     expect(item?.payload.buffer).to.equal(bytes.buffer);
@@ -123,12 +126,12 @@ describe('sentry envelope', () => {
     it(`rejects ${name}`, () => expect(fault(body)).to.match(sentence));
   }
 
-  it('parses the header without the rest', () => {
+  it('parses the header separately', () => {
     expect(parseEnvelopeHeader(Buffer.from('{"dsn":"x"}\nno envelope at all'))).to.deep.equal({ dsn: 'x' });
     expect(parseEnvelopeHeader(Buffer.from('nothing'))).to.equal(null);
   });
 
-  it('runs in linear time over a body of a megabyte', () => {
+  it('parses a body of one megabyte in linear time', () => {
     const bodies = [
       Buffer.from(`{}\n${'\n'.repeat(1_000_000)}`),
       Buffer.from(`{}\n{"type":"a"}\n${'x'.repeat(1_000_000)}`),

@@ -1,4 +1,7 @@
-/** Sentry events as reports (contract 21, Sentry SDK intake): every SDK writes and leaves out something else. */
+/**
+ * Sentry events as reports (contract 21, Sentry SDK intake): every SDK writes and leaves out
+ * something else.
+ */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
@@ -29,7 +32,7 @@ describe('sentry event: exception and message', () => {
   it('uses the last, outermost exception', () => {
     expect(thrown({ values: [cause, top] })).to.include({ exception_class: 'CartError', error_message: 'no price' });
   });
-  it('accepts a bare list, a single object, and nulls', () => {
+  it('accepts a plain list, a single object, and nulls', () => {
     for (const exception of [[cause, top], top, { values: [cause, top, null] }]) {
       expect(thrown(exception)).to.include({ exception_class: 'CartError', error_message: 'no price' });
     }
@@ -39,11 +42,11 @@ describe('sentry event: exception and message', () => {
     expect(thrown([{ value: 'no price' }])).to.include({ exception_class: null, error_message: 'no price' });
     expect(thrown([{}])).to.include({ exception_class: null, error_message: '<unlabeled event>' });
   });
-  it('accepts a value that is not a text', () => {
+  it('accepts a value that is not a string', () => {
     expect(thrown([{ type: 'A', value: 404 }]).error_message).to.equal('404');
     expect(thrown([{ type: 'A', value: { code: 7 } }]).error_message).to.equal('{"code":7}');
   });
-  it('prefers the exception to a log message, and stores both', () => {
+  it('prefers the exception over a log message, and stores both', () => {
     const event = { exception: [top], logentry: { message: 'checkout failed' } };
     expect(of(event).error_message).to.equal('no price');
     expect(detailsOf(event).context).to.include({ message: 'checkout failed' });
@@ -82,7 +85,7 @@ describe('sentry event: level, release, id, time', () => {
     ['constructor', 'error'],
   ];
   for (const [level, expected] of levels) {
-    it(`level ${String(level)} is ${expected}`, () => expect(toErrorLevel(level)).to.equal(expected));
+    it(`maps level ${String(level)} to ${expected}`, () => expect(toErrorLevel(level)).to.equal(expected));
   }
 
   const releases: [unknown, string | null][] = [
@@ -98,15 +101,15 @@ describe('sentry event: level, release, id, time', () => {
     [{ a: 1 }, null],
   ];
   for (const [release, expected] of releases) {
-    it(`release ${JSON.stringify(release)} is version ${expected}`, () =>
+    it(`maps release ${JSON.stringify(release)} to version ${expected}`, () =>
       expect(parseReleaseVersion(release)).to.equal(expected));
   }
-  it('names a release that is a commit as commit too', () => {
+  it('uses a release that is a commit hash as commit too', () => {
     expect(of({ release: 'c'.repeat(40) })).to.include({ app_version: 'c'.repeat(40), commit_sha: 'c'.repeat(40) });
     expect(of({ release: 'shop@1.4.2' }).commit_sha).to.equal(null);
   });
 
-  it('normalizes dashes and case of an id, and ignores an empty one', () => {
+  it('normalizes dashes and case of an event id, and ignores an empty id', () => {
     expect(parseEventId('FC6D8C0C-43FC-4630-AD85-0EE518F1B9D0')).to.equal('fc6d8c0c43fc4630ad850ee518f1b9d0');
     for (const id of [null, undefined, '', '--', 'x'.repeat(300), {}, []]) expect(parseEventId(id)).to.equal(null);
   });
@@ -139,7 +142,7 @@ describe('sentry event: level, release, id, time', () => {
     [{}, null],
   ];
   for (const [value, expected] of times) {
-    it(`time ${JSON.stringify(value)} is ${expected}`, () => expect(parseInstant(value)).to.equal(expected));
+    it(`parses time ${JSON.stringify(value)} as ${expected}`, () => expect(parseInstant(value)).to.equal(expected));
   }
 });
 
@@ -160,7 +163,7 @@ describe('sentry event: other fields', () => {
     for (const tags of [null, 'text', 7, undefined]) expect(of({ tags }).tags).to.deep.equal([]);
   });
 
-  it('parses breadcrumbs as values and as a list, keeps the newest, with readable times', () => {
+  it('parses breadcrumbs in both formats, and retains the newest with readable times', () => {
     const crumb = { timestamp: 1_763_626_530.5, category: 'cart', message: 'opened', data: { items: 3 } };
     const kept = { ...crumb, timestamp: '2025-11-20T08:15:30.500Z' };
     expect(detailsOf({ breadcrumbs: { values: [crumb] } }).breadcrumbs).to.deep.equal([kept]);
@@ -228,7 +231,7 @@ describe('sentry event: other fields', () => {
     expect(detailsOf({}).context).to.equal(null);
   });
 
-  it('stores frames as stated, and keeps frames of the application before those of libraries', () => {
+  it('stores frames unchanged, and prefers application frames over library frames', () => {
     const own = (n: number): object => ({
       filename: `cart${n}.py`,
       abs_path: `/srv/app/cart${n}.py`,
@@ -277,14 +280,14 @@ describe('sentry event: other fields', () => {
     expect(JSON.stringify(frames).length).to.be.below(15_000);
   });
 
-  it('stores as many locals as fit', () => {
+  it('stores as many local variables as fit', () => {
     const vars = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`v${i}`, 'x'.repeat(i === 0 ? 9000 : 50)]));
     const frame = { filename: 'a.py', lineno: 1, vars };
     const locals = detailsOf({ exception: [{ type: 'E', stacktrace: { frames: [frame] } }] }).context?.['locals'];
     expect(JSON.stringify(locals).length).to.be.within(3000, 6000);
   });
 
-  it('cuts values that nest too deep', () => {
+  it('truncates deeply nested values', () => {
     let deep: unknown = 'bottom';
     for (let i = 0; i < 5000; i++) deep = i % 2 ? [deep] : { deep };
     const { context, breadcrumbs } = detailsOf({ extra: { deep, flat: 1 }, breadcrumbs: [{ data: deep }] });
@@ -294,7 +297,7 @@ describe('sentry event: other fields', () => {
     expect(JSON.stringify(breadcrumbs).length).to.be.lessThan(400);
   });
 
-  it('makes a report of any input', () => {
+  it('creates a report from any input', () => {
     const anything = fc.jsonValue({ maxDepth: 6 });
     const field = fc.constantFrom(...FIELDS);
     const frame = fc.dictionary(

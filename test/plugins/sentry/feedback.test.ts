@@ -1,4 +1,7 @@
-/** Feedback of users: a comment on the item of its event, else a bug (contract 21, Beyond the specification). */
+/**
+ * Feedback of users: a comment on the item of its event, else a bug (contract 21, Beyond the
+ * specification).
+ */
 import { expect } from 'chai';
 import type { Loose } from '../../adapters/hapi/support.js';
 import { ENVELOPE, event, newId, Fixture, STORE } from './fixture.js';
@@ -61,7 +64,7 @@ describe('sentry intake: user feedback', () => {
     expect(await comments()).to.have.length(1);
   });
 
-  it('becomes a bug without an event, or with an unknown one', async () => {
+  it('becomes a bug without an event, or with an event that does not exist', async () => {
     const id = newId();
     await fixture.post(ENVELOPE, lines(['feedback', feedback(id, null, { url: 'https://shop.example/cart' })]));
     await fixture.post(ENVELOPE, lines(['feedback', feedback(newId(), newId(), { message: 'No way\nto pay' })]));
@@ -92,7 +95,7 @@ describe('sentry intake: user feedback', () => {
     });
   });
 
-  it('is accepted as a bare event too', async () => {
+  it('is accepted as a plain event too', async () => {
     const [a, b] = [newId(), newId()];
     const answer = await fixture.post(STORE, JSON.stringify(feedback(a, b)));
     expect(answer).to.deep.include({ status: 200, body: { id: a } });
@@ -103,7 +106,7 @@ describe('sentry intake: user feedback', () => {
     ]);
   });
 
-  it('creates its bug once, for any number of sends, and another for the same words of another user', async () => {
+  it('creates a bug once for repeated sends, and another for the same text of another user', async () => {
     const said = lines(['feedback', feedback(newId(), null)]);
     for (let i = 0; i < 3; i++) await fixture.post(ENVELOPE, said);
     expect((await fixture.items()).map((item) => item['hit_count'])).to.deep.equal([1]);
@@ -112,7 +115,7 @@ describe('sentry intake: user feedback', () => {
     expect((await fixture.items()).map((item) => item['hit_count'])).to.have.members([1, 2]);
   });
 
-  it('is never counted in a bug that a user created with the same words', async () => {
+  it('is never counted in a bug that a user created with the same text', async () => {
     await fixture.server.ask('POST', '/api/bugtracker/v1/report', {
       bearer: 'master:bugtracker:report',
       json: { project: 'shop', title: 'The cart is empty!' },
@@ -142,7 +145,7 @@ describe('sentry intake: user feedback', () => {
     expect(bodies).to.deep.equal(['Jane <jane@example.org>\nThe cart is empty!']);
   });
 
-  it('is not counted for another user’s event with the same words', async () => {
+  it('is not counted for another user’s event with the same text', async () => {
     const [a, b] = [newId(), newId()];
     for (const about of [a, b]) await fixture.post(ENVELOPE, lines(['feedback', feedback(newId(), about)]));
     await fixture.post(ENVELOPE, lines(['event', { ...event(), event_id: a }]));
@@ -156,7 +159,7 @@ describe('sentry intake: user feedback', () => {
     ]);
   });
 
-  it('contains no secrets, and reaches no item by a client_ref of a token', async () => {
+  it('contains no secrets, and never matches the client_ref of a token', async () => {
     await fixture.server.ask('POST', '/api/bugtracker/v1/report', {
       bearer: 'master:bugtracker:report',
       json: { project: 'shop', title: 'Internal', client_ref: 'aaaabbbbccccddddaaaabbbbccccdddd' },

@@ -1,4 +1,7 @@
-/** The two paths behind the real HTTP adapter, with the bug tracker behind them (contract 21, Sentry SDK intake). */
+/**
+ * The two paths behind the real HTTP adapter, with the bug tracker behind them (contract 21, Sentry
+ * SDK intake).
+ */
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -14,7 +17,7 @@ describe('sentry intake', () => {
   });
   afterEach(() => fixture.stop());
 
-  it('answers an envelope with the event’s id only, and stores the item', async () => {
+  it('returns only the event id for an envelope, and stores the item', async () => {
     const one = event({ event_id: 'FC6D8C0C-43FC-4630-AD85-0EE518F1B9D0', level: 'fatal' });
     const answer = await fixture.post(ENVELOPE, buildSentryEnvelope(one));
     expect(answer.status).to.equal(200);
@@ -33,7 +36,7 @@ describe('sentry intake', () => {
     });
   });
 
-  it('counts the users of events by their best identifier, and stores no name', async () => {
+  it('counts users of events by their best identifier without storing names', async () => {
     const users: unknown[] = [
       { id: 'u-4711', email: 'ada@example.org' },
       { id: 'u-4711', email: 'ada@new.example.org' },
@@ -68,7 +71,7 @@ describe('sentry intake', () => {
     expect(entry).to.include({ action: 'created', actor: 'intake' });
   });
 
-  it('answers a store event in the same way, with and without the final slash', async () => {
+  it('accepts a store event too, with and without a trailing slash', async () => {
     for (const path of [STORE, '/api/7/store', '/api/7/envelope']) {
       const one = event();
       const body = path.includes('store') ? JSON.stringify(one) : buildSentryEnvelope(one);
@@ -90,7 +93,7 @@ describe('sentry intake', () => {
     });
   }
 
-  it('reads the key from the envelope’s header', async () => {
+  it('reads the key from the envelope header', async () => {
     // The fake authenticator's tokens hold a colon, which in a DSN parts key and secret.
     const judged = (spec: RouteSpec): RouteSpec => ({
       ...spec,
@@ -128,20 +131,20 @@ describe('sentry intake', () => {
     });
   }
 
-  it('lets a token for all projects report by any number, and names unknown ones', async () => {
+  it('accepts any project number from a token for all projects, and rejects non-existent ones', async () => {
     const headers = { 'x-sentry-auth': 'Sentry sentry_key=master:bugtracker:report' };
     expect((await fixture.post('/api/8/envelope/', buildSentryEnvelope(event()), headers)).status).to.equal(200);
     expect((await fixture.items())[0]).to.include({ project: 'other' });
     expect((await fixture.post('/api/77/envelope/', buildSentryEnvelope(event()), headers)).status).to.equal(404);
   });
 
-  it('rejects an archived project as the intake does', async () => {
+  it('rejects an archived project like the error intake', async () => {
     const headers = { 'x-sentry-auth': 'Sentry sentry_key=intake:old' };
     const answer = await fixture.post('/api/9/envelope/', buildSentryEnvelope(event()), headers);
     expect([answer.status, answer.code]).to.deep.equal([422, 'unknown_project']);
   });
 
-  it('accepts any content type and none, and compressed bodies', async () => {
+  it('accepts any or no content type, and compressed bodies', async () => {
     const types = [
       'application/x-sentry-envelope',
       'text/plain;charset=UTF-8',
@@ -185,7 +188,7 @@ describe('sentry intake', () => {
     await fixture.server.stop();
   });
 
-  it('stores no secret of an event', async () => {
+  it('stores no secrets of an event', async () => {
     const request = {
       headers: { Authorization: 'Bearer very-secret-1', Cookie: 'sid=very-secret-2' },
       data: { password: 'very-secret-3' },
@@ -206,7 +209,7 @@ describe('sentry intake', () => {
     );
   });
 
-  it('counts the same event once, for every path and form of its id', async () => {
+  it('counts the same event once across paths and id formats', async () => {
     const id = '0123456789abcdef0123456789abcdef';
     const dashed = '01234567-89AB-CDEF-0123-456789abcdef';
     for (const event_id of [id, dashed, id]) {
@@ -217,7 +220,7 @@ describe('sentry intake', () => {
     expect((await fixture.items())[0]).to.include({ hit_count: 1 });
   });
 
-  it('uses the id of the envelope’s header, and generates one otherwise', async () => {
+  it('uses the id of the envelope header, and generates a missing id', async () => {
     const { event_id, ...rest } = event();
     const body = `${JSON.stringify({ event_id })}\n{"type":"event"}\n${JSON.stringify(rest)}\n`;
     expect((await fixture.post(ENVELOPE, body)).body).to.deep.equal({ id: event_id });
@@ -228,7 +231,7 @@ describe('sentry intake', () => {
     expect(item).to.include({ hit_count: 2, client_ref: event_id });
   });
 
-  it('skips all other items, and asks the SDK not to send them', async () => {
+  it('skips all other items, and instructs the SDK not to send them', async () => {
     const session = `${JSON.stringify({ sent_at: '2026-11-20T08:15:30Z' })}\n{"type":"session"}\n{"sid":"x","init":true}\n`;
     const alone = await fixture.post(ENVELOPE, session);
     expect([alone.status, alone.body]).to.deep.equal([200, {}]);
@@ -258,7 +261,7 @@ describe('sentry intake', () => {
     expect(await fixture.items()).to.deep.equal([]);
   });
 
-  it('stores each event of an envelope with several, also next to one with invalid JSON', async () => {
+  it('stores each event of an envelope, even next to an event with invalid JSON', async () => {
     const parts = [event(), event(), event()].map((one) => `{"type":"event"}\n${JSON.stringify(one)}`);
     expect((await fixture.post(ENVELOPE, ['{}', ...parts].join('\n'))).status).to.equal(200);
     const broken = ['{}', parts[0], '{"type":"event"}\n{"event_id":', `{"type":"event"}\n${JSON.stringify(event())}`];
@@ -284,7 +287,7 @@ describe('sentry intake', () => {
     });
   }
 
-  it('applies the intake’s limits of compressed and decompressed sizes', async () => {
+  it('applies the intake’s limits to compressed and decompressed size', async () => {
     const large = { ...AUTH, 'content-encoding': 'gzip' };
     expect((await fixture.post(ENVELOPE, Buffer.alloc(1024 * 1024 + 1, 'x'))).status).to.equal(413);
     expect((await fixture.post(ENVELOPE, gzipSync(Buffer.alloc(9 * 1024 * 1024, ' ')), large)).status).to.equal(413);
@@ -293,7 +296,7 @@ describe('sentry intake', () => {
     expect((await fixture.items())[0]).to.include({ hit_count: 1 });
   });
 
-  it('groups by the fingerprint, and by the default where the fingerprint names it', async () => {
+  it('groups by the fingerprint, including the default group where it is referenced', async () => {
     const send = (fields: object): Promise<Asked> => fixture.post(STORE, JSON.stringify(event(fields)));
     await send({});
     await send({ fingerprint: ['{{ default }}'] });
@@ -302,7 +305,7 @@ describe('sentry intake', () => {
     expect((await fixture.items()).map((item) => item['hit_count'])).to.deep.equal([2, 2]);
   });
 
-  it('groups with a plain report of the same error', async () => {
+  it('groups together with a plain report of the same error', async () => {
     // A function is part of a Sentry event's origin, and no plain report states one.
     const frames = [{ filename: 'src/cart.ts', lineno: 41, colno: 7 }];
     await fixture.post(
@@ -324,7 +327,7 @@ describe('sentry intake', () => {
     expect(answer.body).to.include({ created: false, hit_count: 2 });
   });
 
-  it('accepts the benchmark’s envelopes, with about the stated size', async () => {
+  it('accepts the benchmark’s envelopes at about the documented size', async () => {
     const body = buildSentryEnvelope(buildSentryEvent(3, newId(), 4096));
     expect(body.length).to.be.within(3500, 4400);
     expect((await fixture.post(ENVELOPE, body)).status).to.equal(200);
@@ -334,7 +337,7 @@ describe('sentry intake', () => {
     });
   });
 
-  it('never answers 5xx, for any bytes', async () => {
+  it('never returns 5xx for any bytes', async () => {
     const json = fc.json({ maxDepth: 5 });
     const body = fc.oneof(
       fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),

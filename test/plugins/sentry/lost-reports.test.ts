@@ -33,7 +33,7 @@ const sessionItem = (n: number): Item => {
   ];
 };
 
-describe('sentry intake: limits of each category', () => {
+describe('sentry intake: limits per category', () => {
   let fixture: Fixture;
   const create = async (intake_burst: number): Promise<void> => {
     const limits = { ...NO_LIMITS, intake_per_minute: 60, intake_burst };
@@ -42,7 +42,7 @@ describe('sentry intake: limits of each category', () => {
   afterEach(() => fixture.stop());
   const send = (...items: Item[]): Promise<Asked> => fixture.post(ENVELOPE, envelopeOf(items));
 
-  it('charges sessions to their own limit, and counts the error next to and after them', async () => {
+  it('charges sessions to a separate limit, and counts errors in the same and later envelopes', async () => {
     await create(5);
     for (let n = 0; n < 5; n++) expect((await send(sessionItem(n))).status).to.equal(200);
     const refused = await send(sessionItem(5));
@@ -56,7 +56,7 @@ describe('sentry intake: limits of each category', () => {
     expect((await fixture.items())[0]).to.include({ hit_count: 2 });
   });
 
-  it('charges errors to their own limit, and still counts sessions', async () => {
+  it('charges errors to a separate limit, and still counts sessions', async () => {
     await create(2);
     for (let n = 0; n < 2; n++) expect((await send(errorItem())).status).to.equal(200);
     for (const refused of [await send(errorItem()), await fixture.post(STORE, JSON.stringify(event()))]) {
@@ -77,7 +77,7 @@ describe('sentry intake: limits of each category', () => {
       expect((await send(errorItem())).status).to.equal(429);
     });
 
-  it('limits calls too, for any content', async () => {
+  it('limits calls too, regardless of content', async () => {
     await create(1);
     for (let n = 0; n < 10; n++) expect((await send(['transaction', '{}'])).status).to.equal(200);
     const refused = await send(['transaction', '{}']);
@@ -122,20 +122,20 @@ describe('sentry intake: items next to an event', () => {
       expect(JSON.stringify(answer.body['warnings'])).to.match(/attachment.*was skipped/);
     });
 
-  it('rejects a compressed envelope that is truncated within a large attachment', async () => {
+  it('rejects a compressed envelope truncated within a large attachment', async () => {
     const bytes = gzipSync(envelopeOf([errorItem(), shot(0, randomBytes(3 * MIB))]));
     const answer = await fixture.post(ENVELOPE, bytes.subarray(0, bytes.length - 500), GZIP);
     expect([answer.status, answer.code]).to.deep.equal([400, 'invalid_request']);
   });
 
-  it('rejects an event that is too large, compressed and decompressed', async () => {
+  it('rejects an event that is too large, both compressed and decompressed', async () => {
     const large = ['event', JSON.stringify(event({ extra: { text: 'x'.repeat(9 * MIB) } }))] as Item;
     const plain = envelopeOf([large, shot(2 * MIB)]);
     expect((await fixture.post(ENVELOPE, plain)).status).to.equal(413);
     expect((await fixture.post(ENVELOPE, gzipSync(plain), GZIP)).status).to.equal(413);
   });
 
-  it('skips another item that is too large, and logs it', async () => {
+  it('skips and logs any other item that is too large', async () => {
     const feedback = ['feedback', 'x'.repeat(3 * MIB)] as Item;
     const answer = await fixture.post(ENVELOPE, envelopeOf([feedback, errorItem()]));
     await countedOnce(answer);
@@ -155,7 +155,7 @@ describe('sentry intake: items next to an event', () => {
       expect(answer.body['warnings']).to.have.lengthOf(1);
     });
 
-  it('replaces bytes that are not UTF-8, and logs it', async () => {
+  it('replaces and logs invalid UTF-8 bytes', async () => {
     const broken = Buffer.from(JSON.stringify(event({ extra: { path: 'C:/?/x' } })).replace('?', 'QQ'));
     broken[broken.indexOf('QQ')] = 0xe9;
     for (const answer of [
@@ -168,10 +168,10 @@ describe('sentry intake: items next to an event', () => {
   });
 });
 
-describe('envelope sieve', () => {
+describe('envelope filter', () => {
   const stores = (type: string): boolean => type === 'event' || type === 'session';
 
-  it('keeps the same event as from an envelope without other items, for any chunks (property)', () => {
+  it('extracts the same event as from an envelope without other items, for any chunks (property)', () => {
     const items: Item[] = [
       ['attachment', '\n\n{"type":"event"}\n'],
       ['event', '{"a":"\u00e4"}'],

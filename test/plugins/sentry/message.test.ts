@@ -1,4 +1,7 @@
-/** Log messages and their templates (contract 21, Sentry SDK intake): shown with their values, grouped without. */
+/**
+ * Log messages and their templates (contract 21, Sentry SDK intake): shown with their values,
+ * grouped without.
+ */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { parseMessage } from '../../../plugins/sentry/event-message.js';
@@ -34,12 +37,12 @@ describe('sentry message', () => {
   for (const [template, params, expected] of FILLED)
     it(`formats ${template} with ${JSON.stringify(params)}`, () => expect(shown(template, params)).to.equal(expected));
 
-  it('prefers the formatted text of the SDK', () => {
+  it('prefers the text formatted by the SDK', () => {
     const message = parseMessage(logged('login of %s failed', ['bob'], 'login of BOB failed') as never);
     expect(message).to.deep.equal({ shown: 'login of BOB failed', template: 'login of %s failed' });
   });
 
-  it('has no template for a text without parameters', () => {
+  it('returns no template for a text without parameters', () => {
     for (const given of [logged('low', undefined, 'low'), logged('low'), { message: 'low' }])
       expect(parseMessage(given as never)).to.deep.equal({ shown: 'low', template: null });
     expect(parseMessage({})).to.equal(null);
@@ -56,7 +59,7 @@ describe('sentry message', () => {
     expect(shown('%1$s'.repeat(50_000), [large])?.length).to.be.at.most(8192);
   });
 
-  describe('of an SDK', () => {
+  describe('templates of SDK events', () => {
     let fixture: Fixture;
     beforeEach(async () => {
       fixture = await Fixture.create();
@@ -70,7 +73,7 @@ describe('sentry message', () => {
       }
     };
 
-    it('forms one group for all names, with the first in the title', async () => {
+    it('groups all names together, with the first name in the title', async () => {
       const of = (name: string): object => logged('login of %s failed', [name], `login of ${name} failed`);
       await send(of('alice'), of('bob'), logged('login of %s failed', ['carol']));
       const items = await fixture.items();
@@ -78,7 +81,7 @@ describe('sentry message', () => {
       expect(items[0]).to.include({ title: 'login of alice failed', hit_count: 3 });
     });
 
-    it('forms another group for another template', async () => {
+    it('creates another group for another template', async () => {
       await send(logged('login of %s failed', ['bob']), logged('logout of %s failed', ['bob']));
       expect(await fixture.items()).to.have.length(2);
     });

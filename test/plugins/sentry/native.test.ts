@@ -1,4 +1,7 @@
-/** Where a native crash comes from when its SDK does not say which frames are the application's (contract 21). */
+/**
+ * Where a native crash comes from when its SDK does not say which frames are the application's
+ * (contract 21).
+ */
 import { expect } from 'chai';
 import { convertEvent } from '../../../plugins/sentry/event-converter.js';
 import { isSystemImage } from '../../../lib/text/system-images.js';
@@ -82,7 +85,7 @@ describe('sentry native crashes', () => {
   for (const [name, [place, platform, ...frames]] of Object.entries(CRASHES))
     it(name, () => expect(placeOf(platform, ...frames)).to.equal(place));
 
-  it('follows the SDK’s in_app where it is set', () => {
+  it('follows in_app of the SDK where it is set', () => {
     const frames = [
       { package: '/opt/shop/bin/shopd', function: 'main', in_app: true },
       { package: '/opt/shop/lib/libcurl.so', function: 'curl_easy_perform', in_app: false },
@@ -91,7 +94,7 @@ describe('sentry native crashes', () => {
     expect(convertEvent(event, { project: 'shop', id: '1' }).report).to.include({ file: 'shopd', function: 'main' });
   });
 
-  it('does not take a library of an application for a system library', () => {
+  it('distinguishes an application’s library from a system library', () => {
     for (const image of [
       'libshop.so',
       'libcart.dylib',

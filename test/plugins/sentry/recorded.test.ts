@@ -1,4 +1,7 @@
-/** Envelopes of SDKs that are not run by the tests: their culprit, and which of them are one error (contract 21, first frame). */
+/**
+ * Envelopes of SDKs that are not run by the tests: their culprit, and which of them are one error
+ * (contract 21, first frame).
+ */
 import { readdir, readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { parseFrames } from '../../../plugins/bugs/grouping/stack-trace.js';
@@ -153,14 +156,14 @@ describe('sentry intake: recorded envelopes', () => {
     expect(new Set(ids).size).to.equal(3);
   });
 
-  it('makes one group of one panic, and others of others', async () => {
+  it('groups equal panics together and distinguishes others', async () => {
     const before = (await fixture.items()).length;
     expect((await fixture.post(ENVELOPE, await envelope('rust-panic-index-again'))).status).to.equal(200);
     expect(await fixture.items()).to.have.length(before);
     expect(await itemOf('rust-panic-index')).to.include({ hit_count: 2 });
   });
 
-  it('checks every recorded envelope', async () => {
+  it('tests every recorded envelope', async () => {
     const names = (await readdir(FOLDER)).flatMap((file) => /^(.*)\.envelope$/.exec(file)?.[1] ?? []);
     expect(names).to.have.members([...Object.keys(EXPECTED), 'rust-panic-index-again']);
   });

@@ -1,4 +1,7 @@
-/** Fixed errors that come back, as SDKs name their releases (contract 20, regression; field reports). */
+/**
+ * Fixed errors that come back, as SDKs name their releases (contract 20, regression; field
+ * reports).
+ */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Loose } from '../../adapters/hapi/support.js';
@@ -34,7 +37,7 @@ describe('sentry intake: regressions', () => {
   const patch = (json: object): Promise<{ status: number }> =>
     fixture.server.ask('PATCH', '/api/bugtracker/v1/bugs/shop-1', { bearer: 'master:bugtracker:manage', json });
 
-  it('v-prefix-never-regresses', async () => {
+  it('v-prefix-never-regresses: detects a regression in a release with a v prefix', async () => {
     const [first = {}, again = {}] = inputsOf('v-prefix-never-regresses');
     await send(first);
     expect(await patch({ status: 'resolved', resolved_in_build: '1.4.2' })).to.include({ status: 200 });
@@ -64,7 +67,7 @@ describe('sentry intake: regressions', () => {
     [`shop@${OTHER}`, COMMIT, OTHER, false],
     ['shop@1.4.1', '1.4.2', COMMIT, false],
   ] as const)
-    it(`fixed in ${fix}, seen in ${again}: ${regression ? 'a regression' : 'late'}`, async () => {
+    it(`reports ${regression ? 'a regression' : 'late'} when fixed in ${fix} and seen in ${again}`, async () => {
       await send({ release: first });
       expect(await patch({ status: 'resolved', resolved_in_build: fix })).to.include({ status: 200 });
       const item = await send({ release: again });
@@ -85,7 +88,7 @@ describe('sentry intake: regressions', () => {
   const ago = (ms: number): string => new Date(fixture.service.clock.now() - ms).toISOString();
   const HOUR = 3_600_000;
 
-  it('slow-clock', async () => {
+  it('slow-clock: uses the receive time when the device clock is days slow', async () => {
     const [input = {}] = inputsOf('slow-clock');
     const old = ago(72 * HOUR);
     const item = await send({ ...(input['event'] as object), timestamp: old }, { sent_at: old });
@@ -102,7 +105,7 @@ describe('sentry intake: regressions', () => {
       expect(item['last_seen_at']).to.equal(ago(seen));
     });
 
-  it('reopens a closed item for a device whose clock is an hour slow', async () => {
+  it('reopen a closed item when the clock is an hour slow', async () => {
     await send({});
     expect(await patch({ status: 'closed' })).to.include({ status: 200 });
     fixture.service.clock.advance(HOUR / 2);

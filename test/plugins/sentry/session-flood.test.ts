@@ -12,19 +12,19 @@ const aggregates = (count: number): object[] =>
   }));
 const payloadOf = (count: number): object => ({ attrs: { release: 'shop@1.0.0' }, aggregates: aggregates(count) });
 
-describe('an envelope of 250 items with 100 aggregates of sessions', () => {
-  it('is charged by its aggregates', () => {
+describe('envelope of 250 items with 100 session aggregates each', () => {
+  it('is charged by its number of aggregates', () => {
     const payload = Buffer.from(JSON.stringify(payloadOf(100)));
     const items = Array.from({ length: 250 }, () => ({ type: 'sessions', payload }));
     expect(countCategories(items, () => true).get('session')).to.be.above(2_500);
   });
 
-  it('charges one unit for a single session, and for a few aggregated ones', () => {
+  it('is charged one unit for a single session or a few aggregates', () => {
     const items = [{ type: 'session', payload: Buffer.from('{"sid":"1","attrs":{"release":"shop@1"}}') }];
     expect(countCategories(items, () => true).get('session')).to.equal(1);
   });
 
-  it('is counted in batches between which the event loop runs', async () => {
+  it('is counted in batches that yield to the event loop', async () => {
     const taken: SessionReport[] = [];
     const sessions = new SessionForwarder(() => ({ record: async (report) => void taken.push(report) }));
     let turns = 0;

@@ -1,6 +1,6 @@
 /**
- * The text of a stack (contract 21): what grouping and pages read as its first frame is the event's crash frame, the last
- * that the SDK sent, in every language and with whatever the frame lacks.
+ * The text of a stack (contract 21): what grouping and pages read as its first frame is the event's
+ * crash frame, the last that the SDK sent, in every language and with whatever the frame lacks.
  */
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -201,9 +201,9 @@ const cases: Case[] = [
   },
 ];
 
-describe('sentry stack', () => {
+describe('sentry stack traces', () => {
   for (const { name, platform, frames, text, file, line, origin, plain: plainOrigin = origin } of cases) {
-    it(`formats in the language’s own style: ${name}`, () => {
+    it(`formats in the language’s native style: ${name}`, () => {
       const made = report(platform, frames);
       expect(made.stack_trace).to.equal(text);
       expect(made).to.include({ file, line });
@@ -221,7 +221,7 @@ describe('sentry stack', () => {
     });
   }
 
-  it('marks the crash frame, for any frames', () => {
+  it('marks the crash frame for any frames', () => {
     const word = fc.stringMatching(/^[a-zA-Z_][\w.$-]{0,12}$/);
     const frame = fc.record(
       {
@@ -251,7 +251,7 @@ describe('sentry stack', () => {
     );
   });
 
-  it('puts causes where the language puts them', () => {
+  it('places causes where the language places them', () => {
     const cause = {
       type: 'KeyError',
       value: 'price\nsecond line',
@@ -288,7 +288,7 @@ describe('sentry stack', () => {
     }
   });
 
-  it('removes the inspecting frames from a thread that captures itself', () => {
+  it('removes the capturing frames when a thread captures its own stack', () => {
     const frames = [
       { module: 'shop.Cart', filename: 'Cart.java', function: 'total', lineno: 41 },
       { module: 'io.sentry.Sentry', filename: 'Sentry.java', function: 'captureMessage', lineno: 1 },
@@ -298,7 +298,7 @@ describe('sentry stack', () => {
     expect(convertEvent(event, { project: 'shop', id: 'a' }).report).to.include({ file: 'shop/Cart.java', line: 41 });
   });
 
-  it('keeps the crash frame of a deep recursion', () => {
+  it('preserves the crash frame of a deep recursion', () => {
     const frames = Array.from({ length: 5000 }, (_, i) => ({ filename: 'cart.py', function: 'f', lineno: i + 1 }));
     const made = report('python', frames);
     expect(made.line).to.equal(5000);
@@ -318,7 +318,7 @@ const grouped = (report_: ErrorReport): string =>
     stack_trace: report_.stack_trace ?? null,
   }).dedup_key;
 
-describe('sentry stack: the culprit frame', () => {
+describe('sentry stack traces: culprit frame', () => {
   const library = {
     filename: 'json/decoder.py',
     abs_path: '/usr/lib/python3.11/json/decoder.py',
@@ -331,7 +331,7 @@ describe('sentry stack: the culprit frame', () => {
       { ...library, function: 'raw_decode', lineno: 355, in_app: false },
     ]);
 
-  it('is the last frame of the application, not its caller for a parser', () => {
+  it('is the last application frame when a library parser throws', () => {
     const load = json({ filename: 'app/cart.py', function: 'load', lineno: 9 });
     const save = json({ filename: 'app/cart.py', function: 'save', lineno: 30 });
     const stock = json({ filename: 'app/stock.py', function: 'load', lineno: 9 });
@@ -340,7 +340,7 @@ describe('sentry stack: the culprit frame', () => {
     expect(load.stack_trace).to.include('File "/usr/lib/python3.11/json/decoder.py", line 355, in raw_decode');
   });
 
-  it('skips frames without in_app next to frames with it', () => {
+  it('skips frames without in_app when others have it', () => {
     const { report: made, details } = read('python', [
       { filename: 'app/cart.py', abs_path: '/srv/app/cart.py', function: 'load', lineno: 9, in_app: true },
       { ...library, function: 'raw_decode', lineno: 355 },
@@ -353,7 +353,7 @@ describe('sentry stack: the culprit frame', () => {
     ]);
   });
 
-  it('is the last of all without a frame of the application', () => {
+  it('is the last frame when there is no application frame', () => {
     const made = report('python', [
       { ...library, function: 'decode', lineno: 340, in_app: false },
       { ...library, function: 'raw_decode', lineno: 355, in_app: false },
@@ -361,27 +361,27 @@ describe('sentry stack: the culprit frame', () => {
     expect(made).to.include({ function: 'raw_decode', line: 355 });
   });
 
-  it('is distinguished within its bundle, and its Go file, by the function', () => {
+  it('is distinguished by function within a bundle and within a Go file', () => {
     const keys = (platform: string, frame: object): Set<string> =>
       new Set(['a', 'b', 'c'].map((name) => grouped(report(platform, [{ ...frame, function: name, in_app: true }]))));
     expect(keys('javascript', { filename: 'https://x.example/a-BdJ3kf9Q.js', lineno: 1, colno: 9 }).size).to.equal(3);
     expect(keys('go', { module: 'main', abs_path: '/srv/main.go', lineno: 9 }).size).to.equal(3);
   });
 
-  it('stays in one group through a deploy of the bundle', () => {
+  it('is in the same group after a deploy of the bundle', () => {
     const key = (hash: string, line: number): string =>
       grouped(report('javascript', [{ filename: `https://x.example/a-${hash}.js`, function: 't', lineno: line }]));
     expect(key('CkLzaFvZ', 1)).to.equal(key('BdJ3kf9Q', 2));
   });
 
-  it('names a package of Python by its module', () => {
+  it('is identified by its module for a Python package', () => {
     const init = (module: string): ErrorReport =>
       report('python', [{ filename: '__init__.py', module, function: 'load', lineno: 978, in_app: true }]);
     expect(init('shop')).to.include({ file: 'shop/__init__.py' });
     expect(grouped(init('shop'))).not.to.equal(grouped(init('stock')));
   });
 
-  it('skips frames of the standard library in a Rust program', () => {
+  it('skips frames of the standard library in Rust', () => {
     const frames = [
       { function: 'shop::load', abs_path: '/srv/shop/src/cart.rs', filename: 'cart.rs', lineno: 12 },
       {
@@ -392,7 +392,8 @@ describe('sentry stack: the culprit frame', () => {
         in_app: true,
       },
     ];
-    // Whoever sends it may call the platform `native` and name no SDK: the standard library's path says what it is.
+    // Whoever sends it may call the platform `native` and name no SDK: the standard library's path
+    // says what it is.
     for (const platform of ['rust', 'native', 'other'])
       for (const in_app of [true, undefined])
         expect(report(platform, [{ ...frames[0], in_app }, frames[1] ?? {}]), platform).to.include({
@@ -401,7 +402,7 @@ describe('sentry stack: the culprit frame', () => {
         });
   });
 
-  it('distinguishes crashes without files by module, package and function', () => {
+  it('is distinguished by module, package and function when there are no files', () => {
     const crashes = [
       [{ package: '/data/app/~~x==/lib/arm64/libshop.so', function: 'price', instruction_addr: '0x1', in_app: true }],
       [{ package: '/data/app/~~x==/lib/arm64/libshop.so', function: 'stock', instruction_addr: '0x2', in_app: true }],
@@ -425,7 +426,7 @@ describe('sentry stack: the culprit frame', () => {
   });
 });
 
-describe('sentry stack: several exceptions', () => {
+describe('sentry stack traces: several exceptions', () => {
   const of = (platform: string, values: object[]): ErrorReport =>
     convertEvent({ platform, exception: { values } }, { project: 'shop', id: 'a'.repeat(32) }).report;
   const goFrames = (name: string): object => ({
@@ -448,7 +449,7 @@ describe('sentry stack: several exceptions', () => {
     );
   });
 
-  it('uses its own text as title without a wrapper', () => {
+  it('uses its message as title without a wrapper', () => {
     const made = of('go', [
       { type: '*errors.errorString', value: 'no price' },
       { type: '*fmt.wrapError', value: 'cart 12: no price', stacktrace: goFrames('load') },
@@ -473,7 +474,7 @@ describe('sentry stack: several exceptions', () => {
     stacktrace: { frames: [{ filename: 'cart.py', function: 'total', lineno: 41 }] },
   };
 
-  it('shows members of a group as siblings, as Python does', () => {
+  it('shows group members as siblings, like Python does', () => {
     const cause = member(3, 'OSError', { parent_id: 2, source: '__cause__' });
     const made = of('python', [cause, member(2, 'KeyError'), member(1, 'ValueError'), group]);
     expect(made).to.include({ exception_class: 'ExceptionGroup', file: 'cart.py', line: 41 });
@@ -498,7 +499,7 @@ describe('sentry stack: several exceptions', () => {
     expect(crash(made)).to.include({ file: 'cart.py' });
   });
 
-  it('indents a nested group further, for any ids', () => {
+  it('indents nested groups further, for any ids', () => {
     const inner = member(2, 'ExceptionGroup', { is_exception_group: true });
     const deep = member(3, 'TypeError', { parent_id: 2 });
     const text = of('python', [member(4, 'OSError'), deep, inner, member(1, 'ValueError'), group]).stack_trace ?? '';

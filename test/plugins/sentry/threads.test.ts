@@ -1,4 +1,7 @@
-/** Threads of an event in the report's context: the crashed one first, each with its stack while there is room. */
+/**
+ * Threads of an event in the report's context: the crashed one first, each with its stack while
+ * there is room.
+ */
 import { expect } from 'chai';
 import { convertEvent } from '../../../plugins/sentry/event-converter.js';
 import { buildThreads } from '../../../plugins/sentry/event-threads.js';
@@ -12,7 +15,7 @@ const stacktrace = {
 };
 
 describe('sentry: threads', () => {
-  it('are stored with names, states and stacks, the crashed one first', () => {
+  it('are stored with names, states and stacks, the crashed thread first', () => {
     const event = {
       threads: {
         values: [
@@ -29,7 +32,7 @@ describe('sentry: threads', () => {
     expect(Object.keys(details().context ?? {})).to.deep.equal(['threads', 'extra']);
   });
 
-  it('store as many whole stacks as fit', () => {
+  it('are stored with as many complete stacks as fit', () => {
     const values = Array.from({ length: 500 }, (_, id) => ({ id, name: `t${id}`, stacktrace }));
     const threads = buildThreads({ threads: { values } }, null) as { [key: string]: Json }[];
     expect(threads).to.have.length(32);
@@ -48,7 +51,7 @@ describe('sentry: threads', () => {
     expect(many.map((thread) => Object.keys(thread))).to.deep.equal([['id'], ['id', 'stack']]);
   });
 
-  it('are omitted for one thread without a name and a state', () => {
+  it('are omitted for a single thread without name and state', () => {
     expect(buildThreads({ threads: [{ id: 1, current: true }] }, null)).to.equal(null);
     expect(buildThreads({}, null)).to.equal(null);
     for (const threads of [

@@ -1,4 +1,7 @@
-/** What /installer answers while `serve` puts the update agents in place (contract 60): nobody is told that there are none. */
+/**
+ * What /installer answers while `serve` puts the update agents in place (contract 60): nobody is
+ * told that there are none.
+ */
 import { expect } from 'chai';
 import { buildInstallerRoutes } from '../../../plugins/setup/installer/routes.js';
 import type { InstallerManifest } from '../../../ports/installers.js';
@@ -6,7 +9,7 @@ import { TestServer } from '../../adapters/hapi/support.js';
 
 const NAME = 'update-agent-linux-x64';
 
-describe('setup: while the update agents are put in place', () => {
+describe('setup: while update agents are being installed', () => {
   const manifest: InstallerManifest = {
     schema: 1,
     version: '1.1.0',
@@ -34,7 +37,7 @@ describe('setup: while the update agents are put in place', () => {
   };
 
   for (const earlier of [null, manifest]) {
-    it(`agents and installer.json are 503 not_ready, ${earlier === null ? 'at the first time' : 'earlier ones there or not'}`, async () => {
+    it(`agents and installer.json return 503 not_ready, ${earlier === null ? 'at the first time' : 'earlier ones there or not'}`, async () => {
       placing = manifest;
       placed = earlier;
       for (const name of [NAME, `${NAME}x`, 'installer.json'])
@@ -42,14 +45,14 @@ describe('setup: while the update agents are put in place', () => {
     });
   }
 
-  it('both scripts expect the same agents', async () => {
+  it('both scripts contain the hash of the same agents', async () => {
     placing = manifest;
     placed = null;
     for (const name of ['install.sh', 'install.ps1'])
       expect(await (await fetch(`${test.url}/installer/${name}`)).text(), name).to.include('a'.repeat(64));
   });
 
-  it('without any to come they are 404', async () => {
+  it('returns 404 when no agents are configured', async () => {
     placing = null;
     placed = null;
     for (const name of [NAME, 'installer.json'])

@@ -74,7 +74,7 @@ describe('setup', function () {
   afterEach(() => fixture.stop());
 
   describe('login', () => {
-    it('returns a token of thirty minutes for the setup only, which must not be cached', async () => {
+    it('returns a token for setup only, valid for thirty minutes, with no-store', async () => {
       const answer = await login('IVO');
       expect(answer.status).to.equal(200);
       expect(answer.headers['cache-control']).to.equal('no-store');
@@ -90,7 +90,7 @@ describe('setup', function () {
       });
     });
 
-    it('admits administrators, and rejects members, wrong passwords, unknown names and bad bodies', async () => {
+    it('accepts administrators, and rejects members, wrong passwords, unknown names and bad bodies', async () => {
       await account('mia', 'member');
       expect((await login('admin')).json['account']).to.deep.equal({ username: 'admin', role: 'admin' });
       expect(outcome(await login('mia'))).to.deep.equal([403, 'role_not_allowed']);
@@ -99,7 +99,7 @@ describe('setup', function () {
       expect(outcome(await post('/login', null, { username: 'ivo' }))).to.deep.equal([422, 'validation_failed']);
     });
 
-    it('expires at 30:00, not before', async () => {
+    it('expires after exactly 30:00', async () => {
       const token = await tokenOf('ivo');
       fixture.clock.forward(1_799_999);
       expect((await fixture.api('GET', `${BASE}/catalog`, token)).status).to.equal(200);
@@ -107,7 +107,7 @@ describe('setup', function () {
       expect(outcome(await fixture.api('GET', `${BASE}/catalog`, token))).to.deep.equal([401, 'unauthorized']);
     });
 
-    it('opens nothing but the setup path, and nothing else opens that', async () => {
+    it('grants access to the setup path only, which no other token can access', async () => {
       const token = await tokenOf('ivo');
       const elsewhere = ['/api/tokens/v1/self', '/api/projects/v1/projects', '/api/watchdog/v1/status'];
       for (const url of elsewhere)
@@ -122,7 +122,7 @@ describe('setup', function () {
       expect(outcome(await fixture.api('GET', `${BASE}/catalog`, null))).to.deep.equal([401, 'unauthorized']);
     });
 
-    it('ends with a change of the password', async () => {
+    it('ends when the password changes', async () => {
       const token = await tokenOf('admin');
       const browser = await fixture.signedIn();
       const form = {
@@ -137,7 +137,7 @@ describe('setup', function () {
   });
 
   describe('catalog', () => {
-    it('lists projects with a package for the platform, archived ones left out', async () => {
+    it('lists active projects with a package for the platform', async () => {
       await project('tool');
       await project('old');
       await project('empty');
@@ -176,7 +176,7 @@ describe('setup', function () {
   });
 
   describe('token', () => {
-    it('is permanent, of the project, without a parent, with the allowed of the requested scopes', async () => {
+    it('creates a permanent project token without parent, with the allowed requested scopes', async () => {
       const answer = await post('/token', await tokenOf('ivo'), { project: 'shop', machine_name: 'web-1' });
       expect(answer.status).to.equal(201);
       expect(answer.headers['cache-control']).to.equal('no-store');
@@ -199,7 +199,7 @@ describe('setup', function () {
       });
     });
 
-    it('grants publishing and managing only to an administrator’s login', async () => {
+    it('grants publish and manage scopes only to administrators', async () => {
       const scopes = ['updateservice:publish', 'watchdog:manage', 'bugtracker:manage', 'setup:install'];
       const asked = { project: 'shop', scopes };
       const admin = await post('/token', await tokenOf('admin'), asked);
@@ -208,7 +208,7 @@ describe('setup', function () {
       expect(installer.json).to.deep.include({ scopes: [], denied: scopes });
     });
 
-    it('replaces a token of a setup with the name, and rejects one of another origin', async () => {
+    it('replaces a setup token of the same name, and rejects one of another origin', async () => {
       const setupToken = await tokenOf('ivo');
       const ask = (more: object) => post('/token', setupToken, { project: 'shop', name: 'web', ...more });
       const first = (await ask({})).json['token'] as string;
@@ -223,13 +223,14 @@ describe('setup', function () {
       const foreign = await fixture.parts.tokens.issue(issued);
       expect(outcome(await ask({ name: 'hand', replace: true }))).to.deep.equal([409, 'conflict']);
       expect((await self(foreign.token)).status).to.equal(200);
-      // Tokens of no project are none of this project's: they stay, and a setup does not learn their names.
+      // Tokens of no project are none of this project's: they stay, and a setup does not learn
+      // their names.
       const master = await fixture.parts.tokens.issue({ kind: 'master', name: 'all', scopes: [], created_by: 'admin' });
       expect((await ask({ name: 'all', replace: true })).status).to.equal(201);
       expect((await self(master.token)).status).to.equal(200);
     });
 
-    it('rejects unknown projects and bad fields, and issues nothing', async () => {
+    it('rejects unknown projects and invalid fields, and issues nothing', async () => {
       const setupToken = await tokenOf('ivo');
       const before = (await fixture.parts.tokens.list({ kind: 'sub' })).length;
       expect(outcome(await post('/token', setupToken, { project: 'nope' }))).to.deep.equal([422, 'unknown_project']);
@@ -246,7 +247,7 @@ describe('setup', function () {
   });
 
   describe('agent', () => {
-    it('names the sent field in an error', async () => {
+    it('names the submitted field in an error', async () => {
       const token = await tokenOf('ivo');
       const live = await fixture.token(['projects:manage']);
       const body = { name: 'web', hostname: `host ${live}`, platform: 'linux-x64' };
@@ -281,7 +282,7 @@ describe('setup', function () {
       expect(outcome(await ping(token, 'other'))).to.deep.equal([403, 'source_mismatch']);
     });
 
-    it('409 for a known source; with replace the old token ends and the monitor stays', async () => {
+    it('returns 409 for an existing source; replace revokes the old token and retains the monitor', async () => {
       const setupToken = await tokenOf('ivo');
       const first = (await post('/agent', setupToken, machine)).json;
       expect(outcome(await post('/agent', setupToken, machine))).to.deep.equal([409, 'conflict']);
@@ -296,7 +297,7 @@ describe('setup', function () {
       expect((await ping(again.json['token'] as string, 'B-ro-1')).status).to.equal(200);
     });
 
-    it('replaces no monitor that a setup did not make, and none of another project', async () => {
+    it('replaces no monitor created outside of a setup, and none of another project', async () => {
       const setupToken = await tokenOf('ivo');
       const manage = await fixture.token(['watchdog:manage', 'watchdog:ping']);
       await ping(manage, 'hand-made');
@@ -310,14 +311,14 @@ describe('setup', function () {
       ]);
     });
 
-    it('gives one of two concurrent calls the monitor', async () => {
+    it('assigns the monitor to only one of two concurrent calls', async () => {
       const setupToken = await tokenOf('ivo');
       const answers = await Promise.all([1, 2, 3, 4].map(() => post('/agent', setupToken, machine)));
       expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).to.deep.equal([201, 409, 409, 409]);
       expect((await post('/agent', setupToken, { ...machine, replace: true })).status).to.equal(201);
     });
 
-    it('rejects bad fields and unknown projects, and creates nothing', async () => {
+    it('rejects invalid fields and unknown projects, and creates nothing', async () => {
       const setupToken = await tokenOf('ivo');
       const bad: object[] = [
         { ...machine, platform: 'beos' },

@@ -1,4 +1,7 @@
-/** The kernel with bugs, errorstream, sentry and source maps, behind the real HTTP adapter, with a real reader of maps. */
+/**
+ * The kernel with bugs, errorstream, sentry and source maps, behind the real HTTP adapter, with a
+ * real reader of maps.
+ */
 import { createHash } from 'node:crypto';
 import { ChildProcessSourceMaps } from '../../../adapters/sourcemaps/source-maps.js';
 import { ServiceError } from '../../../kernel/errors.js';
@@ -67,8 +70,9 @@ const SOURCE = [
 ].join('\n');
 
 /**
- * What esbuild makes of the source, minified, in a module. Its own program is asked in the tests of the reader
- * (adapters/sourcemaps) and of the SDKs: its first answer takes three seconds of processor time.
+ * What esbuild makes of the source, minified, in a module. Its own program is asked in the tests of
+ * the reader (adapters/sourcemaps) and of the SDKs: its first answer takes three seconds of
+ * processor time.
  */
 export const built = (): Built => {
   const text = 'function r(t){if(t.length===0)throw new Error("empty");return 1}export{r as total};\n';

@@ -1,4 +1,7 @@
-/** Frames that a map could not rewrite in time (contract 21, source maps): counted as they came, rewritten later. */
+/**
+ * Frames that a map could not rewrite in time (contract 21, source maps): counted as they came,
+ * rewritten later.
+ */
 import { expect } from 'chai';
 import { ChildProcessSourceMaps } from '../../../adapters/sourcemaps/source-maps.js';
 import { SourceMapRejected, type LocateRequest, type SourcePosition } from '../../../ports/source-maps/reader.js';
@@ -52,7 +55,7 @@ const JOB = 'errorstream.late_frames';
 const MINUTE_MS = 60_000;
 const READABLE = { file_path: 'src/cart.js', line_no: 3 };
 
-describe('frames that source maps rewrite later', () => {
+describe('frames resolved by source maps later', () => {
   const app: Built = built();
   let maps: SlowSourceMaps;
   let fixture: Fixture;
@@ -73,7 +76,7 @@ describe('frames that source maps rewrite later', () => {
     await fixture.service.jobs.run(JOB);
   };
 
-  it('shows why an occurrence is minified until they are rewritten, and leaves none of a burst minified', async () => {
+  it('show why an occurrence is minified until it is resolved, and resolve all of a burst', async () => {
     for (let n = 0; n < 60; n++) await fixture.report(app, debugMeta);
     const [late] = await fixture.items();
     expect(late?.item).to.include({ file_path: SCRIPT, hit_count: 60 });
@@ -110,7 +113,7 @@ describe('frames that source maps rewrite later', () => {
     expect((await fixture.items()).map((one) => one.item['hit_count'])).to.deep.equal([61]);
   });
 
-  it('joins the group that the error has by its source', async () => {
+  it('join the group that the error has by its original source', async () => {
     await fixture.report(app, debugMeta);
     maps.isBusy = false;
     await fixture.report(app, debugMeta);
@@ -126,7 +129,7 @@ describe('frames that source maps rewrite later', () => {
     expect((await fixture.items()).map(({ item }) => item['hit_count'])).to.have.members([2, 1]);
   });
 
-  it('cuts and scrubs what it rewrites as a report in time', async () => {
+  it('are truncated and scrubbed like those of a timely report', async () => {
     maps.sources = twoFunctions;
     await fixture.report(app, eventAt(...Array.from({ length: 60 }, (_, i) => 61 - i)));
     maps.isBusy = false;
@@ -138,7 +141,7 @@ describe('frames that source maps rewrite later', () => {
     expect(found?.item).to.include({ file_path: 'src/a.js', line_no: 2 });
   });
 
-  it('joins no item by a later occurrence of another function with the same minified name', async () => {
+  it('stay separate from another function with the same minified name', async () => {
     maps.sources = twoFunctions;
     maps.isBusy = false;
     await fixture.report(app, eventAt(200));
@@ -157,7 +160,7 @@ describe('frames that source maps rewrite later', () => {
     ]);
   });
 
-  it('joins no muted item', async () => {
+  it('do not join a muted item', async () => {
     maps.sources = twoFunctions;
     maps.isBusy = false;
     await fixture.report(app, eventAt(10));
@@ -170,7 +173,7 @@ describe('frames that source maps rewrite later', () => {
     expect((await items.find()).items.map(({ status }) => status)).to.deep.equal(['open', 'open']);
   });
 
-  it('rewrites the others when one occurrence is damaged', async () => {
+  it('are resolved for other occurrences when one is damaged', async () => {
     for (const fingerprint of ['one', 'two', 'three']) {
       await fixture.report(app, { ...debugMeta, fingerprint: [fingerprint] });
       fixture.service.clock.advance(1_000);
@@ -184,7 +187,7 @@ describe('frames that source maps rewrite later', () => {
     expect(rewritten).to.have.length(2);
   });
 
-  it('stores no plan for a later attempt that is larger than the error', async () => {
+  it('store no retry plan larger than the error', async () => {
     const long = (i: number): string => `https://s.example/${i}${'x'.repeat(900)}.js`;
     const frames = Array.from({ length: 400 }, (_, i) => ({ filename: long(i), function: 'f', lineno: 1, colno: 1 }));
     const images = frames.map(({ filename }) => ({ type: 'sourcemap', code_file: filename, debug_id: DEBUG_ID }));
@@ -194,7 +197,7 @@ describe('frames that source maps rewrite later', () => {
     for (const { late } of items) expect(JSON.stringify(late ?? null).length).to.be.at.most(16_384);
   });
 
-  it('aborts after some attempts, with increasing delays, and stores the reason', async () => {
+  it('give up after several attempts with increasing delays, and store the reason', async () => {
     await fixture.report(app, debugMeta);
     const before = maps.asked;
     for (let n = 0; n < 600; n++) await run();
@@ -204,7 +207,7 @@ describe('frames that source maps rewrite later', () => {
     expect(found?.context).to.have.property('missing_source_maps');
   });
 
-  it('stores no rejection that is not about the bytes', async () => {
+  it('store no failure that is unrelated to the map’s bytes', async () => {
     await fixture.report(app, debugMeta);
     const { items } = await fixture.service.store
       .collection<{ id: string; fault: string | null }>('sourcemaps_artifacts')
@@ -212,7 +215,7 @@ describe('frames that source maps rewrite later', () => {
     expect(items.map(({ fault }) => fault)).to.deep.equal([null, null]);
   });
 
-  it('rewrites the text of a trace that an application sent itself', async () => {
+  it('are resolved in the text of a trace sent by the application', async () => {
     await fixture.upload(filesOf(app, DEBUG_ID), { projects: ['shop'], version: '1.4.2' });
     const stack_trace = `Error: empty\n    at t (${SCRIPT}:1:${app.at.colno})\n    at main (app.js:1:1)`;
     const { status } = await fixture.ask(

@@ -1,4 +1,6 @@
-/** What reports without source maps cost: no look-up but one of their project within five seconds. */
+/**
+ * What reports without source maps cost: no look-up but one of their project within five seconds.
+ */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import type { Collection, Doc } from '../../../ports/store.js';
@@ -29,7 +31,7 @@ class CountedStore extends MemoryStore {
   }
 }
 
-describe('source maps: what reports without them cost', function () {
+describe('source maps: cost of reports without maps', function () {
   let app: Built;
   let store: CountedStore;
   let fixture: Fixture;
@@ -62,7 +64,7 @@ describe('source maps: what reports without them cost', function () {
     return n;
   };
 
-  it('reads once for many concurrent reports, and then not within the bound', async () => {
+  it('reads once for concurrent reports, and not again within the cache time', async () => {
     const many = (): Promise<unknown> => Promise.all(Array.from({ length: 10 }, () => fixture.report(app)));
     expect(await lookUpsOf(many)).to.equal(1);
     expect(await lookUpsOf(() => asked(many))).to.equal(0);
@@ -71,7 +73,7 @@ describe('source maps: what reports without them cost', function () {
     expect(await lookUpsOf(many)).to.equal(1);
   });
 
-  it('reads once for traces of files as well, and then caches their project', async () => {
+  it('reads once for traces of files too, and then caches the project', async () => {
     const hasNone = Reflect.get(SourceMapFrameRewriter.prototype, 'hasNoMaps');
     const known: boolean[] = [];
     SourceMapFrameRewriter.prototype.hasNoMaps = function told(this: SourceMapFrameRewriter, project) {
@@ -97,14 +99,14 @@ describe('source maps: what reports without them cost', function () {
     }
   });
 
-  it('uses an upload immediately in its process', async () => {
+  it('uses an upload immediately in the same process', async () => {
     await fixture.report(app);
     await fixture.upload(filesOf(app, DEBUG_ID));
     await fixture.report(app, debugMeta);
     expect(await files()).to.include(REWRITTEN);
   });
 
-  it('learns of the upload of another process within the bound, however many reports come meanwhile', async () => {
+  it('detects an upload of another process within the cache time, even under constant load', async () => {
     await fixture.report(app, debugMeta);
     const other = await Fixture.create({ store });
     try {

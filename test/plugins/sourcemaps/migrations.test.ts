@@ -12,8 +12,8 @@ interface Stored extends Doc {
   data: string | Uint8Array;
 }
 
-describe('source maps: migration of pieces', () => {
-  it('turns base64 into the same bytes, also when it runs twice', async () => {
+describe('source maps: migration of chunks', () => {
+  it('converts base64 into the same bytes and is idempotent', async () => {
     const store = new MemoryStore();
     const contents = Array.from({ length: 45 }, (_, n) => Buffer.from([n, 0, 255, n + 1]));
     for (const [n, bytes] of contents.entries())

@@ -6,21 +6,21 @@ import { ASSEMBLE, built, CHUNKS, DEBUG_ID, filesOf, Fixture, OF_SHOP, sha1 } fr
 
 const RELEASE = '/api/0/organizations/acme/releases/shop%401.4.0';
 
-describe('releases of Sentry’s tools', () => {
+describe('releases created by Sentry’s tools', () => {
   let fixture: Fixture;
   beforeEach(async () => {
     fixture = await Fixture.create();
   });
   afterEach(() => fixture.stop());
 
-  it('answers what a token may do', async () => {
+  it('returns the scopes of a token', async () => {
     const { status, body } = await fixture.ask('GET', '/api/0/');
     expect(status).to.equal(200);
     expect((body['auth'] as { scopes?: unknown }).scopes).to.include('bugtracker:manage');
   });
 
   for (const path of ['/api/0/organizations/acme', '/api/0/projects/acme/shop'])
-    it(`takes a file of a release, and lists it, below ${path}`, async () => {
+    it(`accepts and lists a release file below ${path}`, async () => {
       const files = `${path}/releases/shop%401.4.0/files/`;
       const map = filesOf(built(), null)[1]?.text ?? '';
       const sent = await fixture.form(files, [
@@ -47,7 +47,7 @@ describe('releases of Sentry’s tools', () => {
     expect(right.body).to.include({ state: 'ok' });
   });
 
-  it('keeps the commits that set-commits sends, and names those that touched the failing file', async () => {
+  it('stores commits of set-commits, and shows those that touched the failing file', async () => {
     const commits = [
       {
         id: '1586D762533146deef08411085f52b26622689da',
@@ -80,13 +80,13 @@ describe('releases of Sentry’s tools', () => {
     ['a deploy', 'POST', `${RELEASE}/deploys/`, { environment: 'prod' }, 422, 'no deploys'],
     ['to delete a release', 'DELETE', `${RELEASE}/`, undefined, 409, 'withdrawn'],
   ] as const)
-    it(`rejects ${what} with one sentence, as the tool shows it`, async () => {
+    it(`rejects ${what} with a single sentence, as the tool displays it`, async () => {
       const refused = await fixture.ask(method, path, body);
       expect(refused.status).to.equal(status);
       expect(JSON.stringify(refused.body)).to.include(detail);
     });
 
-  it('finds the project of a token of all projects by the release or the organization, else shows how to name it', async () => {
+  it('resolves the project by release or organization, and otherwise explains how to set it', async () => {
     const commits = [{ id: '1586d762533146deef08411085f52b26622689da', message: 'x' }];
     const put = (org: string, version: string): Promise<Asked> =>
       fixture.ask('PUT', `/api/0/organizations/${org}/releases/${version}/`, { commits });
@@ -103,7 +103,7 @@ describe('releases of Sentry’s tools', () => {
     expect((await put('acme', 'nowhere@1.5.0')).status).to.equal(422);
   });
 
-  it('lets a token of a project list and announce its own releases alone', async () => {
+  it('allows a project token to list and create only its project’s releases', async () => {
     const listed = await fixture.ask('GET', '/api/0/organizations/acme/releases/', undefined, OF_SHOP);
     expect([listed.status, listed.body]).to.deep.equal([200, []]);
     const foreign = await fixture.ask('GET', '/api/0/projects/acme/other/releases/', undefined, OF_SHOP);

@@ -1,4 +1,6 @@
-/** What tools upload, and the errors that it makes readable (contract 21, Beyond the specification). */
+/**
+ * What tools upload, and the errors that it makes readable (contract 21, Beyond the specification).
+ */
 import { expect } from 'chai';
 import type { BundleChunk } from '../../../plugins/sourcemaps/model.js';
 import type { Loose } from '../../adapters/hapi/support.js';
@@ -19,7 +21,7 @@ import {
 const REWRITTEN = { file_path: 'src/cart.js', line_no: 3 };
 const RAW = { file_path: SCRIPT, line_no: 1 };
 
-describe('uploads of source maps', function () {
+describe('source map uploads', function () {
   let app: Built;
   let fixture: Fixture;
   before(() => void (app = built()));
@@ -30,7 +32,7 @@ describe('uploads of source maps', function () {
 
   const count = (name: string): Promise<number> => fixture.service.store.collection(`sourcemaps_${name}`).count();
 
-  it('rewrites a frame by its debug id before grouping, and keeps the raw one', async () => {
+  it('resolves a frame by its debug id before grouping, and stores the raw frame', async () => {
     expect((await fixture.upload(filesOf(app, DEBUG_ID))).body).to.deep.equal({
       state: 'ok',
       missingChunks: [],
@@ -56,7 +58,7 @@ describe('uploads of source maps', function () {
     expect(context).not.to.have.property('missing_source_maps');
   });
 
-  it('stores pieces as bytes, and a single file deflated', async () => {
+  it('stores chunks as bytes and a single file deflated', async () => {
     const map = JSON.stringify({ version: 3, sources: ['a'], names: [], mappings: 'AAAA', x: ' '.repeat(300_000) });
     const path = '/api/0/projects/acme/shop/releases/1.0/files/';
     const { status } = await fixture.form(path, [
@@ -74,7 +76,7 @@ describe('uploads of source maps', function () {
     expect((await fixture.items())[0]?.item).to.include(REWRITTEN);
   });
 
-  it('shows the missing debug id and the command, never in a response to the reporter', async () => {
+  it('shows the missing debug id and upload command, but never to the reporter', async () => {
     await fixture.report(app, debugMeta);
     const [found] = await fixture.items();
     expect(found?.item).to.include(RAW);
@@ -88,7 +90,7 @@ describe('uploads of source maps', function () {
     ]);
   });
 
-  it('finds maps by release and address, of the event’s dist or of none', async () => {
+  it('finds maps by release and URL, with the event’s dist or without dist', async () => {
     await fixture.upload(filesOf(app, null), { projects: ['shop'], version: 'shop@1.4.2' });
     await fixture.report(app, { release: 'shop@1.4.2', dist: 'web' });
     await fixture.report(app, { release: 'shop@1.4.3' });
@@ -96,7 +98,7 @@ describe('uploads of source maps', function () {
     expect(items.map(({ item }) => item['file_path'])).to.have.members(['src/cart.js', SCRIPT]);
   });
 
-  it('takes single files of a release, as older tools send them', async () => {
+  it('accepts single files of a release from older tools', async () => {
     const files = '/api/0/projects/acme/shop/releases/shop%402.0.0/files/';
     const script = `${app.text}\n//# sourceMappingURL=app.js.map\n`;
     const sent = await fixture.form(files, [
@@ -121,13 +123,13 @@ describe('uploads of source maps', function () {
     expect((await fixture.items())[0]?.item).to.include(REWRITTEN);
   });
 
-  it('separates projects', async () => {
+  it('separates maps of projects', async () => {
     await fixture.upload(filesOf(app, DEBUG_ID));
     await fixture.report(app, debugMeta, 8);
     expect((await fixture.items())[0]?.item).to.include({ ...RAW, project: 'other' });
   });
 
-  it('accepts a token of one project for that project only, also without a named project', async () => {
+  it('accepts a project token for its project only, also without a project in the request', async () => {
     const refused = await fixture.upload(filesOf(app, DEBUG_ID), { projects: ['other'] }, OF_SHOP);
     expect([refused.status, refused.body['error']?.['code']]).to.deep.equal([403, 'insufficient_scope']);
     expect((await fixture.upload(filesOf(app, DEBUG_ID), {}, OF_SHOP)).body['state']).to.equal('ok');
@@ -140,7 +142,7 @@ describe('uploads of source maps', function () {
     expect([unknown.status, unknown.body['error']?.['code']]).to.deep.equal([422, 'unknown_project']);
   });
 
-  it('requests the missing chunks, and recognizes uploaded ones', async () => {
+  it('requests only the missing chunks', async () => {
     const files = filesOf(app, DEBUG_ID);
     const chunks = [sha1('never sent')];
     const asked = await fixture.ask('POST', ASSEMBLE, { checksum: sha1('x'), chunks, projects: ['shop'] });
@@ -152,7 +154,7 @@ describe('uploads of source maps', function () {
     expect(await count('bundles')).to.equal(1);
   });
 
-  it('rejects chunks with a wrong hash, too large ones, and invalid forms', async () => {
+  it('rejects chunks with a wrong hash or size, and invalid forms', async () => {
     const wrong = await fixture.form(CHUNKS, [['file', 'content', sha1('other content')]]);
     expect([wrong.status, wrong.body['error']?.['fields']]).to.deep.equal([
       422,
@@ -177,7 +179,7 @@ describe('uploads of source maps', function () {
     expect(await count('chunks')).to.equal(0);
   });
 
-  it('reports the fault of a bundle, and stores nothing of it', async () => {
+  it('reports an invalid bundle and stores nothing of it', async () => {
     const bytes = Buffer.from('no archive');
     await fixture.form(CHUNKS, [['file', bytes, sha1(bytes)]]);
     const answer = await fixture.ask('POST', ASSEMBLE, {
@@ -189,7 +191,7 @@ describe('uploads of source maps', function () {
     expect([await count('bundles'), await count('pieces'), await count('artifacts')]).to.deep.equal([0, 0, 0]);
   });
 
-  it('reads a hostile map once, and reports why it is unusable', async () => {
+  it('reads a hostile map once and reports why it is unusable', async () => {
     const bad: Built = { ...app, map: '{"version":3,"sections":['.repeat(5_000) };
     await fixture.upload(filesOf(bad, DEBUG_ID));
     await fixture.report(app, debugMeta);
@@ -216,7 +218,7 @@ describe('uploads of source maps', function () {
     expect((await fixture.items()).map(({ item }) => item['file_path'])).to.include('src/cart.js');
   });
 
-  it('answers other requests of tools, and requires a credential', async () => {
+  it('responds to other requests of the tools, and requires a credential', async () => {
     const releases = '/api/0/organizations/any/releases/';
     expect((await fixture.ask('POST', releases, { version: 'shop@1', projects: ['shop'] })).status).to.equal(201);
     const put = await fixture.ask('PUT', `${releases}shop%401/`, { dateReleased: '2026-11-24T00:00:00Z' });
@@ -236,7 +238,7 @@ describe('uploads of source maps', function () {
   });
 });
 
-describe('storage of source maps', function () {
+describe('source map storage', function () {
   const DAY_MS = 86_400_000;
   let app: Built;
   let fixture: Fixture;
@@ -253,7 +255,7 @@ describe('storage of source maps', function () {
   const upload = (version: string): Promise<unknown> =>
     fixture.upload(filesOf(app, null), { projects: ['shop'], version });
 
-  it('is limited per project: the oldest is deleted', async () => {
+  it('is limited per project by deleting the oldest maps', async () => {
     fixture = await Fixture.create({ errors: { sourcemap_bytes: 2_500 } });
     for (const version of ['1', '2', '3', '4']) {
       await upload(version);
@@ -266,14 +268,14 @@ describe('storage of source maps', function () {
     expect(pieces).to.equal(kept.length);
   });
 
-  it('rejects an upload above the limit of a project', async () => {
+  it('rejects an upload larger than the project limit', async () => {
     fixture = await Fixture.create({ errors: { sourcemap_bytes: 100 } });
     const { body } = await fixture.upload(filesOf(app, null));
     expect(body['state']).to.equal('error');
     expect(body['detail']).to.match(/^The bundle is larger than all that a project may keep/);
   });
 
-  it('is deleted after its days without use', async () => {
+  it('deletes maps after the configured days without use', async () => {
     fixture = await Fixture.create({ errors: { sourcemap_days: 10 } });
     await upload('used');
     await upload('unused');
@@ -284,7 +286,7 @@ describe('storage of source maps', function () {
     expect(await ids()).to.deep.equal(['used']);
   });
 
-  it('is deleted in time also when it was used while the clock ran ahead', async () => {
+  it('deletes maps on time even if they were used while the clock ran ahead', async () => {
     fixture = await Fixture.create({ errors: { sourcemap_days: 10 } });
     const { clock } = fixture.service;
     await upload('used');
@@ -302,7 +304,7 @@ describe('storage of source maps', function () {
     expect(await ids()).to.deep.equal([]);
   });
 
-  it('contains nothing incomplete of a crash', async () => {
+  it('contains no incomplete upload after a crash', async () => {
     fixture = await Fixture.create();
     await upload('whole');
     const bundles = fixture.service.store.collection<{ id: string; state: string }>('sourcemaps_bundles');
@@ -320,7 +322,7 @@ describe('storage of source maps', function () {
     }
   });
 
-  it('contains no unused chunk for longer than a day', async () => {
+  it('deletes unused chunks after a day', async () => {
     fixture = await Fixture.create();
     await fixture.form(CHUNKS, [['file', 'left behind', sha1('left behind')]]);
     await clean();

@@ -1,4 +1,7 @@
-/** A status page of more monitors than it may have says so, when it is saved and when it has grown (contract 30). */
+/**
+ * A status page of more monitors than it may have says so, when it is saved and when it has grown
+ * (contract 30).
+ */
 import { expect } from 'chai';
 import dashboard from '../../../plugins/dashboard/plugin.js';
 import statuspages from '../../../plugins/statuspages/plugin.js';
@@ -11,7 +14,7 @@ import { HttpFixture } from '../access/http-fixture.js';
 const PAGES = '/api/watchdog/v1/status-pages';
 const LEFT_OUT = 'some of it is left out';
 
-describe('status pages of many monitors', function () {
+describe('status pages with many monitors', function () {
   let fixture: HttpFixture;
   let manage: string;
 
@@ -43,7 +46,7 @@ describe('status pages of many monitors', function () {
     });
   const shown = async (slug: string): Promise<string> => (await fixture.api('GET', `/status-page/${slug}`, null)).text;
 
-  it('are rejected with over 5,000 on save', async () => {
+  it('are rejected on save with over 5,000 monitors', async () => {
     await grow(1, 5_000);
     expect((await make('most')).status).to.equal(201);
     await grow(5_000, 5_001);
@@ -54,7 +57,7 @@ describe('status pages of many monitors', function () {
     });
   });
 
-  it('show on the page above 10,000 that some are omitted', async () => {
+  it('indicate above 10,000 monitors that some are omitted', async () => {
     expect((await make('grown')).status).to.equal(201);
     expect((await make('grown-more')).status).to.equal(201);
     await grow(1, 10_000);

@@ -1,4 +1,7 @@
-/** Status pages with a password: every address of one asks for it, and nothing of the page is answered without it. */
+/**
+ * Status pages with a password: every address of one asks for it, and nothing of the page is
+ * answered without it.
+ */
 import { expect } from 'chai';
 import { waitUntil } from '../../harness.js';
 import { WebSession } from '../../pages/web-session.js';
@@ -16,7 +19,7 @@ const PNG = Buffer.from(
   'base64',
 );
 
-describe('status pages with a password', function () {
+describe('password-protected status pages', function () {
   let service: TestService;
   let token: string;
   let preview: string;
@@ -66,7 +69,7 @@ describe('status pages with a password', function () {
       );
   };
 
-  it('validates the password and never answers it', async () => {
+  it('validate the password and never return it', async () => {
     for (const [password, part] of [
       ['short-1', 'password'],
       ['x'.repeat(201), 'password'],
@@ -93,7 +96,7 @@ describe('status pages with a password', function () {
     await protect(null);
   });
 
-  it('answers nothing of the page by any address, header or method', async () => {
+  it('return nothing of the page for any URL, header or method', async () => {
     const before = await get('/status-page/shop');
     const etag = String(before.headers['etag']);
     expect(before.text).to.include('Payments fail');
@@ -137,7 +140,7 @@ describe('status pages with a password', function () {
     await protect(null);
   });
 
-  it('opens to visitors that entered it, until it is changed, and to no other page', async () => {
+  it('open after the password was entered, until it changes, and for this page only', async () => {
     await protect(PASSWORD);
     const other = { slug: 'other', title: 'Other', published: true, password: PASSWORD };
     expect((await api('POST', '', other)).status).to.equal(201);
@@ -172,7 +175,7 @@ describe('status pages with a password', function () {
     expect((await visitor.get('/status-page/shop')).headers.get('x-robots-tag')).to.equal(null);
   });
 
-  it('takes the form under a separate host, with a token of that host', async () => {
+  it('accept the form on a custom domain, with a token of that domain', async () => {
     await protect(PASSWORD);
     const at = (path: string, headers: Record<string, string> = {}, method = 'GET', body?: string) =>
       requestAt(service.url, path, { host: HOST, ...headers }, method, body);
@@ -197,7 +200,7 @@ describe('status pages with a password', function () {
     await protect(null);
   });
 
-  it('opens feeds and the badge by HTTP Basic with any user name, and slows guesses down', async () => {
+  it('accept HTTP Basic with any user name for feeds and badge, and throttle guesses', async () => {
     await protect(PASSWORD);
     for (const path of ADDRESSES)
       for (const user of ['reader', ''])
@@ -212,7 +215,7 @@ describe('status pages with a password', function () {
     await protect(null);
   });
 
-  it('is set and removed in the form of the page', async () => {
+  it('have their password set and removed in the page form', async () => {
     const admin = new WebSession(service.url);
     expect(await admin.signIn(ADMIN_ACCOUNT.username, ADMIN_ACCOUNT.password)).to.equal(303);
     const made = await admin.post('/status-pages/new', {

@@ -1,6 +1,7 @@
 /**
- * Status pages of the whole service, as visitors meet them: by their address and by a host of their own, with their
- * feeds, badge and logo; and what none of them ever shows (contract 30, badges and status pages).
+ * Status pages of the whole service, as visitors meet them: by their address and by a host of their
+ * own, with their feeds, badge and logo; and what none of them ever shows (contract 30, badges and
+ * status pages).
  */
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { gunzipSync } from 'node:zlib';
@@ -72,7 +73,7 @@ for (const engine of durableEngines) {
     const shows = (what: string, path = ''): Promise<unknown> =>
       waitUntil(`the page shows ${what}`, async () => (await page(path)).text.includes(what));
 
-    it('is visible once it is published, under the given names only', async () => {
+    it('are visible once published, under the configured names only', async () => {
       const made = await api('POST', '', {
         slug: 'shop',
         title: 'Shop <status>',
@@ -132,8 +133,9 @@ for (const engine of durableEngines) {
       expect((await page('/brand.css')).text).to.equal(':root{--brand:#0a6640;--brand-ink:#ffffff}');
     });
 
-    it('returns the same compressed bytes to everyone, and 304 for a current tag', async () => {
-      // Within its first half second a monitor counts as not watched: the page changes once more by itself.
+    it('return the same compressed bytes to everyone, and 304 for a current ETag', async () => {
+      // Within its first half second a monitor counts as not watched: the page changes once more by
+      // itself.
       const watched = async (): Promise<boolean> => (await page()).text.split('100% up').length === 3;
       await waitUntil('both components were watched', watched);
       const plain = await page();
@@ -151,7 +153,7 @@ for (const engine of durableEngines) {
       expect(plain.headers['x-request-id']).not.to.equal(known.headers['x-request-id']);
     });
 
-    it('shows incidents and planned work in plain words', async () => {
+    it('show incidents and planned work in plain language', async () => {
       const incident = await api('POST', '/shop/announcements', {
         kind: 'incident',
         title: 'Payments fail & wait',
@@ -202,7 +204,7 @@ for (const engine of durableEngines) {
       expect([(list.body['items'] as object[]).length, list.body['has_more']]).to.deep.equal([1, true]);
     });
 
-    it('shows the worst of its monitors on the page, the badge and a separate host', async () => {
+    it('show the worst monitor state on the page, the badge and a custom domain', async () => {
       await service.request('POST', '/api/watchdog/v1/ping', token, { source: 'db-9', status: 'warning' });
       await shows('Degraded');
       await waitUntil('the badge follows', async () => (await page('/badge.svg')).text.includes('degraded'));
@@ -218,7 +220,8 @@ for (const engine of durableEngines) {
       const at = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
         get(service.url, { host: HOST, ...headers }, method, path);
       expect((await at('/login')).status).to.equal(200);
-      // A host that shows a page shows nothing else: nobody takes over another name of the service with a token.
+      // A host that shows a page shows nothing else: nobody takes over another name of the service
+      // with a token.
       await service.createProject('mine');
       const bound = await service.createToken('watchdog:manage', 'mine');
       const own = { slug: 'mine', title: 'Mine' };
@@ -281,7 +284,7 @@ for (const engine of durableEngines) {
       expect((taken.body['error'] as { fields: object }).fields).to.have.keys('host');
     });
 
-    it('accepts pictures as a logo and no active content', async () => {
+    it('accept images as a logo, and reject active content', async () => {
       const put = (bytes: Buffer, type = 'application/octet-stream') =>
         fetch(`${service.url}${PAGES}/shop/logo`, {
           method: 'PUT',
@@ -301,7 +304,7 @@ for (const engine of durableEngines) {
       expect(logo.bytes.equals(PNG)).to.equal(true);
     });
 
-    it('is created and published on pages, its logo by a form', async () => {
+    it('can be created and published in the UI, with a logo upload', async () => {
       const admin = new WebSession(service.url);
       expect(await admin.signIn(ADMIN_ACCOUNT.username, ADMIN_ACCOUNT.password)).to.equal(303);
       const made = await admin.post('/status-pages/new', {
@@ -348,7 +351,7 @@ for (const engine of durableEngines) {
         expect(audit, what).to.include(what);
     });
 
-    it('shows a token of one project that project’s pages alone', async () => {
+    it('are limited to the project of a project token', async () => {
       await service.createProject('other');
       const bound = await service.createToken('watchdog:manage', 'other');
       const list = await service.request('GET', PAGES, bound);
@@ -360,7 +363,7 @@ for (const engine of durableEngines) {
       expect((await service.request('POST', PAGES, reader, foreign)).status).to.equal(403);
     });
 
-    it('is deleted with its announcements', async () => {
+    it('are deleted with their announcements', async () => {
       expect((await api('DELETE', '/shop')).body).to.deep.include({ deleted: true });
       await waitUntil('the page is gone', async () => (await page()).status === 404);
       expect((await api('GET', '/shop')).status).to.equal(404);

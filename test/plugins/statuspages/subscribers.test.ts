@@ -1,4 +1,7 @@
-/** Subscribers of status pages, with a real mail server: entered, confirmed, told, unsubscribed, seen and removed. */
+/**
+ * Subscribers of status pages, with a real mail server: entered, confirmed, told, unsubscribed,
+ * seen and removed.
+ */
 import { expect } from 'chai';
 import { waitUntil } from '../../harness.js';
 import { WebSession } from '../../pages/web-session.js';
@@ -7,7 +10,7 @@ import { ADMIN_ACCOUNT, TestService } from '../../support/service.js';
 
 const PAGES = '/api/watchdog/v1/status-pages';
 
-describe('subscribers of status pages', function () {
+describe('status page subscribers', function () {
   const mail = new MailServer();
   let service: TestService;
   let token: string;
@@ -64,7 +67,7 @@ describe('subscribers of status pages', function () {
   const list = async (slug = 'shop') =>
     (await api('GET', `/${slug}/subscribers`)).body['items'] as { id: string; email: string; confirmed: boolean }[];
 
-  it('confirms an address by a form behind a link, and not by the link alone', async () => {
+  it('confirm an address by a form behind the link, not by the link alone', async () => {
     const asked = await subscribe('Ada@example.com');
     expect(asked.text).to.include('Look into your mailbox').and.not.include('Ada@');
     const path = await linkTo('Ada@example.com', CONFIRM);
@@ -80,7 +83,7 @@ describe('subscribers of status pages', function () {
     expect(stored).not.to.include(path.split('/').at(-1));
   });
 
-  it('answers a known address, an unknown one and one that is asked too often the same', async () => {
+  it('get the same response for existing, new and too frequent addresses', async () => {
     const texts = new Set<string>();
     const plain = (text: string): string => text.replaceAll(/value="[^"]*"/g, '');
     for (const email of ['ada@EXAMPLE.com', 'nobody@example.com']) texts.add(plain((await subscribe(email)).text));
@@ -92,7 +95,7 @@ describe('subscribers of status pages', function () {
     expect((await subscribe('no address')).status).to.equal(422);
   });
 
-  it('sends one mail for each step of an incident, with a way to unsubscribe by one click', async () => {
+  it('receive one mail per incident step, with one-click unsubscribe', async () => {
     const id = await announce({ title: 'Payments fail', text: 'Cards are <b>refused</b>.\nWe look.' });
     await waitUntil('the first mail', () => mail.raw.length === 1);
     for (const [state, text] of [
@@ -127,7 +130,7 @@ describe('subscribers of status pages', function () {
     expect(view[0]).not.to.have.any.keys('mails', 'mails_at', 'mail_due_at');
   });
 
-  it('tells of planned work when it is announced, begins and ends, and unsubscribes by the link of a mail', async () => {
+  it('are notified of planned work when announced, started and ended, with an unsubscribe link', async () => {
     await make('disks', 'Disks', { timezone: 'Europe/Zurich' });
     await enter('bob@example.com', 'disks');
     const soon = (ms: number): string => new Date(Date.now() + ms).toISOString();
@@ -159,7 +162,7 @@ describe('subscribers of status pages', function () {
     expect((await api('DELETE', `/disks/announcements/${id}`)).status).to.equal(200);
   });
 
-  it('sends nothing of a page that is withdrawn or takes no subscribers', async () => {
+  it('receive nothing from a page that is withdrawn or has subscriptions disabled', async () => {
     await make('quiet', 'Quiet');
     await enter('cy@example.com', 'quiet');
     await api('PATCH', '/quiet', { published: false });
@@ -181,7 +184,7 @@ describe('subscribers of status pages', function () {
     }
   });
 
-  it('keeps the form behind the password of the page', async () => {
+  it('reach the form only with the password of the page', async () => {
     await make('closed', 'Closed page', { password: 'only for customers' });
     const got = await fetch(`${service.url}/status-page/closed/subscribe`, { redirect: 'manual' });
     expect([got.status, got.headers.get('location')]).to.deep.equal([303, '/status-page/closed']);
@@ -198,14 +201,14 @@ describe('subscribers of status pages', function () {
     expect((await visitor.get('/status-page/closed/subscribe')).text).to.include('type="email"');
   });
 
-  it('slows an address down that subscribes again and again', async () => {
+  it('are throttled per address that subscribes repeatedly', async () => {
     const statuses: number[] = [];
     for (let i = 0; i < 12 && !statuses.includes(429); i++)
       statuses.push((await subscribe(`many-${i}@example.com`)).status);
     expect(statuses.at(-1)).to.equal(429);
   });
 
-  it('shows addresses to those who manage the page alone, removes and exports them without formulas', async () => {
+  it('are shown to managers of the page only, and are removed and exported without formulas', async () => {
     const reader = await service.createToken('watchdog:read');
     expect((await service.request('GET', `${PAGES}/shop/subscribers`, reader)).status).to.equal(403);
     await service.createProject('other');
@@ -230,15 +233,15 @@ describe('subscribers of status pages', function () {
     expect((await admin.get('/audit')).text).to.not.include('nobody@example.com');
   });
 
-  it('goes with the page, together with what is not sent yet', async () => {
+  it('are deleted with the page, together with unsent mails', async () => {
     await make('gone', 'Gone');
     await api('DELETE', '/gone');
     expect((await api('GET', '/gone/subscribers')).status).to.equal(404);
   });
 });
 
-describe('subscribers of status pages without a mail server', function () {
-  it('cannot be switched on, and the answer names what to configure', async () => {
+describe('status page subscribers without a mail server', function () {
+  it('cannot be enabled, and the error names the missing configuration', async () => {
     const service = await TestService.createInProcess({});
     try {
       const token = await service.createToken('watchdog:manage');

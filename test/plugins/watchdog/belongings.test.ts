@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { createProjectUsage } from '../../../plugins/watchdog/project-cleanup.js';
 import { ANYONE, memoryFixture } from './fixture.js';
 
-describe('watchdog: the monitors of a project', () => {
-  it('do not keep it once they are deleted, also while an event of theirs is pending', async () => {
+describe('watchdog: monitors of a project', () => {
+  it('do not block its deletion once they are deleted, even with a pending event', async () => {
     let tell = (): void => undefined;
     const telling = new Promise<void>((resolve) => (tell = resolve));
     const fixture = await memoryFixture((deps) => {

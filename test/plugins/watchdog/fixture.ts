@@ -1,4 +1,6 @@
-/** The services of the watchdog over a store of the test's choice, with a clock that the test moves. */
+/**
+ * The services of the watchdog over a store of the test's choice, with a clock that the test moves.
+ */
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
 import { ContainerScope } from '../../../kernel/container.js';

@@ -9,7 +9,7 @@ import { waitUntil } from '../../harness.js';
 import { HttpFixture } from '../access/http-fixture.js';
 import { Receiver, status } from '../webhooks/receiver.js';
 
-describe('numbers of watchdog and webhooks', function () {
+describe('metrics of watchdog and webhooks', function () {
   let fixture: HttpFixture;
   let metrics: PrometheusMetrics;
   let to: Receiver;
@@ -30,7 +30,7 @@ describe('numbers of watchdog and webhooks', function () {
 
   const lines = async (): Promise<string[]> => (await metrics.render()).split('\n');
 
-  it('every series is there from the start', async () => {
+  it('exposes every series from startup', async () => {
     const states = ['up', 'warning', 'down', 'unknown', 'stopped', 'maintenance'];
     const outcomes = ['success', 'retrying', 'exhausted', 'held', 'blocked'];
     expect(await lines()).to.include.members([
@@ -46,7 +46,7 @@ describe('numbers of watchdog and webhooks', function () {
     ]);
   });
 
-  it('has numbers of each monitor only where that is switched on', async () => {
+  it('exposes metrics per monitor only where enabled', async () => {
     const token = await fixture.token(['watchdog:ping']);
     const beat = { source: 'web-1', metrics: { response_ms: 250, cert_days: 12 } };
     await fixture.api('POST', '/api/watchdog/v1/ping', token, beat);

@@ -1,4 +1,7 @@
-/** The services of the webhooks plugin over a store of the test's choice, with the real network adapter. */
+/**
+ * The services of the webhooks plugin over a store of the test's choice, with the real network
+ * adapter.
+ */
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { DataCipher } from '../../../adapters/node/cipher.js';
 import { SystemClock } from '../../../adapters/node/clock.js';

@@ -6,7 +6,7 @@ const TOKEN = `svc_live_${'a'.repeat(43)}`;
 const live = { hasLiveToken: async (text: string) => text.includes(TOKEN) };
 
 describe('ports/domain/live-tokens: fields with live tokens', () => {
-  it('names each field that holds one, in lists, members and their names', async () => {
+  it('lists each field with a live token, in arrays, properties and property names', async () => {
     expect(
       await findLiveTokenFields(live, {
         title: TOKEN,
@@ -17,7 +17,7 @@ describe('ports/domain/live-tokens: fields with live tokens', () => {
     ).to.deep.equal({ title: LIVE_TOKEN_MESSAGE, tags: LIVE_TOKEN_MESSAGE, context: LIVE_TOKEN_MESSAGE });
   });
 
-  it('visits no byte of what is handed over as bytes, however deep it lies', async () => {
+  it('never reads properties of binary data at any depth', async () => {
     const visited: string[] = [];
     const bytes = Buffer.from('{}');
     Object.defineProperty(bytes, 'seen', { enumerable: true, get: () => visited.push('a member of the bytes') });

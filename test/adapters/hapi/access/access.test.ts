@@ -17,7 +17,7 @@ const outcome = (answer: Asked): string =>
 const DENIED = '403 insufficient_scope';
 const UNKNOWN = '401 unauthorized';
 
-describe('hapi: who may call', () => {
+describe('hapi: authorization', () => {
   let test: TestServer;
   let parsed: boolean;
   before(async () => {
@@ -114,14 +114,14 @@ describe('hapi: who may call', () => {
     ['bare-shared', 'unknown', '401 unauthorized'],
   ];
   for (const [path, bearer, expected] of table) {
-    it(`${path} with ${bearer ?? 'nothing'}: ${expected}`, async () => {
+    it(`answers ${path} with credential ${bearer ?? 'nothing'}: ${expected}`, async () => {
       const answer = await test.ask('GET', `/api/t/v1/${path}`, bearer === undefined ? {} : { bearer });
       expect(outcome(answer)).to.equal(expected);
       if (answer.status === 401) expect(answer.headers['www-authenticate']).to.equal('Bearer realm="aos"');
     });
   }
 
-  it('accepts no other scheme, and no session cookie below /api/', async () => {
+  it('rejects other authentication schemes and session cookies below /api/', async () => {
     const basic = await test.ask('GET', '/api/t/v1/read', { headers: { authorization: 'Basic YTpi' } });
     expect(outcome(basic)).to.equal(UNKNOWN);
     const cookie = await test.ask('GET', '/api/t/v1/read', { headers: { cookie: 'svc_session=session-admin' } });
@@ -130,7 +130,7 @@ describe('hapi: who may call', () => {
     expect(lower.status).to.equal(200);
   });
 
-  it('rejects a session route below /api/', async () => {
+  it('rejects the registration of a session route below /api/', async () => {
     let message = '';
     try {
       await TestServer.create({ routes: [route('x', { session: 'admin' })] });
@@ -140,7 +140,7 @@ describe('hapi: who may call', () => {
     expect(message).to.contain('/api/t/v1/x');
   });
 
-  it('reads no body without a credential, and returns 405 before 401', async () => {
+  it('does not read the body without a credential, and returns 405 before 401', async () => {
     parsed = false;
     expect(outcome(await test.ask('POST', '/api/t/v1/post', { json: {} }))).to.equal(UNKNOWN);
     expect(outcome(await test.ask('POST', '/api/t/v1/post', { json: {}, bearer: 'master:other' }))).to.equal(DENIED);
@@ -151,7 +151,7 @@ describe('hapi: who may call', () => {
     expect(outcome(await test.ask('DELETE', '/api/t/v1/post'))).to.equal('405 method_not_allowed');
   });
 
-  it('a session below /api/admin: 401 without, 403 without the form token, 403 for the role, then 200', async () => {
+  it('checks session, form token and role, in this order, on /api/admin (401, 403, 403, 200)', async () => {
     const url = '/api/admin/v1/migrate';
     const as = (role: string, headers: Record<string, string> = {}) => ({
       headers: { cookie: `svc_session=session-${role}`, ...headers },
@@ -174,7 +174,7 @@ describe('hapi: who may call', () => {
     expect(outcome(await test.ask('POST', url, { bearer: 'master:bugs:read' }))).to.equal(DENIED);
   });
 
-  it('accepts the form token as a field of a form or of JSON, and hides it from the handler', async () => {
+  it('accepts the form token as a form or JSON field, and removes it from the input of the handler', async () => {
     const token = Buffer.from('csrf(session-admin)').toString('base64url');
     const form = await test.ask('POST', '/api/admin/v1/migrate', {
       payload: `csrf_token=${token}`,
@@ -193,7 +193,7 @@ describe('hapi: who may call', () => {
     expect([header.status, header.body.body]).to.deep.equal([200, { a: 1 }]);
   });
 
-  it('accepts the credential where the route declares it: header, query, body', async () => {
+  it('accepts the credential where the route declares it: header, query or body', async () => {
     const url = '/api/t/v1/key/7';
     expect(outcome(await test.ask('POST', url, { payload: 'x', headers: { 'x-sentry-auth': 'intake:' } }))).to.equal(
       '200',
@@ -205,7 +205,7 @@ describe('hapi: who may call', () => {
     expect(outcome(await test.ask('POST', url))).to.equal(UNKNOWN);
   });
 
-  it('returns 5xx, not 401, for a failing token store', async () => {
+  it('returns 5xx instead of 401 when the token store fails', async () => {
     expect(outcome(await test.ask('GET', '/api/t/v1/read', { bearer: 'broken' }))).to.equal('500 internal_error');
   });
 });

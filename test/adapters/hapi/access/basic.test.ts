@@ -13,7 +13,7 @@ import { fakeAuthenticator, NO_LIMITS, TestServer } from '../support.js';
 const basic = (text: string | Buffer): string => `Basic ${Buffer.from(text).toString('base64')}`;
 
 describe('hapi: HTTP Basic', () => {
-  it('reads any user name and password', () => {
+  it('parses any user name and password', () => {
     const part = fc.string({ unit: 'grapheme', maxLength: 60 }).filter((text) => !/\p{Cc}/u.test(text));
     const name = part.filter((text) => !text.includes(':'));
     fc.assert(
@@ -37,10 +37,10 @@ describe('hapi: HTTP Basic', () => {
     ['more than 3 KiB', basic(`a:${'x'.repeat(4_000)}`)],
   ];
   for (const [what, header] of malformed) {
-    it(`ignores ${what}`, () => expect(parseBasicCredentials(header)).to.equal(null));
+    it(`ignores a header with ${what}`, () => expect(parseBasicCredentials(header)).to.equal(null));
   }
 
-  describe('as the access of a route', () => {
+  describe('as route authentication', () => {
     const seen: [BasicCredentials | null, BasicRequest][] = [];
     const refusals: RequestRejection[] = [];
     const guard: BasicGuard = {
@@ -79,7 +79,7 @@ describe('hapi: HTTP Basic', () => {
     const ask = (path: string, authorization?: string) =>
       test.ask('GET', path, { headers: { ...(authorization !== undefined && { authorization }) } });
 
-    it('sends a separate challenge, in the envelope', async () => {
+    it('sends its own challenge, in the envelope', async () => {
       const answer = await ask('/files/shop/a.txt');
       expect([answer.status, answer.code]).to.deep.equal([401, 'unauthorized']);
       expect(answer.headers['www-authenticate']).to.equal(
@@ -91,7 +91,7 @@ describe('hapi: HTTP Basic', () => {
       expect(refusals).to.deep.equal([]);
     });
 
-    it('admits whom the guard admits, and hides the credential', async () => {
+    it('admits the users that the guard accepts, and hides the credential from the handler', async () => {
       const answer = await ask('/files/shop/a.txt', basic('ann:right'));
       expect([answer.status, answer.body['principal']]).to.deep.equal([200, { kind: 'basic', username: 'ann' }]);
       expect(answer.body['authorization']).to.equal(null);
@@ -99,7 +99,7 @@ describe('hapi: HTTP Basic', () => {
       expect((await ask('/files/open/a.txt')).body['principal']).to.deep.equal({ kind: 'basic', username: null });
     });
 
-    it('accepts no Bearer, and writes wrong credentials to the security log', async () => {
+    it('rejects Bearer tokens, and writes failed logins to the security log', async () => {
       expect((await ask('/files/shop/a', 'Bearer master:a:b')).status).to.equal(401);
       expect((await ask('/files/shop/a', basic('ann:wrong'))).status).to.equal(401);
       expect(refusals.map(({ what, path }) => [what, path])).to.deep.equal([
@@ -108,7 +108,7 @@ describe('hapi: HTTP Basic', () => {
       ]);
     });
 
-    it('returns 403, 404 and 429 as the guard does', async () => {
+    it('returns 403, 404 and 429 as returned by the guard', async () => {
       const never = await ask('/files/.ht/x');
       expect([never.status, never.code]).to.deep.equal([403, 'insufficient_scope']);
       expect((await ask('/files/hidden/x')).status).to.equal(404);
@@ -118,24 +118,24 @@ describe('hapi: HTTP Basic', () => {
       expect(never.headers).not.to.have.property('www-authenticate');
     });
 
-    it('counts 401 answers per address; a valid credential still passes', async () => {
+    it('counts 401 responses per address, and still accepts a valid credential', async () => {
       for (const status of [401, 401, 429]) expect((await ask('/files/shop/a')).status).to.equal(status);
       expect((await ask('/files/shop/a', basic('ann:right'))).status).to.equal(200);
     });
 
-    it('counts the call before the guard works', async () => {
+    it('counts the call before it runs the guard', async () => {
       for (let i = 0; i < 5; i++) expect((await ask('/files/open/a')).status).to.equal(200);
       const refused = await ask('/files/open/a');
       expect([refused.status, refused.headers['ratelimit-limit']]).to.deep.equal([429, '5']);
       expect(seen).to.have.length(5);
     });
 
-    it('answers another method with 405 before any 401', async () => {
+    it('returns 405 for another method before any 401', async () => {
       const answer = await test.ask('POST', '/files/shop/a', { json: {} });
       expect([answer.status, answer.headers['allow']]).to.deep.equal([405, 'GET, HEAD']);
     });
 
-    it('cannot be combined with other access', async () => {
+    it('rejects a combination with other access rules', async () => {
       const both: RouteSpec = { ...route, access: [{ basic: guard }, { anyToken: true }] };
       let thrown: unknown = null;
       await TestServer.create({ routes: [both] }).catch((error: unknown) => (thrown = error));

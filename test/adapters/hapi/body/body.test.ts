@@ -24,7 +24,7 @@ const item = joi.object({
   at: joi.object({ x: joi.number().required() }),
 });
 
-describe('hapi: bodies', () => {
+describe('hapi: request bodies', () => {
   let test: TestServer;
   before(async () => {
     test = await TestServer.create(
@@ -81,13 +81,13 @@ describe('hapi: bodies', () => {
     ['a damaged body', 'no gzip', { 'content-encoding': 'gzip' }, ''],
     ['a body in an unknown encoding', 'x', { 'content-encoding': 'snappy' }, ''],
   ] as const)
-    it(`passes the beginning of ${what} where a route stores no more`, async () => {
+    it(`passes the first bytes of ${what} to a route that stores only a prefix`, async () => {
       const taken = await send('beginning', payload, 'text/plain', headers);
       expect([taken.status, taken.body['text']]).to.deep.equal([200, text]);
       expect((await send('beginning', 'next', 'text/plain')).body['text'], 'the connection goes on').to.equal('next');
     });
 
-  it('reports every wrong field, and rejects numbers and booleans written as text', async () => {
+  it('reports every invalid field, and rejects numbers and booleans sent as strings', async () => {
     const wrong = await send('item', '{"size":"5","on":"true","kind":"c","tags":["a",1],"at":{}}');
     expect([wrong.status, wrong.code]).to.deep.equal([422, 'validation_failed']);
     expect(wrong.fields).to.deep.equal({
@@ -100,7 +100,7 @@ describe('hapi: bodies', () => {
     });
   });
 
-  it('accepts arrays only where the schema does', async () => {
+  it('accepts arrays only where the schema allows them', async () => {
     expect((await send('item', '[{"name":"x"}]')).code).to.equal('invalid_json');
     expect((await send('many', '[{"name":"x"},{"name":"y"}]')).body.body).to.have.length(2);
     expect((await send('many', '[{"name":"x"},{}]')).code).to.equal('validation_failed');
@@ -127,7 +127,7 @@ describe('hapi: bodies', () => {
     });
   }
 
-  it('returns invalid_request for a bad body of a bare route: 422, or 400 where it is not a JSON object', async () => {
+  it('returns invalid_request on a bare route: 400 unless the body is a JSON object, else 422', async () => {
     for (const [payload, status] of [
       ['{', 400],
       ['[]', 400],
@@ -141,7 +141,7 @@ describe('hapi: bodies', () => {
     }
   });
 
-  it('tolerates a byte order mark, 64 levels, and text that is not ASCII', async () => {
+  it('accepts a byte order mark, 64 levels of nesting, and non-ASCII text', async () => {
     expect((await send('item', '\ufeff{"name":"ü€😀"}')).body['body']?.['name']).to.equal('ü€😀');
     expect((await send('any', `{"a":${'['.repeat(63)}"[[[["${']'.repeat(63)}}`)).status).to.equal(200);
   });
@@ -174,7 +174,7 @@ describe('hapi: bodies', () => {
     expect((await send('loose', '{}', 'text/plain')).status).to.equal(200);
   });
 
-  it('accepts a missing optional body', async () => {
+  it('accepts a missing body when it is optional', async () => {
     const none = await test.ask('POST', '/api/t/v1/optional', { bearer });
     expect(none.body.body).to.deep.equal({ a: 7 });
     expect((await send('optional', '{"a":1}')).body.body).to.deep.equal({ a: 1 });
@@ -207,7 +207,7 @@ describe('hapi: bodies', () => {
     ).to.equal('unsupported_media_type');
   });
 
-  it('inflates zstd where Node supports it, else lists what it accepts', async () => {
+  it('inflates zstd when Node supports it, and otherwise lists the accepted encodings', async () => {
     const json = '{"name":"x"}';
     const zstd = { 'content-encoding': 'zstd' };
     if (zstdCompressSync === undefined) {
@@ -225,7 +225,7 @@ describe('hapi: bodies', () => {
     expect([damaged.status, damaged.code]).to.deep.equal([400, 'invalid_request']);
   });
 
-  it('stops inflating at the limit, and returns 400 for damaged data', async () => {
+  it('stops inflating at the limit, and returns 400 for corrupt data', async () => {
     const bomb = gzipSync(Buffer.alloc(20 * KIB * KIB, 0x20));
     expect(bomb.length).to.be.below(64 * KIB);
     const large = await send('inflate', bomb, 'application/json', { 'content-encoding': 'gzip' });
@@ -246,12 +246,12 @@ describe('hapi: bodies', () => {
     expect((await test.ask('POST', '/api/t/v1/raw', { bearer })).body.bytes).to.equal(0);
   });
 
-  it('returns 413 for a large declared length', async () => {
+  it('returns 413 for a Content-Length above the limit', async () => {
     const large = await send('any', `{"a":"${'x'.repeat(70 * KIB)}"}`);
     expect([large.status, large.code]).to.deep.equal([413, 'payload_too_large']);
   });
 
-  it('rejects too many values', async () => {
+  it('rejects a body with too many values', async () => {
     const roomy = await TestServer.create({ routes: [post('any', {})] });
     const many = await roomy.ask('POST', '/api/t/v1/any', {
       bearer,
@@ -260,7 +260,7 @@ describe('hapi: bodies', () => {
     expect([many.status, many.code]).to.deep.equal([400, 'invalid_json']);
   });
 
-  describe('over sockets', () => {
+  describe('over raw sockets', () => {
     const head = (path: string, more: string[]): string =>
       [
         `POST /api/t/v1/${path} HTTP/1.1`,
@@ -273,7 +273,7 @@ describe('hapi: bodies', () => {
       ].join('\r\n');
     const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
 
-    it('returns 413 as soon as a chunked body is too large, and reads on so that the response arrives', async () => {
+    it('returns 413 as soon as a chunked body is too large, and drains it so that the response arrives', async () => {
       const connection = test.connect();
       await connection.write(head('any', ['Transfer-Encoding: chunked']));
       for (let i = 0; i < 200; i++) await connection.write(chunk('x'.repeat(16 * KIB)));
@@ -295,7 +295,7 @@ describe('hapi: bodies', () => {
       connection.close();
     });
 
-    it('returns 413 or 401 for a declared length before the body arrives', async () => {
+    it('returns 413 or 401 by Content-Length before the body arrives', async () => {
       for (const [path, code] of [['any', 'payload_too_large']] as const) {
         const connection = test.connect();
         await connection.write(head(path, ['Content-Length: 100000000']));
@@ -309,7 +309,7 @@ describe('hapi: bodies', () => {
       stranger.close();
     });
 
-    it('sends 100 Continue only to permitted requests', async () => {
+    it('sends 100 Continue only for permitted requests', async () => {
       const welcome = test.connect();
       await welcome.write(head('any', ['Content-Length: 2', 'Expect: 100-continue']));
       await welcome.until(({ received }) => received.includes('100 Continue'));
@@ -336,7 +336,7 @@ describe('hapi: bodies', () => {
       await hasty.stop();
     });
 
-    it('survives a client that disconnects in the middle', async () => {
+    it('survives a client that disconnects mid-request', async () => {
       const connection = test.connect();
       await connection.write(head('any', ['Content-Length: 20']) + '{"a":');
       connection.close();
@@ -345,7 +345,7 @@ describe('hapi: bodies', () => {
       expect(test.log.lines.filter(({ level }) => level === 'error')).to.deep.equal([]);
     });
 
-    it('answers invalid HTTP in the envelope', async () => {
+    it('returns an envelope for invalid HTTP', async () => {
       for (const [status, bytes] of [
         [400, 'nonsense\r\n\r\n'],
         [400, 'GET / HTTP/1.1\r\nHost: x\r\nBad Header: 1\r\n\r\n'],
@@ -361,7 +361,7 @@ describe('hapi: bodies', () => {
       }
     });
 
-    it('returns 400 for a broken chunk', async () => {
+    it('returns 400 for a malformed chunk', async () => {
       const connection = test.connect();
       await connection.write(head('any', ['Transfer-Encoding: chunked']) + 'zz\r\n');
       await connection.until(({ closed }) => closed);
@@ -369,7 +369,7 @@ describe('hapi: bodies', () => {
       expect(connection.received).to.contain('"invalid_request"');
     });
 
-    it('answers pipelined requests in order, also when garbage follows', async () => {
+    it('answers pipelined requests in order, even when garbage follows', async () => {
       const connection = test.connect();
       const one = (a: number): string => head('optional', ['Content-Length: 7']) + `{"a":${a}}`;
       await connection.write(one(1) + one(2) + one(3) + 'garbage\r\n\r\n');
@@ -378,7 +378,7 @@ describe('hapi: bodies', () => {
       expect(order).to.deep.equal(['"a":1', '"a":2', '"a":3', 'invalid_request']);
     });
 
-    it('answers an absolute address and a bare asterisk', async () => {
+    it('answers an absolute request URI and an asterisk', async () => {
       const absolute = test.connect();
       await absolute.write('GET http://elsewhere/api/nowhere HTTP/1.1\r\nHost: Elsewhere:80\r\n\r\n');
       await absolute.until(({ received }) => received.includes('not_found'));

@@ -9,7 +9,7 @@ import { getCpuTimeMs } from '../../../support/cpu-time.js';
 
 const json = async (value: unknown): Promise<unknown> => parseJson(Buffer.from(JSON.stringify(value)));
 
-describe('hapi: parsers', () => {
+describe('hapi: body parsers', () => {
   it('parses what JSON.stringify writes', async () => {
     const value = fc.jsonValue({ maxDepth: 20 }).filter((sample) => !JSON.stringify(sample).includes('__proto__'));
     await fc.assert(
@@ -19,7 +19,7 @@ describe('hapi: parsers', () => {
     );
   });
 
-  it('never throws, for any bytes', async () => {
+  it('never throws for any bytes', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), async (bytes) => {
         const value = await parseJson(Buffer.from(bytes));
@@ -28,7 +28,7 @@ describe('hapi: parsers', () => {
     );
   });
 
-  it('rejects 100,000 levels anywhere, of any kind, before parsing', async () => {
+  it('rejects 100,000 levels of nesting of any kind, anywhere, before parsing', async () => {
     const deep = (open: string, close: string): string => open.repeat(100_000) + '1' + close.repeat(100_000);
     for (const nested of [
       deep('[', ']'),
@@ -45,13 +45,13 @@ describe('hapi: parsers', () => {
     }
   });
 
-  it('treats brackets within texts as text', async () => {
+  it('treats brackets within strings as text', async () => {
     for (const text of ['['.repeat(1_000), '{'.repeat(100), '\\"['.repeat(100)]) {
       expect(await json({ text, list: [[text]] })).to.deep.equal({ text, list: [[text]] });
     }
   });
 
-  it('parses large arrays element by element, to the same value', async () => {
+  it('parses large arrays element by element, with the same result as JSON.parse', async () => {
     const element = { text: 'x,]"\\'.repeat(1_000), list: [[1, { a: '[' }], []], '': null };
     const large = Array.from({ length: 300 }, (_, i) => ({ ...element, i }));
     expect(await json(large)).to.deep.equal(large);
@@ -73,7 +73,7 @@ describe('hapi: parsers', () => {
     });
   }
 
-  it('parses large objects and texts in pieces, to what JSON.parse makes of them', async function () {
+  it('parses large objects and strings in chunks, with the same result as JSON.parse', async function () {
     const part = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.jsonValue({ maxDepth: 3 }).filter((sample) => !JSON.stringify(sample).includes('__proto__')),
@@ -121,7 +121,7 @@ describe('hapi: parsers', () => {
     });
   }
 
-  it('keeps the last of two members with one name, in large objects too', async () => {
+  it('uses the last of two members with the same name, including in large objects', async () => {
     const long = 'y'.repeat(400_000);
     expect(await parseJson(Buffer.from(`{"a":1,"b":"${long}","a":2}`))).to.deep.equal({ a: 2, b: long });
     expect(await parseJson(Buffer.from(`{"__proto__":{"x":1},"b":"${long}"}`))).to.deep.equal({ b: long });
@@ -152,7 +152,8 @@ describe('hapi: parsers', () => {
         look();
       }
       expect(await parsed).to.deep.equal(value);
-      // Both in processor time of this thread, so that a slow machine changes neither's part of the other.
+      // Both in processor time of this thread, so that a slow machine changes neither's part of the
+      // other.
       expect(longest, `of ${seen - began} ms`).to.be.below((seen - began) / 3);
     });
   }
@@ -169,7 +170,7 @@ describe('hapi: parsers', () => {
     expect(turns).to.be.above(2);
   });
 
-  it('parses forms, with repeated fields as lists and no prototype', () => {
+  it('parses forms into objects without a prototype, with repeated fields as lists', () => {
     expect(parseForm(Buffer.from('a=1&b=x+y%20%C3%BC&a=2&a=3&__proto__=z&c'))).to.deep.equal({
       a: ['1', '2', '3'],
       b: 'x y ü',
@@ -179,7 +180,7 @@ describe('hapi: parsers', () => {
     fc.assert(fc.property(fc.string(), (text) => void parseForm(Buffer.from(text))));
   });
 
-  it('reads back the cookies it writes, and survives any header', () => {
+  it('parses the cookies that it writes, and tolerates any header', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (value) => {
         const header = formatSetCookie({ name: 'svc_x', value }, false);
@@ -198,7 +199,7 @@ describe('hapi: parsers', () => {
     expect(parseCookies('__Host-__proto__=a; __Host-=b', true)).to.deep.equal({});
   });
 
-  it('trusts proxies from the right, as far as they are configured', () => {
+  it('trusts proxies from the right, up to the configured number', () => {
     const read = createAddressResolver(['10.0.0.0/8', '::1', '2001:db8::/32']);
     const cases: [peer: string, forwarded: string | undefined, address: string][] = [
       ['1.2.3.4', '5.6.7.8', '1.2.3.4'],

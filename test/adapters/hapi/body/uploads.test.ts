@@ -21,9 +21,12 @@ const part = (name: string, value: string | Buffer, more = ''): Buffer =>
 const form = (...parts: Buffer[]): Buffer => Buffer.concat([...parts, Buffer.from(`--${B}--\r\n`)]);
 const FORM = `multipart/form-data; boundary=${B}`;
 
-describe('hapi: streamed bodies', () => {
+describe('hapi: streamed request bodies', () => {
   let test: TestServer;
-  /** The same with a least rate that is soon judged: for what is sent to it in one piece, or is to be refused. */
+  /**
+   * The same with a least rate that is soon judged: for what is sent to it in one piece, or is to
+   * be refused.
+   */
   let hasty: TestServer;
   const thrown: unknown[] = [];
   let taken = 0;
@@ -116,7 +119,7 @@ describe('hapi: streamed bodies', () => {
     return client;
   };
 
-  it('passes the body on as it arrives', async () => {
+  it('streams the body to the handler as it arrives', async () => {
     const bytes = randomBytes(3 * MIB);
     const whole = await send(bytes);
     expect(whole.body).to.deep.include({
@@ -149,7 +152,7 @@ describe('hapi: streamed bodies', () => {
     expect(alone.body).to.deep.include({ sha: sha(bytes), fields: {} });
   });
 
-  it('reads any content of a form, in any chunks', async () => {
+  it('parses any form content, split into chunks of any size', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uint8Array({ maxLength: 300 }),
@@ -172,7 +175,7 @@ describe('hapi: streamed bodies', () => {
     );
   });
 
-  it('rejects a body that is too large: immediately by its declared length, else at the limit', async () => {
+  it('rejects a body above the limit: by its Content-Length immediately, otherwise at the limit', async () => {
     const declared = await raw(`Content-Type: application/gzip\r\nContent-Length: ${LIMIT + 1}`);
     await declared.until(({ received }) => received.includes('payload_too_large'));
     expect(declared.received).to.match(/^HTTP\/1.1 413 /);
@@ -186,7 +189,7 @@ describe('hapi: streamed bodies', () => {
     expect(atLimit.status).to.equal(200);
   });
 
-  it('rejects other types and encodings with 415', async () => {
+  it('returns 415 for other types and encodings', async () => {
     expect(code(await send(Buffer.from('x'), { 'content-type': 'application/json' }))).to.equal(
       '415 unsupported_media_type',
     );
@@ -215,7 +218,7 @@ describe('hapi: streamed bodies', () => {
     client.close();
   });
 
-  it('responds for a handler that does not read the body', async () => {
+  it('responds when the handler does not read the body', async () => {
     expect(code(await send(Buffer.alloc(4 * MIB), {}, 'busy'))).to.equal('409 conflict');
     expect((await send(Buffer.alloc(4 * MIB), {}, 'half')).body).to.deep.include({ bytes: true });
     expect(
@@ -223,7 +226,7 @@ describe('hapi: streamed bodies', () => {
     ).to.deep.include({ bytes: true });
   });
 
-  it('accepts an upload of a session only with the token in the header', async () => {
+  it('accepts an upload of a session only with the form token in the header', async () => {
     const ask = (headers: Record<string, string>): ReturnType<typeof test.ask> =>
       test.ask('POST', '/api/admin/v1/package', {
         payload: 'x',
@@ -234,7 +237,7 @@ describe('hapi: streamed bodies', () => {
     expect((await ask({ 'x-csrf-token': csrf })).status).to.equal(200);
   });
 
-  it('reads no more than the handler does', async () => {
+  it('reads no more of the body than the handler does', async () => {
     let release!: () => void;
     goOn = new Promise((resolve) => (release = resolve));
     const client = await raw(`Content-Type: application/gzip\r\nContent-Length: ${LIMIT}`);
@@ -252,7 +255,7 @@ describe('hapi: streamed bodies', () => {
     await waitUntil('the handlers know', () => thrown.length === 1);
   });
 
-  it('aborts a body that arrives too slowly, but not for a slow handler', async () => {
+  it('aborts a body that arrives too slowly, but not when the handler is slow', async () => {
     const slow = await raw('Content-Type: application/gzip\r\nTransfer-Encoding: chunked', '1\r\nx\r\n', hasty);
     await slow.until(({ received }) => received.includes('invalid_request'));
     expect(slow.received).to.match(/^HTTP\/1\.1 400 /);
@@ -277,7 +280,7 @@ describe('hapi: streamed bodies', () => {
     }
   });
 
-  describe('hostile forms', () => {
+  describe('malformed forms', () => {
     const refused: [what: string, body: () => Buffer, expected: string][] = [
       ['without the file', () => form(part('notes', 'x')), '422 validation_failed'],
       ['empty', () => form(), '422 validation_failed'],
@@ -330,7 +333,7 @@ describe('hapi: streamed bodies', () => {
       ],
     ];
     for (const [what, body, expected] of refused) {
-      it(`rejects one ${what}`, async () => {
+      it(`rejects a form with ${what}`, async () => {
         const bytes = body();
         const one = bytes.length === 0 ? bytes : new Blob([bytes]).stream();
         expect(code(await send(one, { 'content-type': FORM }))).to.equal(expected);
@@ -344,7 +347,7 @@ describe('hapi: streamed bodies', () => {
       expect(other.body.error.fields).to.deep.equal({ other: 'is no part of this form' });
     });
 
-    it('leaves no descriptor behind', async () => {
+    it('leaks no file descriptor', async () => {
       const descriptors = await openFiles();
       await Promise.all(
         Array.from({ length: 20 }, async () => {

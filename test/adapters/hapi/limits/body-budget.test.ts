@@ -4,8 +4,8 @@ import { BodyBudget, OPEN_BODY_BYTES, type BodyReservation } from '../../../../a
 
 const KIB = 1024;
 
-describe('hapi: the budget of bodies', () => {
-  it('evicts the oldest body of the same owner when its share is exhausted', () => {
+describe('hapi: body budget', () => {
+  it('evicts the oldest body of the same owner when the owner’s share is exhausted', () => {
     const gone: string[] = [];
     const budget = new BodyBudget(1_000 * KIB, 100 * KIB);
     const open = (owner: string, name: string): BodyReservation => budget.open(owner, () => gone.push(name))!;
@@ -20,7 +20,7 @@ describe('hapi: the budget of bodies', () => {
     expect(first.grow(1)).to.equal(false);
   });
 
-  it('evicts a body of the owner with the most when the budget is exhausted', () => {
+  it('evicts a body of the owner with the largest usage when the budget is exhausted', () => {
     const gone: string[] = [];
     const budget = new BodyBudget(200 * KIB, 120 * KIB);
     const open = (owner: string, name: string, bytes: number): boolean =>
@@ -32,7 +32,7 @@ describe('hapi: the budget of bodies', () => {
     expect(gone).to.deep.equal(['b1']);
   });
 
-  it('evicts no body that has arrived', () => {
+  it('does not evict a body that has arrived completely', () => {
     const budget = new BodyBudget(100 * KIB, 100 * KIB);
     const whole = budget.open('a', () => expect.fail('it has arrived'))!;
     expect(whole.grow(80 * KIB)).to.equal(true);
@@ -43,7 +43,7 @@ describe('hapi: the budget of bodies', () => {
     expect(budget.open('b', () => undefined)).to.not.equal(null);
   });
 
-  it('moves a body to another budget with its bytes', () => {
+  it('transfers a body with its bytes to another budget', () => {
     const anonymous = new BodyBudget(100 * KIB, 50 * KIB);
     const known = new BodyBudget(100 * KIB, 50 * KIB);
     const lease = anonymous.open('127.0.0.1', () => undefined)!;

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { FairSlots } from '../../../../adapters/hapi/limits/fair-slots.js';
 
 describe('hapi: slots for expensive work', () => {
-  it('alternates between owners, however many requests one has', async () => {
+  it('alternates between owners, regardless of how many requests each owner has', async () => {
     const slots = new FairSlots(1);
     const order: string[] = [];
     const ask = (owner: string): Promise<void> => slots.run(owner, async () => void order.push(owner));
@@ -14,7 +14,7 @@ describe('hapi: slots for expensive work', () => {
     expect(order).to.deep.equal(['a', 'b', 'c', 'a', 'b', 'a', 'a']);
   });
 
-  it('never exceeds its slots, and continues after failed work', async () => {
+  it('never exceeds its number of slots, and continues after failed work', async () => {
     const slots = new FairSlots(2);
     let now = 0;
     let most = 0;

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { RequestsInFlight } from '../../../../adapters/hapi/limits/requests-in-flight.js';
 
-describe('hapi: requests in flight', () => {
-  it('reserves slots for callers with a credential, for any load of others', () => {
+describe('hapi: in-flight requests', () => {
+  it('reserves slots for callers with a credential under any load from others', () => {
     const inFlight = new RequestsInFlight(32);
     const strangers = Array.from({ length: 40 }, (_, i) => inFlight.acquire(`10.0.0.${i}`));
     expect(strangers.filter((place) => place !== null)).to.have.length(8);

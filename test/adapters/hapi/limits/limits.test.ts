@@ -20,7 +20,7 @@ const statuses = async (times: number, ask: () => Promise<Asked>): Promise<numbe
 };
 
 describe('hapi: rate limits', () => {
-  it('counts per token, refills evenly, and returns when to retry', async () => {
+  it('counts per token, refills evenly, and returns Retry-After', async () => {
     const test = await TestServer.create({ routes: [route('api')] }, { limits: { ...NO_LIMITS, api_per_minute: 3 } });
     const ask = (bearer: string) => test.ask('GET', '/api/t/v1/api', { bearer });
     expect(await statuses(4, () => ask('master#1:'))).to.deep.equal([200, 200, 200, 429]);
@@ -38,7 +38,7 @@ describe('hapi: rate limits', () => {
     expect(await statuses(2, () => ask('master#1:'))).to.deep.equal([200, 429]);
   });
 
-  it('charges an intake for its uncompressed bytes', async () => {
+  it('charges an intake request for its uncompressed bytes', async () => {
     const spec = route('taken', {
       method: 'POST',
       limits: { rate: 'intake', inflate: true, payload: 'raw' },
@@ -59,7 +59,7 @@ describe('hapi: rate limits', () => {
     expect((await send(8_000_000)).status).to.equal(200);
   });
 
-  it('gives each of several processes its share of the limit, and all of it to the last', () => {
+  it('gives each process its share of the limit, and the full limit to the last remaining process', () => {
     const clock = new FakeClock();
     let processes = 3;
     const all = Array.from({ length: 3 }, () => new TokenBuckets(30, 30, clock, () => processes));
@@ -91,7 +91,7 @@ describe('hapi: rate limits', () => {
     expect(first?.take('a')).to.equal(false);
   });
 
-  it('counts sub-tokens with their master', async () => {
+  it('counts sub-tokens towards their master token', async () => {
     const bearer = async (secret: string): Promise<Principal | null> => {
       const [id, parent_id = null] = secret.split('<');
       return { ...(tokenOf(parent_id === null ? 'master' : 'sub') as TokenPrincipal), id: id!, parent_id };
@@ -107,7 +107,7 @@ describe('hapi: rate limits', () => {
     expect(seen).to.deep.equal([200, 200, 200, 429, 429, 200, 200]);
   });
 
-  it('counts pages per session', async () => {
+  it('counts page requests per session', async () => {
     const page: PageSpec = {
       path: '/list',
       title: 'List',
@@ -151,7 +151,7 @@ describe('hapi: rate limits', () => {
     expect((await ask(1)).status).to.equal(200);
   });
 
-  it('counts bulk calls separately, and no probes', async () => {
+  it('counts bulk calls separately, and does not count probes', async () => {
     const test = await TestServer.create(
       {
         routes: [
@@ -167,7 +167,7 @@ describe('hapi: rate limits', () => {
     expect(await statuses(3, () => test.ask('GET', '/api/t/v1/probe'))).to.deep.equal([200, 200, 200]);
   });
 
-  it('counts unauthenticated requests per address, and trusts X-Forwarded-For of trusted proxies only', async () => {
+  it('counts unauthenticated requests per address, with X-Forwarded-For from trusted proxies only', async () => {
     const open = route('open', { access: 'public' });
     const limits = { ...NO_LIMITS, public_per_minute: 2 };
     const ask = (test: TestServer, forwarded: string) =>
@@ -189,7 +189,7 @@ describe('hapi: rate limits', () => {
     expect((await ask(direct, '3.3.3.3')).status).to.equal(429);
   });
 
-  it('returns 429 when the failures are exhausted; valid credentials still pass', async () => {
+  it('returns 429 when the failure limit is exhausted, and still accepts valid credentials', async () => {
     const test = await TestServer.create(
       { routes: [route('api')] },
       { limits: { ...NO_LIMITS, auth_failures_per_minute: 3 } },
@@ -208,7 +208,7 @@ describe('hapi: rate limits', () => {
     expect((await bad()).status).to.equal(401);
   });
 
-  it('forgets the least recently used and stays bounded', () => {
+  it('evicts the least recently used entry and stays bounded', () => {
     const buckets = new TokenBuckets(60, 1, new FakeClock(), () => 1, 3);
     expect(['a', 'b', 'c'].map((key) => buckets.take(key))).to.deep.equal([true, true, true]);
     expect(buckets.take('a')).to.equal(false);
@@ -218,8 +218,8 @@ describe('hapi: rate limits', () => {
   });
 });
 
-describe('hapi: overload and stopping', () => {
-  it('answers 503 overloaded over the cap, but not to probes', async () => {
+describe('hapi: overload and shutdown', () => {
+  it('returns 503 overloaded above the limit, except for probes', async () => {
     let release = (): void => undefined;
     const gate = new Promise<void>((resolve) => (release = resolve));
     const routes = [
@@ -236,7 +236,7 @@ describe('hapi: overload and stopping', () => {
     expect((await test.ask('GET', '/api/t/v1/slow')).status).to.equal(200);
   });
 
-  it('rejects a body above the budget of bodies, and releases that of others', async () => {
+  it('rejects a body above the body budget, and releases the bytes of others', async () => {
     const take = route('take', { method: 'POST', input: { body: joi.object().unknown() }, handle: () => ({}) });
     const test = await TestServer.create({ routes: [take] }, { maxBodyBytesInFlight: 80 * 1024 });
     const ask = (n: number) => test.ask('POST', '/api/t/v1/take', { bearer: 'master:', json: { a: 'x'.repeat(n) } });
@@ -245,7 +245,7 @@ describe('hapi: overload and stopping', () => {
     expect(await statuses(30, () => ask(1_000))).to.deep.equal(Array.from({ length: 30 }, () => 200));
   });
 
-  it('finishes requests under way, rejects new ones, and closes idle connections', async () => {
+  it('finishes in-flight requests on stop, rejects new requests, and closes idle connections', async () => {
     let release = (): void => undefined;
     let entered = (): void => undefined;
     const gate = new Promise<void>((resolve) => (release = resolve));
@@ -269,7 +269,7 @@ describe('hapi: overload and stopping', () => {
     await stopped;
   });
 
-  it('stops in time although a handler never ends', async () => {
+  it('stops within the time limit when a handler never returns', async () => {
     let entered = (): void => undefined;
     const inside = new Promise<void>((resolve) => (entered = resolve));
     const signals: AbortSignal[] = [];
@@ -288,7 +288,7 @@ describe('hapi: overload and stopping', () => {
     await connection.until(({ closed }) => closed && signals[0]?.aborted === true);
   });
 
-  it('ends waiting requests when it stops, and aborts no running ones', async () => {
+  it('ends long-polling requests on stop, and does not abort running requests', async () => {
     let entered = (): void => undefined;
     const inside = new Promise<void>((resolve) => (entered = resolve));
     const patient = route('patient', {

@@ -1,4 +1,7 @@
-/** Open questions of one address (contract 00, limits): a bucket for each kind, and a verified key or password passes. */
+/**
+ * Open questions of one address (contract 00, limits): a bucket for each kind, and a verified key
+ * or password passes.
+ */
 import joi from 'joi';
 import { expect } from 'chai';
 import { ServiceError } from '../../../../kernel/errors.js';
@@ -15,7 +18,7 @@ const open = (path: string, limits: RouteSpec['limits'], more: Partial<RouteSpec
   ...more,
 });
 
-describe('hapi: unauthenticated requests of one address', () => {
+describe('hapi: unauthenticated requests from one address', () => {
   const pressed: boolean[] = [];
   const guard: BasicGuard = {
     realm: 'Test',
@@ -84,7 +87,7 @@ describe('hapi: unauthenticated requests of one address', () => {
   };
 
   for (const name of Object.keys(all) as (keyof typeof all)[]) {
-    it(`attack: unauthenticated requests to ${name} block nothing else`, async () => {
+    it(`attack: unauthenticated requests to ${name} do not block other requests`, async () => {
       for (let i = 0; i < 3; i++) expect((await all[name]()).status).not.to.equal(429);
       for (const [other, ask] of Object.entries(all)) {
         const { status, headers } = await ask();
@@ -94,7 +97,7 @@ describe('hapi: unauthenticated requests of one address', () => {
     });
   }
 
-  it('checks an existing key although its address is limited, and rejects an unknown one', async () => {
+  it('checks a valid key when its address is rate-limited, and rejects an invalid key', async () => {
     for (let i = 0; i < 3; i++) await key('bad');
     for (const bad of ['bad', 'unknown']) expect((await key(bad)).status, bad).to.equal(429);
     expect((await test.ask('POST', '/api/t/v1/validate', { json: {} })).status).to.equal(429);
@@ -104,7 +107,7 @@ describe('hapi: unauthenticated requests of one address', () => {
     expect((await key('good 2')).status).to.equal(200);
   });
 
-  it('accepts the right password at the store although its address is limited', async () => {
+  it('accepts the correct store password when its address is rate-limited', async () => {
     for (let i = 0; i < 3; i++) await all.store();
     const refused = await test.ask('GET', '/files/a', { headers: basic('wrong') });
     expect([refused.status, refused.code]).to.deep.equal([429, 'rate_limited']);
@@ -112,7 +115,7 @@ describe('hapi: unauthenticated requests of one address', () => {
     expect(pressed).to.deep.equal([false, false, false, true, true]);
   });
 
-  it('accepts the right password at the login although its address is limited', async () => {
+  it('accepts the correct login password when its address is rate-limited', async () => {
     for (let i = 0; i < 3; i++) expect((await signIn('wrong')).status).to.equal(401);
     expect((await signIn('wrong')).status).to.equal(429);
     expect((await signIn('right')).status).to.equal(303);

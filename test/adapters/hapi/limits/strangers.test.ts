@@ -1,4 +1,6 @@
-/** What is read, and for how long, of callers whose credential is not known (contract 00, limits). */
+/**
+ * What is read, and for how long, of callers whose credential is not known (contract 00, limits).
+ */
 import { expect } from 'chai';
 import { gzipSync, zstdCompressSync } from './zlib.js';
 import type { PageSpec, RouteSpec } from '../../../../ports/http.js';
@@ -39,13 +41,13 @@ const sign: PageSpec = {
 const head = (path: string, length: number, more: string[] = []): string =>
   [`POST ${path} HTTP/1.1`, 'Host: x', `Content-Length: ${length}`, ...more, '', ''].join('\r\n');
 
-describe('hapi: bodies of unknown senders', () => {
+describe('hapi: bodies from unauthenticated senders', () => {
   let test: TestServer;
   const routes = { routes: [keyed, open], pages: [sign] };
   before(async () => (test = await (await TestServer.create(routes)).start()));
   after(() => test.stop());
 
-  it('finds the key in the first kilobytes, in any encoding, and continues', async () => {
+  it('finds the key in the first kilobytes in any encoding, and continues reading', async () => {
     const text = `key=master:a:b\n${'x'.repeat(200 * KIB)}`;
     const encodings: [string, Buffer][] = [
       ['identity', Buffer.from(text)],
@@ -58,7 +60,7 @@ describe('hapi: bodies of unknown senders', () => {
     }
   });
 
-  it('returns 401 after the first kilobytes, without the rest of the body', async () => {
+  it('returns 401 after the first kilobytes, without reading the rest of the body', async () => {
     for (const [name, start] of [
       ['a wrong key', `key=unknown\n${'x'.repeat(20 * KIB)}`],
       ['no key', 'y'.repeat(20 * KIB)],
@@ -71,14 +73,14 @@ describe('hapi: bodies of unknown senders', () => {
     }
   });
 
-  it('inflates only the first kilobytes: the rest may be damaged', async () => {
+  it('inflates only the first kilobytes, so that the rest may be corrupt', async () => {
     const bytes = gzipSync(`key=unknown\n${Array.from({ length: 20_000 }, (_, i) => i * 7_919).join()}`);
     bytes.fill(0xff, Math.floor(bytes.length / 2));
     const refused = await test.ask('POST', keyed.path, { payload: bytes, headers: { 'content-encoding': 'gzip' } });
     expect([refused.status, refused.code]).to.deep.equal([401, 'unauthorized']);
   });
 
-  it('counts the address before it reads a body that may contain a key, and not for a key in a header', async () => {
+  it('counts the address before it reads a body that may contain a key, but not for a key in a header', async () => {
     const limits = { ...NO_LIMITS, intake_per_minute: 60, intake_burst: 2 };
     const limited = await (await TestServer.create(routes, { limits })).start();
     try {
@@ -97,8 +99,9 @@ describe('hapi: bodies of unknown senders', () => {
     }
   });
 
-  it('requires 1 KiB a second of an unknown sender’s body, and no rate of others', async () => {
-    // The rate is looked at every 5 s; the time of the whole body is far, so that the known one may be late.
+  it('requires 1 KiB/s from unauthenticated senders, and no minimum rate from others', async () => {
+    // The rate is looked at every 5 s; the time of the whole body is far, so that the known one may
+    // be late.
     const slow = await (await TestServer.create(routes, { bodyTimeoutMs: 120_000 })).start();
     const stranger = slow.connect();
     const known = slow.connect();
@@ -113,7 +116,7 @@ describe('hapi: bodies of unknown senders', () => {
     await slow.stop();
   });
 
-  it('shows the fault of a form that does not arrive or is too large', async () => {
+  it('shows the error for a form that times out or is too large', async () => {
     const form = ['Content-Type: application/x-www-form-urlencoded', 'Accept: application/json'];
     const hasty = await (await TestServer.create(routes, { bodyTimeoutMs: 400 })).start();
     for (const [length, bytes, status, text] of [
@@ -129,7 +132,7 @@ describe('hapi: bodies of unknown senders', () => {
     await hasty.stop();
   });
 
-  it('answers an evicted form with overload, and accepts others', async () => {
+  it('returns overloaded for an evicted form, and accepts others', async () => {
     const form = ['Content-Type: application/x-www-form-urlencoded', 'Accept: application/json'];
     const small = await (
       await TestServer.create(routes, { maxBodyBytesInFlight: 512 * KIB, bodyTimeoutMs: 60_000 })

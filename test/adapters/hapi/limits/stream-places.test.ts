@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { StreamSlots, type StreamSlot } from '../../../../adapters/hapi/limits/stream-slots.js';
 
-describe('hapi: slots of streams', () => {
+describe('hapi: stream slots', () => {
   /** A download, its place and whether it was cut. */
   class Download {
     cut = false;
@@ -16,7 +16,7 @@ describe('hapi: slots of streams', () => {
     }
   }
 
-  it('evicts the most idle stream of the address with the most for a new one', () => {
+  it('evicts the most idle stream of the address with the most streams for a new stream', () => {
     // Sixteen for strangers, four for each of them.
     const places = new StreamSlots(64);
     const all = [0, 1, 2, 3].map((a) => [0, 1, 2, 3].map(() => Download.enter(places, `10.0.0.${a}`)));
@@ -30,7 +30,7 @@ describe('hapi: slots of streams', () => {
     expect(Download.enter(places, '10.0.0.0'), 'no other has two more').to.equal(null);
   });
 
-  it('property: never evicts the only download of an address, nor rejects an address with two fewer than another', () => {
+  it('never evicts an address’s only download, nor rejects an address with two fewer streams (property)', () => {
     const arrivals = fc.array(fc.nat({ max: 24 }), { maxLength: 120 });
     fc.assert(
       fc.property(arrivals, (addresses) => {
@@ -50,7 +50,7 @@ describe('hapi: slots of streams', () => {
     );
   });
 
-  it('never evicts uploads and callers with a credential', () => {
+  it('never evicts uploads or callers with a credential', () => {
     const places = new StreamSlots(64);
     for (let i = 0; i < 16; i++) expect(places.acquire(`10.0.0.${i % 4}`)).to.not.equal(null);
     expect(places.acquire('10.0.0.9')).to.equal(null);

@@ -52,7 +52,7 @@ const KINDS: readonly [name: string, atWork: number, status: number, server: (he
 
 for (const [name, atWork, status, server] of KINDS)
   describe(`hapi: hundreds of ${name} from one address`, () => {
-    it('let the next address in alternately, and all get a response', async () => {
+    it('alternate with requests of the next address, and are all answered', async () => {
       const held: Held[] = [];
       const test = await server(held);
       await test.start();
@@ -88,8 +88,8 @@ for (const [name, atWork, status, server] of KINDS)
     });
   });
 
-describe('hapi: reading calls that wait for something to happen', () => {
-  it('hold up no other call, however many there are', async () => {
+describe('hapi: long-polling calls', () => {
+  it('delay no other call, regardless of their number', async () => {
     const held: (() => void)[] = [];
     const access = { anyToken: true } as const;
     const common = { method: 'GET', summary: 'test', access, limits: { rate: 'none' } } as const;

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { UnsentBudget, type UnsentReservation } from '../../../../adapters/hapi/limits/unsent-budget.js';
 
-describe('hapi: unsent bytes of responses', () => {
+describe('hapi: unsent response bytes', () => {
   let now = 0;
   let cut: string[] = [];
   let budget: UnsentBudget;
@@ -14,7 +14,7 @@ describe('hapi: unsent bytes of responses', () => {
   const open = (address: string, bytes: number, name = address): UnsentReservation =>
     budget.open(address, bytes, () => void cut.push(name));
 
-  it('evicts the most idle response of an address over its share, and of no other', () => {
+  it('evicts only the most idle response of an address that exceeds its share', () => {
     open('b', 10);
     open('a', 20, 'first');
     const second = open('a', 20, 'second');
@@ -24,7 +24,7 @@ describe('hapi: unsent bytes of responses', () => {
     expect(cut).to.deep.equal(['first']);
   });
 
-  it('evicts responses with progress only when the budget is exhausted', () => {
+  it('evicts responses that make progress only when the budget is exhausted', () => {
     for (const name of ['1', '2', '3', '4']) open('a', 20, name);
     expect([cut, budget.heldBytes]).to.deep.equal([[], 80]);
     open('b', 20);
@@ -33,13 +33,13 @@ describe('hapi: unsent bytes of responses', () => {
     expect([cut, budget.heldBytes, budget.evictedCount]).to.deep.equal([['1'], 100, 1]);
   });
 
-  it('accepts one response larger than the budget', () => {
+  it('accepts a single response larger than the budget', () => {
     open('a', 20);
     open('b', 500, 'large');
     expect([cut, budget.heldBytes]).to.deep.equal([['a'], 500]);
   });
 
-  it('counts correctly for any order of events', () => {
+  it('counts bytes correctly for any order of events', () => {
     const step = fc.oneof(
       fc.record({ address: fc.constantFrom('a', 'b', 'c'), bytes: fc.integer({ min: 1, max: 60 }) }),
       fc.record({ close: fc.nat(20) }),

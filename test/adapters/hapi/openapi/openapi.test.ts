@@ -128,7 +128,7 @@ describe('hapi: OpenAPI', () => {
       ]),
     );
 
-  it('describes every route but hidden ones, under their public paths', () => {
+  it('describes every route except hidden routes, under its public path', () => {
     expect(document['openapi']).to.equal('3.1.0');
     expect(document['servers']).to.deep.equal([{ url: 'https://aos.example' }]);
     expect(Object.keys(document['paths'] as Json)).to.have.members([
@@ -147,7 +147,7 @@ describe('hapi: OpenAPI', () => {
     ]);
   });
 
-  it('has unique operation ids, and every path parameter', () => {
+  it('has unique operation ids, and declares every path parameter', () => {
     const ids = operations().map(([, , operation]) => operation['operationId'] as string);
     expect(new Set(ids).size).to.equal(ids.length);
     for (const id of ids) expect(id).to.match(/^[a-z][A-Za-z0-9_]*$/);
@@ -258,7 +258,7 @@ describe('hapi: OpenAPI', () => {
     expect(dig(publish, 'responses')).to.include.all.keys('400', '401', '413', '415', '422');
   });
 
-  it('names operations, responses by status and the errors of a route', () => {
+  it('describes operation names, responses by status, and the errors of a route', () => {
     const ids = operations().map(([, , operation]) => operation['operationId'] as string);
     expect(ids).to.include.members([
       'listThings',
@@ -292,7 +292,7 @@ describe('hapi: OpenAPI', () => {
     );
   });
 
-  it('numbers a name that another shape uses, and gives groups a description', async () => {
+  it('appends a number to a schema name that another shape uses, and describes tags', async () => {
     const of = (path: string, output: joi.Schema): RouteSpec => ({
       method: 'GET',
       path,
@@ -313,7 +313,7 @@ describe('hapi: OpenAPI', () => {
     ]);
   });
 
-  it('puts an operation into the group that its route names', async () => {
+  it('assigns an operation to the tag that its route names', async () => {
     const route = (path: string, tag?: string): RouteSpec => ({
       method: 'GET',
       path,

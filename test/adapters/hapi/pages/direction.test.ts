@@ -6,13 +6,13 @@ import { expectLinear } from '../../../support/cpu-time.js';
 const HEBREW = 'שלום עולם';
 const ARABIC = 'فشل الدفع';
 
-describe('right-to-left text of a page', () => {
-  it('leaves a page without it unchanged', () => {
+describe('hapi: right-to-left text in a page', () => {
+  it('leaves a page without right-to-left text unchanged', () => {
     const page = '<p class="x">Total: 5 €</p><input value="a">';
     expect(isolateRtlText(page)).to.equal(page);
   });
 
-  it('sets the direction of an element with nothing else', () => {
+  it('sets the direction of an element that contains only right-to-left text', () => {
     expect(isolateRtlText(`<a href="/bugs/shop-1">${HEBREW}</a>`)).to.equal(
       `<a href="/bugs/shop-1" dir="auto">${HEBREW}</a>`,
     );
@@ -22,7 +22,7 @@ describe('right-to-left text of a page', () => {
     expect(isolateRtlText(`<textarea name="t">${ARABIC}</textarea>`)).to.include('<textarea name="t" dir="auto">');
   });
 
-  it('isolates it among other words, and keeps the side of cells and lists', () => {
+  it('isolates right-to-left words in other text, and keeps the alignment of cells and lists', () => {
     expect(isolateRtlText(`<td>${HEBREW}<span>7</span> ${ARABIC} \n</td>`)).to.equal(
       `<td><bdi dir="auto">${HEBREW}</bdi><span>7</span> <bdi dir="auto">${ARABIC}</bdi> \n</td>`,
     );
@@ -34,7 +34,7 @@ describe('right-to-left text of a page', () => {
     );
   });
 
-  it('leaves code, titles, values and elements with a direction unchanged', () => {
+  it('leaves code, titles, values and elements with an explicit direction unchanged', () => {
     for (const page of [
       `<title>${HEBREW}</title>`,
       `<pre>${HEBREW}</pre>`,
@@ -51,7 +51,7 @@ describe('right-to-left text of a page', () => {
       expectLinear(() => isolateRtlText(`<p>${HEBREW}</p><td>${part.repeat(100_000)}`));
   });
 
-  it('changes nothing the second time: cards are rendered before their page', () => {
+  it('is idempotent, because cards are rendered before their page', () => {
     const once = isolateRtlText(`<td>${HEBREW}</td><p>${ARABIC}</p>`);
     expect(isolateRtlText(once)).to.equal(once);
   });

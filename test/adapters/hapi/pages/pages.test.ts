@@ -152,13 +152,13 @@ describe('hapi: pages', () => {
     payload: new URLSearchParams(fields).toString(),
   });
 
-  it('uses the parts of a plugin as partials of its views', async () => {
+  it('uses the parts of a plugin as partials in its views', async () => {
     const answer = await test.ask('GET', '/parted', as('member'));
     expect(answer.status).to.equal(200);
     expect(answer.text).to.include('<ul><li><b>one</b>').and.include('<li><b>&lt;two&gt;</b>');
   });
 
-  it('renders a view of its own plugin in the layout, escaped, with the values of the layout', async () => {
+  it('renders a plugin’s view in the layout, escaped, with the layout values', async () => {
     const list = await test.ask('GET', '/list', as('member'));
     expect(list.status).to.equal(200);
     expect(list.headers['content-type']).to.equal('text/html; charset=utf-8');
@@ -171,7 +171,7 @@ describe('hapi: pages', () => {
     expect((await test.ask('GET', '/other', as('member'))).text).to.contain('<h1>other x</h1>');
   });
 
-  it('masks the form token differently in every response, and accepts each of them', async () => {
+  it('masks the form token differently in every response, and accepts each masked form', async () => {
     const shown = new Set<string>();
     for (let i = 0; i < 3; i++) {
       const { text } = await test.ask('GET', '/list', as('member'));
@@ -194,7 +194,7 @@ describe('hapi: pages', () => {
     expect((await test.ask('POST', '/save', form('member', { name: 'x', csrf_token: theirs }))).status).to.equal(403);
   });
 
-  it('compresses a page, unless it shows a secret that it will show again', async () => {
+  it('compresses a page unless it contains a long-lived secret', async () => {
     for (const [encoding, unpack] of [
       ['gzip', gunzipSync],
       ['br', brotliDecompressSync],
@@ -210,7 +210,7 @@ describe('hapi: pages', () => {
     }
   });
 
-  it('shows the entries that the role may open, in order, with badges, without a failed one', async () => {
+  it('shows the navigation entries of the role, in order, with badges, and omits a failed badge', async () => {
     const list = await test.ask('GET', '/list', as('member'));
     expect(list.text).to.match(
       /data-section="work"><a href="\/first" data-icon="bug">First<\/a><a href="\/list" data-icon="bug">List<b>3<\/b><\/a>/,
@@ -221,7 +221,7 @@ describe('hapi: pages', () => {
     );
   });
 
-  it('counts a badge once a second for all pages, and again after a form', async () => {
+  it('counts a badge once a second for all pages, and again after a form post', async () => {
     test.clock.at += 1_000;
     counted = 0;
     await Promise.all([test.ask('GET', '/list', as('member')), test.ask('GET', '/first', as('member'))]);
@@ -238,7 +238,7 @@ describe('hapi: pages', () => {
     expect(counted).to.equal(3);
   });
 
-  it('shows a badge of a second ago while it is counted again, and none of two seconds ago', async () => {
+  it('shows a one-second-old badge while it is recounted, and no badge older than two seconds', async () => {
     const badge = async (): Promise<string | undefined> => {
       const { text } = await test.ask('GET', '/list', as('member'));
       return /data-icon="bug">List<b>(\d+)<\/b>/.exec(text)?.[1];
@@ -259,7 +259,7 @@ describe('hapi: pages', () => {
     }
   });
 
-  it('sends the headers that keep browsers safe', async () => {
+  it('sends the security headers', async () => {
     const { headers } = await test.ask('GET', '/list', as('member'));
     expect(headers).to.include({
       'content-security-policy':
@@ -274,7 +274,7 @@ describe('hapi: pages', () => {
     expect(headers).to.not.have.property('strict-transport-security');
   });
 
-  it('redirects to the login and back, to a path of the service only', async () => {
+  it('redirects to the login and back, and only to paths of the service', async () => {
     const away = await test.ask('GET', '/item/5?n=2&x=//evil.example', { headers: { accept: 'text/html' } });
     expect([away.status, away.headers['location']]).to.deep.equal([
       303,
@@ -288,7 +288,7 @@ describe('hapi: pages', () => {
     expect([json.status, json.code]).to.deep.equal([401, 'unauthorized']);
   });
 
-  it('names the allowed roles when the role is denied', async () => {
+  it('lists the allowed roles when the role is denied', async () => {
     const refused = await test.ask('GET', '/admin', as('member'));
     expect(refused.status).to.equal(403);
     expect(refused.text).to.contain('role_not_allowed').and.contain('Accounts with the role admin may open this page');
@@ -296,7 +296,7 @@ describe('hapi: pages', () => {
     expect((await test.ask('GET', '/admin', as('admin'))).status).to.equal(200);
   });
 
-  it('checks forms: 401 without a session, 403 without the token, then the role, then 303 with a flash', async () => {
+  it('checks session (401), form token (403) and role for a form, then redirects with a flash message', async () => {
     const fields = { name: 'x' };
     const stranger = await test.ask('POST', '/save', {
       headers: { accept: 'text/html', 'content-type': FORM },
@@ -326,7 +326,7 @@ describe('hapi: pages', () => {
     expect(cookiesOf(shown)).to.deep.equal(['svc_flash=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax']);
   });
 
-  it('shows no flash that it has not written', async () => {
+  it('ignores a flash message that the service did not write', async () => {
     const body = Buffer.from(JSON.stringify(['danger', 'Send your password to …'])).toString('base64url');
     for (const value of [body, `${body}.`, `${body}.${csrf(body)}`, 'x.y.z', '%']) {
       const list = await test.ask('GET', '/list', {
@@ -337,7 +337,7 @@ describe('hapi: pages', () => {
     }
   });
 
-  it('protects the login form by a separate cookie', async () => {
+  it('protects the login form with a separate cookie', async () => {
     const first = await test.ask('GET', '/login');
     expect(first.text).to.contain('data-layout="blank"').and.contain('<p>public</p>');
     const [set = ''] = cookiesOf(first);
@@ -358,7 +358,7 @@ describe('hapi: pages', () => {
     expect(tried.text).to.contain('{&quot;username&quot;:&quot;a&quot;,&quot;tag&quot;:[&quot;b&quot;,&quot;c&quot;]}');
   });
 
-  it('sets cookies Secure and sends HSTS when the service is reached by https', async () => {
+  it('sets Secure cookies and sends HSTS when the service is reached over https', async () => {
     const secure = await TestServer.create(
       {
         pages: [
@@ -376,7 +376,7 @@ describe('hapi: pages', () => {
     expect(answer.headers['strict-transport-security']).to.equal('max-age=31536000');
   });
 
-  it('shows errors as escaped pages with status, code and field, or as the envelope for clients of JSON', async () => {
+  it('renders errors as escaped pages with status, code and field, or as the envelope for JSON clients', async () => {
     const taken = await test.ask('GET', '/conflict', as('member'));
     expect([taken.status, taken.headers['content-type']]).to.deep.equal([409, 'text/html; charset=utf-8']);
     expect(taken.text).to.contain('<p>409 conflict</p>').and.contain('Taken &lt;b&gt;.');
@@ -395,7 +395,7 @@ describe('hapi: pages', () => {
     expect([json.status, json.code]).to.deep.equal([409, 'conflict']);
   });
 
-  it('validates parameters: 404 for a path that cannot be, 400 for a query', async () => {
+  it('validates parameters: 404 for an invalid path, 400 for an invalid query', async () => {
     expect((await test.ask('GET', '/item/5?n=2&unknown=1', as('member'))).text).to.contain('<p>5 2 n</p>');
     expect((await test.ask('GET', '/item/x', as('member'))).status).to.equal(404);
     const bad = await test.ask('GET', '/item/5?n=x', as('member'));
@@ -403,7 +403,7 @@ describe('hapi: pages', () => {
     expect(bad.text).to.contain('n: has a value that does not exist here');
   });
 
-  it('loads panels by kind and order, independently of a failed or slow one', async () => {
+  it('loads panels by kind and order, even if another panel fails or is slow', async () => {
     const { status, text } = await test.ask('GET', '/dashboard', as('member'));
     expect(status).to.equal(200);
     const ids = [...text.matchAll(/<div class="(attention|trend)" id="(\w+)">/g)].map(
@@ -414,7 +414,7 @@ describe('hapi: pages', () => {
     expect(text).to.contain('<p>&lt;member&gt;</p>').and.contain('<h1>other o</h1>');
   });
 
-  it('answers unknown addresses with a page for browsers, with the envelope for others', async () => {
+  it('returns a page for unknown addresses to browsers, and the envelope to other clients', async () => {
     const browser = await test.ask('GET', '/nowhere', as('member'));
     expect([browser.status, browser.headers['content-type']]).to.deep.equal([404, 'text/html; charset=utf-8']);
     expect(browser.text).to.contain('data-layout="app"').and.contain('not_found');
@@ -424,7 +424,7 @@ describe('hapi: pages', () => {
     expect([method.status, method.headers['allow']]).to.deep.equal([405, 'GET, HEAD']);
   });
 
-  it('stores the theme, and redirects to a path of the service only', async () => {
+  it('stores the theme, and redirects only to a path of the service', async () => {
     const chosen = await test.ask(
       'POST',
       '/theme',
@@ -449,7 +449,7 @@ describe('hapi: pages', () => {
     ).to.contain('data-theme="dark"');
   });
 
-  it('allows a session and a redirect on a route outside /api/', async () => {
+  it('allows sessions and redirects on a route outside /api/', async () => {
     expect((await test.ask('GET', '/install_db.php', as('admin'))).headers['location']).to.equal('/migrations');
     expect((await test.ask('GET', '/install_db.php', { bearer: 'shared' })).body).to.deep.equal({
       status: 'success',
@@ -463,7 +463,7 @@ describe('hapi: pages', () => {
     ).to.deep.equal([]);
   });
 
-  it('limits forms, and counts public pages per address', async () => {
+  it('rate-limits forms, and counts public pages per address', async () => {
     const small = await TestServer.create(
       { pages: [page('/save', { method: 'POST' }), page('/login', { access: 'public' })] },
       { limits: { ...NO_LIMITS, json_bytes: 100, public_per_minute: 1 } },
@@ -479,7 +479,7 @@ describe('hapi: pages', () => {
     expect([limited.status, limited.headers['retry-after']]).to.deep.equal([429, '60']);
   });
 
-  it('serves assets with an ETag, for good under the address of their version', async () => {
+  it('serves assets with an ETag, and as immutable under their versioned address', async () => {
     const css = await test.ask('GET', '/assets/site.css');
     expect([css.status, css.headers['content-type'], css.headers['cache-control']]).to.deep.equal([
       200,
@@ -509,7 +509,7 @@ describe('hapi: pages', () => {
     expect((await test.ask('POST', '/assets/site.css')).status).to.equal(405);
   });
 
-  it('serves a plugin’s own files below its id, and links its style sheet on its pages', async () => {
+  it('serves a plugin’s static files below its id, and links its style sheet on its pages', async () => {
     const css = await test.ask('GET', '/assets/test/style.css');
     expect([css.status, css.headers['content-type']]).to.deep.equal([200, 'text/css; charset=utf-8']);
     const styled = (await test.ask('GET', '/list', as('member'))).text;
@@ -519,7 +519,7 @@ describe('hapi: pages', () => {
     expect((await test.ask('GET', '/assets/test/none.css')).status).to.equal(404);
   });
 
-  it('sends the file that the build has compressed to clients that accept it', async () => {
+  it('serves the precompressed file to clients that accept its encoding', async () => {
     for (const [encoding, name] of [
       ['br', 'brotli'],
       ['gzip', 'gzip'],
@@ -532,7 +532,7 @@ describe('hapi: pages', () => {
     }
   });
 
-  it('names the folder of a plugin without such a view in the log', async () => {
+  it('logs the folder of a plugin in which a view is missing', async () => {
     test.log.lines.length = 0;
     await test.ask('GET', '/no-view', as('member'));
     expect(JSON.stringify(test.log.lines.map(({ message }) => message))).to.contain(FIXTURE_VIEWS);

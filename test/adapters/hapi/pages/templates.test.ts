@@ -6,7 +6,7 @@ import Handlebars from 'handlebars';
 import { expect } from 'chai';
 import { TemplateCache } from '../../../../adapters/hapi/pages/template-cache.js';
 
-describe('templates', () => {
+describe('hapi: templates', () => {
   let folder: string;
   let templates: TemplateCache;
   const file = (name: string): string => join(folder, `${name}.hbs`);
@@ -25,7 +25,7 @@ describe('templates', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  it('compiles a file with its partials and theirs, and yields in between', async () => {
+  it('compiles a file with its nested partials, and yields to the event loop in between', async () => {
     await write({ list: '{{#each rows}}{{> row this}}{{/each}}', row: '<i>{{name}}{{> sign this}}</i>', sign: '!' });
     for (const name of ['row', 'sign']) templates.registerPartial(name, file(name));
     let turns = 0;
@@ -46,7 +46,7 @@ describe('templates', () => {
     );
   });
 
-  it('compiles a recursive partial, and one that is referenced before its declaration', async () => {
+  it('compiles a recursive partial, and a partial that is referenced before its declaration', async () => {
     await write({ tree: '{{name}}{{#each kids}}({{> tree this}}){{/each}}', view: '{{> (lookup this "part") this}}' });
     templates.registerPartial('tree', file('tree'));
     const data = { name: 'a', kids: [{ name: 'b', kids: [{ name: 'c' }] }] };
@@ -55,14 +55,14 @@ describe('templates', () => {
     expect(templates.getTemplate(file('tree'))(data)).to.equal('a(b(c))');
   });
 
-  it('removes the indentation of lines, except where blanks are visible', async () => {
+  it('removes the indentation of lines except where whitespace is visible', async () => {
     await write({ plain: '<p>\n    a\n</p>', pre: '<pre>\n    a\n</pre>' });
     await templates.precompile([file('plain'), file('pre')]);
     expect(templates.getTemplate(file('plain'))({})).to.equal('<p>\na\n</p>');
     expect(templates.getTemplate(file('pre'))({})).to.equal('<pre>\n    a\n</pre>');
   });
 
-  it('reads files again after its cache is cleared', async () => {
+  it('reads files again after the cache is cleared', async () => {
     await write({ view: 'old {{> part}}', part: 'old' });
     templates.registerPartial('part', file('part'));
     await templates.precompile([file('view')]);
@@ -73,7 +73,7 @@ describe('templates', () => {
     expect(templates.getTemplate(file('view'))({})).to.equal('new new');
   });
 
-  it('reports the missing file', async () => {
+  it('reports a missing file by name', async () => {
     const error = await templates.precompile([file('none')]).catch((reason: unknown) => reason);
     expect(error).to.be.an('error').with.property('message').that.includes('none.hbs');
   });

@@ -17,7 +17,7 @@ describe('hapi: invisible characters in pages', () => {
     );
   });
 
-  it('marks them in the field of a search, which stores nothing', () => {
+  it('marks invisible characters in a search field, because a search stores nothing', () => {
     const before = '<input id="q" name="q" type="search" dir="auto" value="a\u202eb">';
     expect(revealInvisibleCharacters(`${before}<input type="text" value="a\u202eb">`)).to.equal(
       '<input id="q" name="q" type="search" dir="auto" value="a[U+202E]b"><input type="text" value="a\u202eb">',

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { Reply, type RouteSpec } from '../../../../ports/http.js';
 import { TestServer } from '../support.js';
 
-describe('hapi: unchanged responses', () => {
+describe('hapi: 304 responses', () => {
   const data = { text: 'x'.repeat(3_000) };
   const route: RouteSpec = {
     method: 'GET',
@@ -23,7 +23,7 @@ describe('hapi: unchanged responses', () => {
   });
   after(() => test.stop());
 
-  it('carry the tag and the caching that the handler wrote, over a kept connection', async () => {
+  it('carry the ETag and Cache-Control of the handler, over a keep-alive connection', async () => {
     const whole = await fetch(`${test.url}/api/t/v1/document`);
     expect([whole.status, whole.headers.get('etag'), whole.headers.get('cache-control')]).to.deep.equal([
       200,
@@ -43,7 +43,7 @@ describe('hapi: unchanged responses', () => {
     client.close();
   });
 
-  it('matches a tag that a proxy has made weak, one of several, and any', async () => {
+  it('match an ETag that a proxy has weakened, one of several ETags, and an asterisk', async () => {
     const ask = (tags: string): Promise<Response> =>
       fetch(`${test.url}/api/t/v1/document`, { headers: { 'if-none-match': tags } });
     for (const tags of ['W/"v1"', '"v0", "v1"', 'W/"v0",W/"v1"', '*']) {
@@ -59,7 +59,7 @@ describe('hapi: unchanged responses', () => {
     expect([headed.status, headed.headers.get('etag')]).to.deep.equal([304, '"v1"']);
   });
 
-  it('compressed responses have another tag, which the same request matches', async () => {
+  it('use a different ETag for compressed responses, which matches for the same request', async () => {
     const zipped = await fetch(`${test.url}/api/t/v1/document`, { headers: { 'accept-encoding': 'gzip' } });
     expect(zipped.headers.get('content-encoding')).to.equal('gzip');
     const tag = zipped.headers.get('etag') ?? '';

@@ -1,4 +1,7 @@
-/** Routes as tools: arguments from the route's schemas, and a call that meets what every request meets. */
+/**
+ * Routes as tools: arguments from the route's schemas, and a call that meets what every request
+ * meets.
+ */
 import { expect } from 'chai';
 import joi from 'joi';
 import { Reply, type HttpRequest, type RouteSpec, type ToolSpec } from '../../../../ports/http.js';
@@ -112,8 +115,8 @@ async function stand(limits: Partial<typeof NO_LIMITS> = {}): Promise<{
 const errorOf = (answer: RouteAnswer | null): { code: string; fields?: Record<string, string> } =>
   answer?.body['error'] as { code: string };
 
-describe('hapi: routes as tools', () => {
-  it('derives arguments from params, body and query, without fixed and omitted ones', async () => {
+describe('hapi: routes as MCP tools', () => {
+  it('derives arguments from params, body and query, without fixed and omitted fields', async () => {
     const { server } = await stand();
     const [first, second] = server.server.getTools().list();
     expect(first).to.deep.include({ name: 'edit', readOnly: false });
@@ -133,7 +136,7 @@ describe('hapi: routes as tools', () => {
     expect(second?.input['properties']).to.have.keys('id', 'title');
   });
 
-  it('sends each argument where the route expects it, as the caller', async () => {
+  it('sends each argument where the route expects it, with the caller’s credential', async () => {
     const { call } = await stand();
     const answer = await call(
       'edit',
@@ -156,7 +159,7 @@ describe('hapi: routes as tools', () => {
     expect(answer?.body['body']).to.deep.equal({ note: 'none', title: 'ünï', both: 'b' });
   });
 
-  it('always sends what is fixed', async () => {
+  it('always sends the fixed values', async () => {
     const { call } = await stand();
     expect((await call('close', { id: 'a', title: 't' }))?.body['body']).to.deep.equal({ title: 't', state: 'closed' });
     const refused = await call('close', { id: 'a', title: 't', state: 'open' });
@@ -168,7 +171,7 @@ describe('hapi: routes as tools', () => {
     });
   });
 
-  it('accepts only the choices that the tool offers, and lists them', async () => {
+  it('accepts only the choices that the tool offers, and lists them on rejection', async () => {
     const { server, call } = await stand();
     const move = server.server
       .getTools()
@@ -190,7 +193,7 @@ describe('hapi: routes as tools', () => {
     });
   });
 
-  it('reports unknown and missing arguments, and leaves every other rule to the route', async () => {
+  it('reports unknown and missing arguments, and leaves all other validation to the route', async () => {
     const { call } = await stand();
     expect(errorOf(await call('edit', { nonsense: 1, __proto__x: 2 })).fields).to.have.keys(
       'nonsense',
@@ -205,7 +208,7 @@ describe('hapi: routes as tools', () => {
     expect(errorOf(await call('edit', { id: 'a', title: 't', dry: [true, false] })).code).to.equal('invalid_request');
   });
 
-  it('reaches no other route by its path parameters', async () => {
+  it('cannot reach another route through its path parameters', async () => {
     const { call } = await stand();
     for (const id of ['', '.', '..', '\ud800', null, {}, ['a'], true]) {
       const answer = await call('edit', { id, title: 't' });
@@ -216,13 +219,13 @@ describe('hapi: routes as tools', () => {
     expect(errorOf(await call('edit', { id: 'x'.repeat(21), title: 't' })).code).to.equal('not_found');
   });
 
-  it('applies the access policy: a missing scope, an unknown token', async () => {
+  it('applies the access policy to a missing scope and an invalid token', async () => {
     const { call } = await stand();
     expect(errorOf(await call('edit', { id: 'a', title: 't' }, 'sub:other:read')).code).to.equal('insufficient_scope');
     expect((await call('edit', { id: 'a', title: 't' }, 'nobody'))?.status).to.equal(401);
   });
 
-  it('is counted once with the surrounding call, and in its own class otherwise', async () => {
+  it('counts a tool call with the surrounding request, and otherwise in its own rate-limit class', async () => {
     const { call } = await stand({ api_per_minute: 5, bulk_per_minute: 2 });
     const bulks = [await call('bulk'), await call('bulk'), await call('bulk')];
     expect(bulks.map((one) => one?.status)).to.deep.equal([207, 207, 429]);
@@ -232,7 +235,7 @@ describe('hapi: routes as tools', () => {
     expect(edits).to.deep.equal([200, 200, 429]);
   });
 
-  it('returns null for an unknown tool, and hides the text of a fault', async () => {
+  it('returns null for an unknown tool, and hides the message of an internal error', async () => {
     const { call } = await stand();
     expect(await call('nothing')).to.equal(null);
     const failed = await call('fails');
@@ -240,7 +243,7 @@ describe('hapi: routes as tools', () => {
     expect(JSON.stringify(failed?.body)).to.not.include('secret');
   });
 
-  it('requires the request of a handler', async () => {
+  it('rejects a request object that does not come from a handler', async () => {
     const { server } = await stand();
     const forged = { id: 'x', principal: { kind: 'shared_key' } } as unknown as HttpRequest;
     let thrown: unknown;
@@ -251,7 +254,7 @@ describe('hapi: routes as tools', () => {
     expect(thrown).to.be.instanceOf(TypeError);
   });
 
-  it('marks tools in the interface description', async () => {
+  it('marks tools in the OpenAPI document', async () => {
     const { server } = await stand();
     const { paths } = (await server.server.getOpenApi()) as {
       paths: Record<string, Record<string, Record<string, unknown>>>;

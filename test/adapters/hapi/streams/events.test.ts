@@ -10,7 +10,7 @@ import { waitUntil } from '../../../harness.js';
 import { fakeAuthenticator, TestServer, type RawConnection } from '../support.js';
 
 describe('hapi: server-sent events', function () {
-  it('are written as browsers read them', () => {
+  it('are formatted as browsers parse them', () => {
     const table: [ServerSentEvent, string][] = [
       [{ data: 'a' }, 'data: a\n\n'],
       [{ data: { a: 'x\ny' } }, 'data: {"a":"x\\ny"}\n\n'],
@@ -109,7 +109,7 @@ describe('hapi: server-sent events', function () {
     await waitUntil('the source has ended', () => sources.ended === 1);
   });
 
-  it('wait for a listener that is slow, heartbeats or not', async () => {
+  it('wait for a slow listener, with or without heartbeats', async () => {
     const client = await listen('all');
     client.socket.pause();
     const all = Array.from({ length: 120 }, (_, i) => ({ id: String(i), data: 'x'.repeat(100_000) }));
@@ -129,7 +129,7 @@ describe('hapi: server-sent events', function () {
     client.close();
   });
 
-  it('require the session, and end with it', async () => {
+  it('require a session, and end with it', async () => {
     const refused = await test.ask('GET', '/events/watched');
     expect([refused.status, refused.code]).to.deep.equal([401, 'unauthorized']);
     const client = await listen('watched');
@@ -140,7 +140,7 @@ describe('hapi: server-sent events', function () {
     await unsure.until(({ received }) => received.endsWith('0\r\n\r\n'));
   });
 
-  it('end with the session on every route: signed out, disabled, or with another role', async () => {
+  it('end with the session on every route: after sign-out, account disabling or a role change', async () => {
     const sessions = new Map<string, 'admin' | 'member' | 'installer'>();
     const own = await TestServer.create(
       { routes: [route('own', { aliveEverySeconds: 0.05 })] },
@@ -170,7 +170,7 @@ describe('hapi: server-sent events', function () {
     }
   });
 
-  it('end with their source, and the connection stays open', async () => {
+  it('end when their source ends, while the connection stays open', async () => {
     const client = await listen('few');
     await client.until(({ received }) => received.includes('data: only\n\n') && received.endsWith('0\r\n\r\n'));
     const broken = await listen('broken');

@@ -13,7 +13,7 @@ const shown = (headers: Record<string, string>, method = 'GET'): string => {
   return status === 206 ? `206 ${start}-${end}` : String(status);
 };
 
-describe('hapi: requests of files', () => {
+describe('hapi: conditional and range requests', () => {
   const table: [headers: Record<string, string>, expected: string][] = [
     [{}, '200'],
     [{ range: 'bytes=0-0' }, '206 0-1'],
@@ -59,15 +59,15 @@ describe('hapi: requests of files', () => {
     [{ 'if-match': '"abc"', 'if-unmodified-since': earlier }, '200'],
   ];
   for (const [headers, expected] of table) {
-    it(`${JSON.stringify(headers)} → ${expected}`, () => expect(shown(headers)).to.equal(expected));
+    it(`evaluates ${JSON.stringify(headers)} → ${expected}`, () => expect(shown(headers)).to.equal(expected));
   }
 
-  it('accepts a range with GET only', () => {
+  it('accepts a range only with GET', () => {
     expect(shown({ range: 'bytes=1-2' }, 'HEAD')).to.equal('200');
     expect(shown({ 'if-none-match': '"abc"' }, 'HEAD')).to.equal('304');
   });
 
-  it('stays within the file for any request', () => {
+  it('never leaves the bounds of the file, for any request', () => {
     const number = fc.nat({ max: 3_000 });
     const range = fc.oneof(
       fc.tuple(number, number).map(([a, b]) => `bytes=${a}-${b}`),
@@ -84,7 +84,7 @@ describe('hapi: requests of files', () => {
     );
   });
 
-  it('is linear in the header', () => {
+  it('parses the header in linear time', () => {
     for (const range of [
       `bytes=${' '.repeat(15_000)}x`,
       `bytes=${'1'.repeat(15_000)}x`,

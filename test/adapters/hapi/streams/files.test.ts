@@ -11,7 +11,7 @@ import { waitUntil } from '../../../harness.js';
 
 const MIB = 1024 * 1024;
 
-describe('hapi: files as responses', () => {
+describe('hapi: file responses', () => {
   const bytes = randomBytes(3 * MIB + 17);
   const etag = `"${createHash('sha256').update(bytes).digest('hex')}"`;
   let folder: string;
@@ -105,7 +105,7 @@ describe('hapi: files as responses', () => {
   const get = (path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Response> =>
     fetch(`${test.url}/files/${path}`, { method, headers });
 
-  it('sends the whole file, with everything for a client to resume', async () => {
+  it('sends the whole file with all headers that a client needs to resume', async () => {
     const answer = await get('real');
     expect(answer.status).to.equal(200);
     expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).to.equal(true);
@@ -126,7 +126,7 @@ describe('hapi: files as responses', () => {
     expect((await get('kept', {}, 'HEAD')).headers.get('cache-control')).to.equal('public, max-age=60');
   });
 
-  it('is never compressed, for any type and request', async () => {
+  it('never compresses a file, for any type and request', async () => {
     const answer = await get('real', { 'accept-encoding': 'gzip, br' });
     expect([answer.headers.get('content-encoding'), answer.headers.get('content-length')]).to.deep.equal([
       null,
@@ -160,7 +160,7 @@ describe('hapi: files as responses', () => {
     expect(empty.status).to.equal(416);
   });
 
-  it('returns 304 and 412 without a body, and HEAD without reading the file', async () => {
+  it('returns 304 and 412 without a body, and answers HEAD without reading the file', async () => {
     const same = await get('real', { 'if-none-match': etag });
     expect([same.status, same.headers.get('etag'), await same.text()]).to.deep.equal([304, etag, '']);
     expect((await get('real', { 'if-match': '"other"' })).status).to.equal(412);
@@ -176,12 +176,12 @@ describe('hapi: files as responses', () => {
     expect([empty.status, empty.headers.get('content-length'), await empty.text()]).to.deep.equal([200, '0', '']);
   });
 
-  it('answers for a source that cannot be opened like any other error', async () => {
+  it('returns the usual error when the source cannot be opened', async () => {
     expect((await get('gone')).status).to.equal(404);
     expect((await get('missing')).status).to.equal(500);
   });
 
-  it('closes the connection when a file has other bytes than declared', async () => {
+  it('closes the connection when the length of a file differs from the declared length', async () => {
     for (const path of ['short', 'long', 'broken']) {
       let thrown: unknown = null;
       await get(path)
@@ -192,7 +192,7 @@ describe('hapi: files as responses', () => {
     expect(test.log.lines.filter(({ message }) => message.startsWith('a stream failed'))).to.have.length(3);
   });
 
-  it('reads no faster than the client, and closes the file when the client goes', async () => {
+  it('reads no faster than the client, and closes the file when the client disconnects', async () => {
     const descriptors = await openFiles();
     const before = { opened, closed, given };
     const clients = Array.from({ length: 8 }, () => test.connect());
@@ -211,7 +211,7 @@ describe('hapi: files as responses', () => {
     await waitUntil('no descriptor is left', async () => (await openFiles()) <= descriptors);
   });
 
-  it('gives every reader its own bytes although buffers are reused: slow ones, and next to aborted ones', async () => {
+  it('gives every reader its own bytes despite reused buffers, including slow and aborted readers', async () => {
     const rooms = new Set<ArrayBufferLike>();
     /** Pieces of one letter each, the whole answer of one number. */
     const lettered = (n: number): StreamableFile => ({
@@ -263,7 +263,7 @@ describe('hapi: files as responses', () => {
     await impatient.stop();
   });
 
-  it('limits an address to its share of the slots: 503 above', async () => {
+  it('limits an address to its share of the slots, and returns 503 above it', async () => {
     const clients = Array.from({ length: 8 }, () => test.connect());
     for (const client of clients) {
       client.socket.once('data', () => client.socket.pause());
@@ -275,7 +275,7 @@ describe('hapi: files as responses', () => {
     for (const client of clients) client.close();
   });
 
-  it('keeps the connection for the next request', async () => {
+  it('keeps the connection alive for the next request', async () => {
     const client = test.connect();
     for (let i = 1; i <= 3; i++) {
       await client.write('GET /files/real HTTP/1.1\r\nHost: a\r\nRange: bytes=0-3\r\n\r\n');

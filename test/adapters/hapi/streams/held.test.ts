@@ -1,4 +1,7 @@
-/** Long answers that are held while their readers take them: the same bytes on every way, and not for those who do not read. */
+/**
+ * Long answers that are held while their readers take them: the same bytes on every way, and not
+ * for those who do not read.
+ */
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
@@ -74,7 +77,7 @@ describe('hapi: long responses', function () {
   for (const path of ['object', 'shared']) {
     const whole =
       path === 'shared' ? Buffer.concat(SHARED.parts).toString() : JSON.stringify({ status: 'success', words: WORDS });
-    it(`${path}: whole, as it is and compressed`, async () => {
+    it(`${path}: sends the complete response, uncompressed and compressed`, async () => {
       for (const [encoding, inflate] of Object.entries(INFLATE)) {
         const got = await ask(`${test.url}/api/t/v1/${path}`, { 'accept-encoding': encoding });
         const said = got.headers['content-encoding'] ?? 'identity';
@@ -94,7 +97,7 @@ describe('hapi: long responses', function () {
     });
   }
 
-  it('returns 304 for a current entity tag, compressed or not', async () => {
+  it('returns 304 for a matching ETag, compressed or not', async () => {
     const url = `${test.url}/api/t/v1/shared`;
     const zipped = await ask(url, { 'accept-encoding': 'gzip' });
     for (const tag of ['"v1"', 'W/"v1"', String(zipped.headers['etag'])]) {
@@ -104,7 +107,7 @@ describe('hapi: long responses', function () {
     expect((await ask(url, { 'if-none-match': '"v2"' })).status).to.equal(200);
   });
 
-  it('joins short responses in parts to one text', async () => {
+  it('joins the parts of a short response into a single string', async () => {
     const got = await ask(`${test.url}/api/t/v1/small`);
     expect([got.bytes.toString(), got.headers['content-length']]).to.deep.equal(['ab', '2']);
   });
@@ -124,7 +127,7 @@ describe('hapi: long responses', function () {
   };
 
   for (const path of ['large', 'spliced']) {
-    it(`${path}: evicts a client that reads nothing for a new one, and completes all others`, async () => {
+    it(`${path}: evicts a client that reads nothing for a new client, and completes all others`, async () => {
       const asked = (localAddress: string): Promise<Got> =>
         ask(`${test.url}/api/t/v1/${path}`, {}, 'GET', localAddress);
       const first = await stuck(path, '127.0.0.2');

@@ -3,10 +3,10 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { Compressor } from '../../../../adapters/hapi/transport/compressor.js';
 import { SharedBytes } from '../../../../ports/http.js';
 
-describe('hapi: compressed answers', () => {
+describe('hapi: compressed responses', () => {
   const text = 'what several answers share '.repeat(20_000);
 
-  it('compresses each form of shared bytes once for concurrent requests', async () => {
+  it('compresses shared bytes once per encoding for concurrent requests', async () => {
     const compressor = new Compressor();
     const shared = new SharedBytes([Buffer.from(text)]);
     const ask = (i: number) => compressor.compress(i % 2 === 0 ? 'br' : 'gzip', shared, `10.0.0.${i}`);
@@ -18,7 +18,7 @@ describe('hapi: compressed answers', () => {
     expect(gunzipSync(gzip as Buffer).toString()).to.equal(text);
   });
 
-  it('compresses a single response separately', async () => {
+  it('compresses an unshared response separately', async () => {
     const made = await new Compressor().compress('gzip', Buffer.from(text), '10.0.0.1');
     expect(gunzipSync(made as Buffer).toString()).to.equal(text);
   });

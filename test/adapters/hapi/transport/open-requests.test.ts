@@ -9,7 +9,7 @@ import { fakeLogger, TestServer, type LogLine } from '../support.js';
 
 const ID = 'request-id-of-a-test';
 
-describe('hapi: one line for each request', () => {
+describe('hapi: request log', () => {
   const lines: LogLine[] = [];
   const held: (() => void)[] = [];
   const route = (path: string, more: Partial<RouteSpec> = {}): RouteSpec => ({
@@ -91,7 +91,7 @@ describe('hapi: one line for each request', () => {
     }
   });
 
-  it('logs clients that left before the response', async () => {
+  it('logs clients that disconnected before the response', async () => {
     await started(60_000);
     const socket = connect(Number(new URL(test.url).port), '127.0.0.1');
     socket.write(`GET /api/t/v1/held HTTP/1.1\r\nHost: a\r\nX-Request-Id: ${ID}\r\n\r\n`);
@@ -102,7 +102,7 @@ describe('hapi: one line for each request', () => {
     held[0]?.();
   });
 
-  it('logs only slow ones, as warnings, by default', async () => {
+  it('logs only slow requests by default, as warnings', async () => {
     await started(-1, false);
     expect(await line('/api/t/v1/plain')).to.include({ level: 'warn', message: 'a slow request' });
     await test.stop();
@@ -112,7 +112,7 @@ describe('hapi: one line for each request', () => {
     expect(lines).to.deep.equal([]);
   });
 
-  it('stops listening while a request is under way, and finishes it', async () => {
+  it('stops listening while a request is in flight, and finishes that request', async () => {
     await started(60_000);
     const answer = ask('/api/t/v1/held');
     await waitUntil('it is at work', () => held.length === 1);
@@ -129,7 +129,7 @@ describe('hapi: one line for each request', () => {
     await stopped;
   });
 
-  it('stops without delay for pipelined requests on a broken connection', async () => {
+  it('stops without delay when pipelined requests are pending on a broken connection', async () => {
     await started(60_000);
     const socket = connect(Number(new URL(test.url).port), '127.0.0.1');
     socket.write(`GET /api/t/v1/held HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(3));
@@ -141,7 +141,7 @@ describe('hapi: one line for each request', () => {
     await test.stop(600_000);
   });
 
-  it('answers pipelined requests one after the other, in their order', async () => {
+  it('answers pipelined requests sequentially, in their order', async () => {
     await started(60_000);
     const many = 3_000;
     const socket = connect(Number(new URL(test.url).port), '127.0.0.1');

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { memoize } from '../../../../adapters/hapi/validation/memoize.js';
 
-describe('once', () => {
-  it('computes at the first call, and caches the result, also undefined', () => {
+describe('hapi: once', () => {
+  it('computes the value at the first call, and caches it, including undefined', () => {
     const made: number[] = [];
     const value = memoize(() => void made.push(1));
     expect(made).to.deep.equal([]);
@@ -10,7 +10,7 @@ describe('once', () => {
     expect(made).to.deep.equal([1]);
   });
 
-  it('computes again after a failure', () => {
+  it('computes the value again after a failure', () => {
     let calls = 0;
     const value = memoize(() => {
       calls += 1;

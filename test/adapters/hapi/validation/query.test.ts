@@ -32,14 +32,14 @@ describe('hapi: query parameters', () => {
     });
   });
 
-  it('converts, fills in defaults, and makes lists of repeated and of single values', async () => {
+  it('converts values, fills in defaults, and returns lists for repeated and single values', async () => {
     const both = await test.ask('GET', '/api/t/v1/strict?limit=10&status=open&status=closed&include_total=true');
     expect(both.body.query).to.deep.equal({ limit: 10, status: ['open', 'closed'], include_total: true });
     const single = await test.ask('GET', '/api/t/v1/strict?status=open&q=a%20b+c');
     expect(single.body.query).to.deep.equal({ limit: 50, status: ['open'], q: 'a b c' });
   });
 
-  it('rejects unknown parameters where the route is strict, and lists the known ones', async () => {
+  it('rejects unknown parameters on a strict route, and lists the supported parameters', async () => {
     const unknown = await test.ask('GET', '/api/t/v1/strict?statsu=open&constructor=1');
     expect([unknown.status, unknown.code]).to.deep.equal([400, 'invalid_request']);
     expect(unknown.fields['statsu']).to.equal(
@@ -72,7 +72,7 @@ describe('hapi: query parameters', () => {
     });
   }
 
-  it('reports the same on bare routes, without the envelope', async () => {
+  it('reports the same errors on bare routes, without the envelope', async () => {
     const bad = await test.ask('GET', '/api/t/v1/bare?limit=0');
     expect([bad.status, bad.body.status, Object.keys(bad.body['fields'] ?? {})]).to.deep.equal([
       400,
@@ -81,7 +81,7 @@ describe('hapi: query parameters', () => {
     ]);
   });
 
-  it('handles unusual encodings', async () => {
+  it('accepts unusual percent-encodings', async () => {
     for (const search of ['q=%', 'q=%zz', 'q=%ff', '%=1', '&&&', '=', 'q=a=b=c', '?q=1']) {
       expect((await test.ask('GET', `/api/t/v1/loose?${search}`)).status, search).to.be.oneOf([200, 400]);
     }

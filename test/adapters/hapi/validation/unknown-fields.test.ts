@@ -1,4 +1,7 @@
-/** Fields that a call does not know are ignored, and told in `warnings` of the answer (contract 00, envelope). */
+/**
+ * Fields that a call does not know are ignored, and told in `warnings` of the answer (contract 00,
+ * envelope).
+ */
 import { expect } from 'chai';
 import joi from 'joi';
 import { created, JsonText, Reply, text, type RouteSpec } from '../../../../ports/http.js';
@@ -49,7 +52,7 @@ describe('hapi: unknown fields', () => {
   };
   const CUSTOMER = ['customer is no field of this call'];
 
-  it('are reported next to the data, at every depth of the schema, and never passed on', async () => {
+  it('are reported next to the data at every depth of the schema, and never passed to the handler', async () => {
     expect(await post('plain', { name: 'a', customer: 1, set: { titel: 'x' }, tags: { any: 1 } })).to.deep.equal({
       status: 'success',
       taken: { name: 'a', set: {}, tags: { any: 1 } },
@@ -58,7 +61,7 @@ describe('hapi: unknown fields', () => {
     expect(await post('plain', { name: 'a' })).to.deep.equal({ status: 'success', taken: { name: 'a' } });
   });
 
-  it('include __proto__ and constructor in every spelling, without effect', async () => {
+  it('include __proto__ and constructor in every spelling, which have no effect', async () => {
     const sent = '{"name":"a","__proto__":{"x":1},"constructor":{"prototype":{"y":1}},"set":{"\\u005f_proto__":1}}';
     expect(await post('plain', sent)).to.deep.equal({
       status: 'success',
@@ -71,13 +74,13 @@ describe('hapi: unknown fields', () => {
     expect(({} as Record<string, unknown>)['x']).to.equal(undefined);
   });
 
-  it('follow the warnings of the handler, whose response is unchanged', async () => {
+  it('are listed after the warnings of the handler, whose response is unchanged', async () => {
     expect((await post('shared', { customer: 1 }))['warnings']).to.deep.equal(['the package is large', ...CUSTOMER]);
     expect(shared.warnings).to.have.length(1);
     expect((await post('shared', {}))['warnings']).to.deep.equal(['the package is large']);
   });
 
-  it('are reported in a created response, in a spliced one, and without the envelope', async () => {
+  it('are reported in created responses, in spliced responses, and without the envelope', async () => {
     expect(await post('created', { customer: 1 })).to.deep.equal({ status: 'success', id: 'a', warnings: CUSTOMER });
     expect(await post('spliced', { customer: 1 })).to.deep.equal({
       status: 'success',

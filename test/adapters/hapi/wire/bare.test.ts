@@ -1,4 +1,7 @@
-/** A route without the envelope (the license endpoints): every answer, errors included (contract 00, envelope; contract 50). */
+/**
+ * A route without the envelope (the license endpoints): every answer, errors included (contract 00,
+ * envelope; contract 50).
+ */
 import { expect } from 'chai';
 import joi from 'joi';
 import { conflict, invalid, notFound, rateLimited, refuse } from '../../../../kernel/errors.js';
@@ -114,7 +117,7 @@ describe('hapi: routes without the envelope', () => {
     ['a fault', () => doing('fault'), 500, 'internal_error'],
   ];
   for (const [what, ask, status, code, fields] of table) {
-    it(`${what}: ${status} ${code}`, async () => {
+    it(`returns ${status} ${code} for ${what}`, async () => {
       const answer = await ask();
       expect([answer.status, answer.body['status']]).to.deep.equal([status, code]);
       expect(answer.body).not.to.have.any.keys('error', 'request_id');
@@ -130,12 +133,12 @@ describe('hapi: routes without the envelope', () => {
     });
   }
 
-  it('returns a success unchanged', async () => {
+  it('returns a success response unchanged', async () => {
     const answer = await post('{"license_key":"k"}', { authorization: 'Bearer nobody' });
     expect([answer.status, answer.body]).to.deep.equal([200, { status: 'active', valid: true }]);
   });
 
-  it('answers a large body without Content-Length', async () => {
+  it('sends a large body without Content-Length', async () => {
     const client = test.connect();
     await client.write(
       'POST /api/license/v1/validate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n',
@@ -145,7 +148,7 @@ describe('hapi: routes without the envelope', () => {
     client.close();
   });
 
-  it('a plugin that is not ready: 503', async () => {
+  it('returns 503 while the plugin is not ready', async () => {
     ready = false;
     const answer = await post('{}');
     ready = true;
@@ -156,12 +159,12 @@ describe('hapi: routes without the envelope', () => {
     ]);
   });
 
-  it('answers an unknown path next to them in the envelope', async () => {
+  it('returns the envelope for an unknown path next to bare routes', async () => {
     const answer = await test.ask('GET', '/api/license/v1/nothing', { bearer: 'shared' });
     expect([answer.status, answer.code]).to.deep.equal([404, 'not_found']);
   });
 
-  it('the public limit counts per address, with RateLimit headers; wrong credentials count for their own', async () => {
+  it('rate-limits public calls per address with RateLimit headers, and failed credentials separately', async () => {
     const limits = { ...NO_LIMITS, public_per_minute: 2, auth_failures_per_minute: 1 };
     const own = await TestServer.create(
       { routes: [route('validate'), route('deactivate', { access: { sharedKey: true } })] },

@@ -20,7 +20,7 @@ describe('hapi: CORS', () => {
     });
   });
 
-  it('answers pre-flights of intake paths 204', async () => {
+  it('returns 204 for preflight requests of intake paths', async () => {
     const headers = { origin: 'https://shop.example', 'access-control-request-method': 'POST' };
     const preflight = await test.ask('OPTIONS', '/api/t/v1/report', { headers });
     expect([preflight.status, preflight.text]).to.deep.equal([204, '']);
@@ -33,7 +33,7 @@ describe('hapi: CORS', () => {
     expect((await test.ask('OPTIONS', '/api/t/v1/other', { headers })).status).to.equal(405);
   });
 
-  it('lets a page read the answers of intake paths, errors too, and of no other', async () => {
+  it('exposes responses and errors of intake paths to other origins, and of no other path', async () => {
     const headers = { origin: 'https://shop.example' };
     const ok = await test.ask('POST', '/api/t/v1/report', { bearer: 'intake:', headers });
     expect([ok.status, ok.headers['access-control-allow-origin']]).to.deep.equal([200, '*']);

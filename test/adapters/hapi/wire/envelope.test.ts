@@ -66,7 +66,7 @@ describe('hapi: envelope', () => {
     });
   });
 
-  it('puts the data next to the status, which no data overwrites', async () => {
+  it('puts the data next to the status, which the data cannot overwrite', async () => {
     const data = await test.ask('GET', '/api/t/v1/data');
     expect(data.status).to.equal(200);
     expect(data.text).to.equal('{"status":"success","item":{"id":"a","status":"open"}}');
@@ -76,11 +76,11 @@ describe('hapi: envelope', () => {
     expect((await test.ask('GET', '/api/t/v1/liar')).body).to.deep.equal({ status: 'success', x: 1 });
   });
 
-  it('answers bare routes as they are', async () => {
+  it('returns the response of a bare route unchanged', async () => {
     expect((await test.ask('GET', '/api/t/v1/bare')).text).to.equal('{"status":"active"}');
   });
 
-  it('renders replies: status, headers, cookies, text, nothing', async () => {
+  it('renders replies with status, headers, cookies, text, or an empty body', async () => {
     const reply = await test.ask('GET', '/api/t/v1/created');
     expect([reply.status, reply.headers['location'], reply.headers['set-cookie']]).to.deep.equal([
       201,
@@ -94,12 +94,12 @@ describe('hapi: envelope', () => {
     expect([nothing.status, nothing.text]).to.deep.equal([204, '']);
   });
 
-  it('adds the error of its status to a reply with an error status', async () => {
+  it('adds the error object of the status to a reply with an error status', async () => {
     const unwell = await test.ask('GET', '/api/t/v1/unwell');
     expect([unwell.status, unwell.code, unwell.body.healthy]).to.deep.equal([503, 'not_ready', false]);
   });
 
-  it('redirects, and allows no line break in a header', async () => {
+  it('redirects, and rejects a line break in a header', async () => {
     const redirect = await test.ask('GET', '/api/t/v1/redirect');
     expect([redirect.status, redirect.headers['location']]).to.deep.equal([
       303,
@@ -110,12 +110,12 @@ describe('hapi: envelope', () => {
     expect([evil.status, evil.code]).to.deep.equal([500, 'internal_error']);
   });
 
-  it('returns 304 for a current ETag', async () => {
+  it('returns 304 for a matching ETag', async () => {
     const same = await test.ask('GET', '/api/t/v1/etag', { headers: { 'if-none-match': '"v1"' } });
     expect([same.status, same.text]).to.deep.equal([304, '']);
   });
 
-  it('maps what handlers throw', async () => {
+  it('maps exceptions of handlers to errors', async () => {
     const claimed = await test.ask('GET', '/api/t/v1/errors/service');
     expect(claimed.status).to.equal(409);
     expect(claimed.body).to.deep.equal({
@@ -150,7 +150,7 @@ describe('hapi: envelope', () => {
     expect((await test.ask('GET', '/api/t/v1/errors/ready')).headers).to.have.property('retry-after');
   });
 
-  it('hides the text of faults, and logs them under the request id', async () => {
+  it('hides the message of internal errors, and logs it under the request id', async () => {
     for (const path of ['fault', 'string']) {
       test.log.lines.length = 0;
       const fault = await test.ask('GET', `/api/t/v1/errors/${path}`, { headers: { 'x-request-id': 'my-request-1' } });
@@ -165,7 +165,7 @@ describe('hapi: envelope', () => {
     }
   });
 
-  it('shows the text of faults with debug', async () => {
+  it('shows the message of internal errors with debug', async () => {
     const debug = await TestServer.create(
       { routes: [thrower('/api/t/v1/fault', new Error('secret text'))] },
       { debug: true },
@@ -173,7 +173,7 @@ describe('hapi: envelope', () => {
     expect((await debug.ask('GET', '/api/t/v1/fault')).body['error']?.['message']).to.contain('secret text');
   });
 
-  it('answers errors of bare routes without the envelope; a bad body is invalid_request', async () => {
+  it('returns errors of bare routes without the envelope, and invalid_request for an invalid body', async () => {
     const bad = await test.ask('GET', '/api/t/v1/bare/invalid');
     expect([bad.status, bad.body]).to.deep.equal([
       422,
@@ -194,7 +194,7 @@ describe('hapi: envelope', () => {
     }
   });
 
-  it('answers unknown paths below /api/ 404 in the envelope, for any credential or method', async () => {
+  it('returns 404 in the envelope for unknown paths below /api/, for any credential or method', async () => {
     for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH']) {
       for (const bearer of [undefined, 'unknown', 'shared']) {
         const unknown = await test.ask(method, '/api/t/v1/nowhere', {
@@ -208,7 +208,7 @@ describe('hapi: envelope', () => {
     }
   });
 
-  it('answers another method 405 with Allow', async () => {
+  it('returns 405 with Allow for another method', async () => {
     const cases: [string, string, string][] = [
       ['PATCH', '/api/t/v1/items/5', 'GET, HEAD, DELETE'],
       ['POST', '/api/t/v1/things/5', 'GET, HEAD'],
@@ -230,12 +230,12 @@ describe('hapi: envelope', () => {
     }
   });
 
-  it('answers HEAD where it answers GET', async () => {
+  it('answers HEAD on every route that answers GET', async () => {
     const head = await test.ask('HEAD', '/api/t/v1/data');
     expect([head.status, head.text, head.headers['content-length']]).to.deep.equal([200, '', 54]);
   });
 
-  it('answers impossible paths and parameters', async () => {
+  it('rejects malformed paths and parameters', async () => {
     expect((await test.ask('GET', '/api/t/v1/items/%zz')).code).to.equal('invalid_request');
     expect((await test.ask('GET', '/api/t/v1/items/%c3%28')).status).to.be.oneOf([400, 404]);
     expect((await test.ask('GET', '/api/t/v1/items/a%00b')).code).to.equal('not_found');
@@ -258,7 +258,7 @@ describe('hapi: envelope', () => {
     expect(seen.body.cookies).to.deep.equal({ a: '1', b: 'x y', c: '%' });
   });
 
-  it('answers 503 while the plugin is not ready', async () => {
+  it('returns 503 while the plugin is not ready', async () => {
     const failed = await TestServer.create({ routes: [open('/api/t/v1/data', () => ({}))], ready: () => false });
     const answer = await failed.ask('GET', '/api/t/v1/data');
     expect([answer.status, answer.code, answer.headers['retry-after']]).to.deep.equal([503, 'not_ready', '10']);

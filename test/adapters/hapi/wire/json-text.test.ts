@@ -1,4 +1,7 @@
-/** Members that are JSON already are sent as they are: byte for byte and header for header what objects would have become. */
+/**
+ * Members that are JSON already are sent as they are: byte for byte and header for header what
+ * objects would have become.
+ */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { toSuccessJson } from '../../../../adapters/hapi/wire/envelope.js';
@@ -18,7 +21,7 @@ const ANSWERS: Record<string, (member: (value: unknown) => unknown) => object> =
   only: (member) => ({ items: member(ITEMS) }),
 };
 
-describe('hapi: responses with prepared JSON', () => {
+describe('hapi: responses with pre-serialized JSON', () => {
   let test: TestServer;
   before(async () => {
     const route = (path: string, answer: object, more: Partial<RouteSpec> = {}): RouteSpec => ({
@@ -57,7 +60,7 @@ describe('hapi: responses with prepared JSON', () => {
       ['compressed', 'GET', { 'accept-encoding': 'gzip' }],
       ['in part', 'GET', { range: 'bytes=5-20' }],
     ] as const) {
-      it(`${name}, ${how}`, async () => {
+      it(`sends the same response as plain data: ${name}, ${how}`, async () => {
         const [plain, ...made] = await Promise.all(
           ['plain', 'text', 'bytes'].map((kind) =>
             fetch(`${test.url}/api/t/v1/${name}/${kind}`, {
@@ -79,7 +82,7 @@ describe('hapi: responses with prepared JSON', () => {
     }
   }
 
-  it('is written for any members', () => {
+  it('serializes any members', () => {
     const names = fc
       .string({ minLength: 1, maxLength: 6 })
       .filter((name) => name !== '__proto__' && !/^\d+$/.test(name));

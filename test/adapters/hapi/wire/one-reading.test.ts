@@ -1,4 +1,7 @@
-/** Requests that a proxy in front may read otherwise are refused (RFC 9112 3.2, 3.3, 5.1, 5.2 and 6). */
+/**
+ * Requests that a proxy in front may read otherwise are refused (RFC 9112 3.2, 3.3, 5.1, 5.2 and
+ * 6).
+ */
 import { expect } from 'chai';
 import joi from 'joi';
 import type { RouteSpec } from '../../../../ports/http.js';
@@ -54,7 +57,7 @@ const TAKEN: Record<string, string> = {
   CHUNKED: `${POST}Transfer-Encoding: CHUNKED\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,
 };
 
-describe('hapi: unambiguous requests', () => {
+describe('hapi: protection against request smuggling', () => {
   let asked = 0;
   const route: RouteSpec = {
     method: 'GET',
@@ -74,7 +77,7 @@ describe('hapi: unambiguous requests', () => {
   beforeEach(() => (asked = 0));
 
   for (const [name, bytes] of Object.entries(REFUSED)) {
-    it(`rejects ${name}, and what follows it`, async () => {
+    it(`rejects ${name}, and all bytes that follow`, async () => {
       const connection = test.connect();
       await connection.write(Buffer.from(`${bytes}${GET}Host: x\r\n\r\n`, 'latin1'));
       await connection.until(({ closed }) => closed);

@@ -15,7 +15,7 @@ const failing = (path: string, error: () => Error): RouteSpec => ({
   },
 });
 
-describe('hapi: a store that fails', () => {
+describe('hapi: store failures', () => {
   let server: TestServer;
   before(async () => {
     server = await TestServer.create({
@@ -34,7 +34,7 @@ describe('hapi: a store that fails', () => {
     ['/api/disk-full', 507, 'insufficient_storage'],
     ['/api/read-only', 503, 'not_ready'],
   ] as const) {
-    it(`${path} returns ${status}, with the time to retry`, async () => {
+    it(`returns ${status} with Retry-After for ${path}`, async () => {
       const answer = await server.ask('GET', path);
       expect(answer.status).to.equal(status);
       expect(answer.body['error']).to.include({ code });

@@ -1,6 +1,7 @@
 /**
- * MongoDB's own semantics for the few operators that the adapter emits, written from MongoDB's manual and not from our
- * reference: so that a translation can be checked against documents where no server is.
+ * MongoDB's own semantics for the few operators that the adapter emits, written from MongoDB's
+ * manual and not from our reference: so that a translation can be checked against documents where
+ * no server is.
  */
 import type { MongoQuery, MongoDoc } from '../../../../adapters/mongodb/translate.js';
 
@@ -13,7 +14,10 @@ function at(doc: Tree, path: string): Value {
   return path.split('.').reduce<Value>((value, key) => (isTree(value) ? value[key] : undefined), doc);
 }
 
-/** Equality of a field: null also stands for missing, and an array equals what one of its elements equals. */
+/**
+ * Equality of a field: null also stands for missing, and an array equals what one of its elements
+ * equals.
+ */
 function equal(value: Value, operand: Value): boolean {
   if (operand === null) return value === null || value === undefined;
   return value === operand || (Array.isArray(value) && value.includes(operand));

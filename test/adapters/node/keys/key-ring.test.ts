@@ -1,4 +1,7 @@
-/** Keys are replaced while processes run: chains, crashes, other processes, the configuration (contract 40, files). */
+/**
+ * Keys are replaced while processes run: chains, crashes, other processes, the configuration
+ * (contract 40, files).
+ */
 import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,7 +19,7 @@ import { ManualClock } from '../../../kit/clock.js';
 const pem = (): string =>
   generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 
-describe('keys that sign', function () {
+describe('signing keys', function () {
   let folder: string;
   let store: MemoryStore;
   let clock: ManualClock;
@@ -28,7 +31,9 @@ describe('keys that sign', function () {
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  /** A process on the store. @param configured path of the release key, and the license key's text */
+  /**
+   * A process on the store. @param configured path of the release key, and the license key's text
+   */
   const start = async (configured: { release?: string; license?: string } = {}): Promise<KeyRings> => {
     const given = { release_private_key: configured.release ?? null, license_key: configured.license ?? null };
     const keys = await loadKeys({ ...given, data_key: 'd'.repeat(32) }, folder, false);
@@ -38,7 +43,7 @@ describe('keys that sign', function () {
     return rings;
   };
 
-  it('are replaced in every process; each earlier one signs its successor', async () => {
+  it('rotates in every process, with each key signing its successor', async () => {
     const [one, two] = [await start(), await start()];
     const first = await one.releases.getKey();
     expect(await two.releases.listPredecessors()).to.deep.equal([]);
@@ -64,7 +69,7 @@ describe('keys that sign', function () {
     expect(await (await start()).releases.getKey()).to.deep.equal(key);
   });
 
-  it('finish a rotation that ended before the file was written', async () => {
+  it('completes a rotation that was interrupted before the file was written', async () => {
     const old = await readFile(join(folder, KEY_FILES.release), 'utf8');
     const one = await start();
     await one.release.rotate(null);
@@ -74,7 +79,7 @@ describe('keys that sign', function () {
     expect(await readFile(join(folder, KEY_FILES.release), 'utf8')).to.not.equal(old);
   });
 
-  it('call back when another process has rotated', async () => {
+  it('calls the listener when another process has rotated the key', async () => {
     const [one, two] = [await start(), await start()];
     let calls = 0;
     two.releases.onRotated(() => calls++);
@@ -83,7 +88,7 @@ describe('keys that sign', function () {
     expect(calls).to.equal(1);
   });
 
-  it('stop a start with a configured key that was replaced, and take its successor', async () => {
+  it('prevents a start with a configured key that was rotated, and accepts its successor', async () => {
     const [before, after] = [join(folder, 'one.pem'), join(folder, 'two.pem')];
     await writeFile(before, pem());
     await writeFile(after, pem());
@@ -101,7 +106,7 @@ describe('keys that sign', function () {
     expect(await getRejection(two.release.rotate('no key'))).to.include({ code: 'validation_failed' });
   });
 
-  it('keep the fingerprint that a shared store compares', async () => {
+  it('keeps the fingerprint that a shared store compares', async () => {
     const keys = await loadKeys(
       { release_private_key: '', license_key: 'l'.repeat(40), data_key: 'd'.repeat(32) },
       folder,
@@ -118,7 +123,7 @@ describe('keys that sign', function () {
     );
   });
 
-  it('of licenses: a text seeds Ed25519, the same everywhere; a PEM key is used as it is', async () => {
+  it('derives the same Ed25519 license key from a text everywhere, and uses a PEM key unchanged', async () => {
     const seeded = parseLicenseSigningKey('a text of more than thirty-two characters');
     expect(seeded.public).to.include({ algorithm: 'ed25519', bits: 256 });
     expect(parseLicenseSigningKey('a text of more than thirty-two characters').public).to.deep.equal(seeded.public);

@@ -16,7 +16,7 @@ import {
 const NONE: KeySettings = { release_private_key: null, license_key: null, data_key: null };
 const GIVEN: KeySettings = { release_private_key: '', license_key: 'l'.repeat(32), data_key: 'd'.repeat(32) };
 
-describe('keys', () => {
+describe('key loading', () => {
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'aos-keys-'));
@@ -43,7 +43,7 @@ describe('keys', () => {
   const rsa = (bits: number): string =>
     generateKeyPairSync('rsa', { modulusLength: bits }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 
-  it('are created at the first start of an embedded store, readable by the owner only, and found again', async () => {
+  it('creates owner-readable keys at the first start of an embedded store, and loads them afterwards', async () => {
     const data = join(folder, 'new', 'data');
     const first = await loadKeys(NONE, data, false);
     expect([...first.created].toSorted()).to.deep.equal([
@@ -60,34 +60,34 @@ describe('keys', () => {
     expect(second).to.deep.equal({ ...first, created: [] });
   });
 
-  it('are the same for two starts at the same moment', async () => {
+  it('returns the same keys for concurrent starts', async () => {
     const all = await Promise.all([1, 2, 3].map(() => loadKeys({ ...NONE, release_private_key: '' }, folder, false)));
     expect(new Set(all.map(({ license }) => license)).size).to.equal(1);
     expect(new Set(all.map(({ data }) => data)).size).to.equal(1);
     expect(all.flatMap(({ created }) => created)).to.have.lengthOf(2);
   });
 
-  it('are used as configured; an empty release key means unsigned', async () => {
+  it('uses configured keys, and treats an empty release key as unsigned', async () => {
     const keys = await loadKeys(GIVEN, folder, true);
     expect(keys).to.deep.equal({ release: null, license: 'l'.repeat(32), data: 'd'.repeat(32), created: [] });
     expect(await readdir(folder)).to.deep.equal([]);
   });
 
-  it('must be given with MongoDB', async () => {
+  it('requires configured keys with MongoDB', async () => {
     expect(await fault(loadKeys({ ...NONE, data_key: 'd'.repeat(32) }, folder, true))).to.equal(
       'keys: with MongoDB these must be given, the same in every process: release_private_key (SVC_RELEASE_PRIVATE_KEY; empty for unsigned releases), security.license_key (SVC_LICENSE_KEY)',
     );
     expect(await readdir(folder)).to.deep.equal([]);
   });
 
-  it('a release key of 2,048 bits is enough, and has the key id of its public half', async () => {
+  it('accepts a release key of 2,048 bits, with the key id of its public half', async () => {
     const pem = rsa(2048);
     const keys = await loadKeys({ ...GIVEN, release_private_key: await pemFile(pem) }, folder, true);
     expect(keys.release).to.include({ bits: 2048, pem });
     expect(keys.release?.key_id).to.match(/^[0-9a-f]{16}$/);
   });
 
-  it('a release key that is short, of another kind, public, broken or missing stops the start', async () => {
+  it('rejects a release key that is short, of another type, public, corrupt or missing', async () => {
     const path = join(folder, 'given.pem');
     const load = (): Promise<ServiceKeys> => loadKeys({ ...GIVEN, release_private_key: path }, folder, false);
     expect(await fault(load())).to.equal(`release_private_key: ${path} cannot be read: ENOENT`);
@@ -102,7 +102,7 @@ describe('keys', () => {
     expect(await fault(load())).to.equal(`release_private_key: ${path} is not a readable PEM private key`);
   });
 
-  it('stop the start when a release key is given in place of its file, without logging it', async () => {
+  it('rejects a release key in place of its file path, without logging the key', async () => {
     const release_private_key = '-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n';
     const said = await fault(loadKeys({ ...GIVEN, release_private_key }, folder, true));
     expect(said)
@@ -110,7 +110,7 @@ describe('keys', () => {
       .and.not.include('c2VjcmV0');
   });
 
-  it('a created key that was cut stops the start instead of being replaced', async () => {
+  it('rejects a truncated generated key instead of replacing it', async () => {
     await writeFile(join(folder, KEY_FILES.data), 'short');
     expect(await fault(loadKeys({ ...GIVEN, data_key: null }, folder, false))).to.equal(
       `security.data_key: ${join(folder, KEY_FILES.data)} is shorter than 32 characters`,
@@ -129,7 +129,7 @@ describe('keys', () => {
     });
     const release = (key_id: string): ServiceKeys['release'] => ({ key_id, pem: '', bits: 3072, path: '' });
 
-    it('are stored at the first start and accept the same keys', async () => {
+    it('are stored at the first start, and match for the same keys', async () => {
       const store = new MemoryStore();
       await checkFingerprints(store, keys(), now);
       await checkFingerprints(store, keys(), now);
@@ -138,7 +138,7 @@ describe('keys', () => {
       expect(JSON.stringify(items)).to.not.match(/l{8}|d{8}/);
     });
 
-    it('stop a process with other keys, naming them', async () => {
+    it('prevent the start of a process with other keys, and name the keys', async () => {
       const store = new MemoryStore();
       await checkFingerprints(store, keys({ release: release('a') }), now);
       expect(

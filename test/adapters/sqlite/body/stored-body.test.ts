@@ -14,7 +14,7 @@ const packing = (...fields: string[]): SeparateFields => ({
   bytes: undefined,
 });
 
-describe('sqlite: packed fields', () => {
+describe('sqlite: compressed fields', () => {
   it('need an eighth of the space', () => {
     for (const stack_trace of [STACK, STACK.repeat(12)]) {
       const doc = { id: 'a', host: 'h', message: 'boom', stack_trace };
@@ -25,7 +25,7 @@ describe('sqlite: packed fields', () => {
     }
   });
 
-  it('are stored unpacked where packing saves nothing', () => {
+  it('are stored uncompressed where compression saves nothing', () => {
     const text = encodeDoc({ id: 'a', stack_trace: 'short' } as never, packing('stack_trace'));
     expect(compressBody(text)).to.equal('{"id":"a","stack_trace":"short"}');
     expect(compressBody(encodeDoc({ id: 'a', stack_trace: STACK } as never, packing()))).to.equal(
@@ -33,7 +33,7 @@ describe('sqlite: packed fields', () => {
     );
   });
 
-  it('are rejected without a text id', () => {
+  it('are rejected in a document without a string id', () => {
     expect(() => encodeDoc({ id: 1 } as never, packing())).to.throw(TypeError, 'text id');
   });
 });

@@ -7,7 +7,7 @@ import { prepareDataDir } from '../../../support/prepared-data-dir.js';
 import { buildServiceEnv } from '../../../support/service.js';
 
 describe('checkStoreFile', () => {
-  it('takes a store as a first start makes it', async () => {
+  it('accepts a store created by a first start', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'aos-judge-'));
     try {
       await prepareDataDir(dir, buildServiceEnv);

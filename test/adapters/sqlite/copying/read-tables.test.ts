@@ -35,7 +35,7 @@ describe('readTables', () => {
     });
   });
 
-  it('reads what only the write-ahead log holds, and changes neither', async () => {
+  it('reads rows that exist only in the write-ahead log, and changes neither file', async () => {
     write('PRAGMA journal_mode = WAL', 'CREATE TABLE monitor (id INTEGER)');
     const writer = openDriver(file);
     writer.exec('INSERT INTO monitor VALUES (1)');
@@ -48,14 +48,14 @@ describe('readTables', () => {
     expect((await readFile(`${file}-wal`)).equals(log)).to.equal(true);
   });
 
-  it('reads a file that may not be written', async () => {
+  it('reads a read-only file', async () => {
     write('CREATE TABLE monitor (id INTEGER)', 'INSERT INTO monitor VALUES (1)');
     await chmod(file, 0o400);
     expect(readTables(file, ['monitor'])).to.deep.equal({ monitor: [{ id: 1 }] });
     expect(await readdir(folder)).to.deep.equal(['kuma.db']);
   });
 
-  it('does not run a view', () => {
+  it('does not execute a view', () => {
     write('CREATE VIEW monitor AS WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) SELECT id FROM n');
     expect(readTables(file, ['monitor'])).to.deep.equal({});
   });

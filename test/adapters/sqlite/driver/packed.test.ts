@@ -14,7 +14,7 @@ const value: fc.Arbitrary<SqlValue> = fc.oneof(
   fc.uint8Array({ maxLength: 8 }),
 );
 
-describe('sqlite driver: the rows of a page', () => {
+describe('sqlite driver: rows of a page', () => {
   let driver: Driver;
   const SELECT = 'SELECT body, n FROM t WHERE n > ? ORDER BY n LIMIT ?';
 
@@ -30,7 +30,7 @@ describe('sqlite driver: the rows of a page', () => {
     for (const [n, one] of values.entries()) insert.run([n + 1, one]);
   };
 
-  it('are those of `all`, in order', () => {
+  it('are the rows of `all`, in order', () => {
     fc.assert(
       fc.property(fc.array(value, { maxLength: 12 }), fc.nat(3), (values, from) => {
         filled(values);

@@ -1,4 +1,6 @@
-/** What a collection sends to the writer, for tests that run a write on a connection of their own. */
+/**
+ * What a collection sends to the writer, for tests that run a write on a connection of their own.
+ */
 import { encodeDoc } from '../../../../adapters/sqlite/body/stored-body.js';
 import type { WriteKind, WriteRequest } from '../../../../adapters/sqlite/threads/messages.js';
 import type { Doc } from '../../../../ports/store.js';

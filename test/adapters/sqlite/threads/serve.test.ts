@@ -1,4 +1,7 @@
-/** Answers come in the order of the requests, and together where these have arrived together (serve.ts). */
+/**
+ * Answers come in the order of the requests, and together where these have arrived together
+ * (serve.ts).
+ */
 import { expect } from 'chai';
 import { once } from 'node:events';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
@@ -7,7 +10,7 @@ import { CLOSE_MESSAGE, serveRequests } from '../../../../adapters/sqlite/thread
 
 const request = (n: number): StorageRequest => ['get', '', String(n)];
 
-describe('sqlite serve', () => {
+describe('sqlite: worker thread', () => {
   let port: MessagePort;
   let answered: unknown[];
   let batches: number[];
@@ -32,7 +35,7 @@ describe('sqlite serve', () => {
   const numbers = Array.from({ length: 40 }, (_, n) => n);
 
   for (const most of [1, 4, 256]) {
-    it(`answers requests in their order, at most ${most} in one batch, and ends after them`, async () => {
+    it(`answers requests in order, at most ${most} per batch, and exits after them`, async () => {
       served(most);
       for (const n of numbers.filter((one) => one % 2 === 0)) port.postMessage([request(n), request(n + 1)]);
       port.postMessage(CLOSE_MESSAGE);
@@ -43,7 +46,7 @@ describe('sqlite serve', () => {
     });
   }
 
-  it('takes messages that have arrived together as one batch', async () => {
+  it('handles messages that have arrived together as a batch', async () => {
     served(256);
     for (const n of numbers) port.postMessage([request(n)]);
     port.postMessage(CLOSE_MESSAGE);

@@ -1,4 +1,7 @@
-/** What root's agent does for the child that works as the owner (contract 90, whom it believes): the child may ask for anything. */
+/**
+ * What root's agent does for the child that works as the owner (contract 90, whom it believes): the
+ * child may ask for anything.
+ */
 import { expect } from 'chai';
 import { AgentFailure } from '../../../../clients/agent/exit.js';
 import type { OwnerRequest } from '../../../../clients/agent/owner/messages.js';
@@ -7,7 +10,7 @@ import type { Agent } from '../../../../clients/agent/update/installation.js';
 
 const SERVER = 'https://aos.example.com/base/';
 
-describe('update-agent: requests of a hostile child process to root', () => {
+describe('update-agent: requests from a malicious child process to root', () => {
   let done: string[];
 
   function served(options: object, known: Partial<ParentContext> = {}): OwnerRequestHandler {
@@ -68,7 +71,7 @@ describe('update-agent: requests of a hostile child process to root', () => {
     for (const wish of wishes) await refused({}, wish);
   });
 
-  it('rejects setup requests during an update, and those that the action does not need', async () => {
+  it('rejects setup requests during an update, and setup requests that the action does not need', async () => {
     const token = { call: 'post', route: 'token', content: { project: 'shop' }, most: 10 };
     const machine = { call: 'post', route: 'agent', content: { name: 'm' }, most: 10 };
     const catalog = { call: 'get', route: 'catalog', query: {}, most: 10 };
@@ -81,7 +84,7 @@ describe('update-agent: requests of a hostile child process to root', () => {
     await refused({ action: 'monitor' }, token);
   });
 
-  it('rejects token requests without a project from root, and allows packages of the installed project only', async () => {
+  it('rejects token requests without a project of root, and allows only packages of the installed project', async () => {
     for (const project of ['shop', 'payments', undefined])
       await refused({ project: null }, { call: 'post', route: 'token', content: { project }, most: 10 });
     await refused(
@@ -101,13 +104,13 @@ describe('update-agent: requests of a hostile child process to root', () => {
     expect(done).to.deep.equal(['post "agent" {"name":"db-1","replace":true} 10']);
   });
 
-  it('does not prompt on root’s terminal for an account that was not requested at the start', async () => {
+  it('does not prompt on root’s terminal for an account that was not requested at startup', async () => {
     const one = served({}, { account: false });
     expect(await one.handle({ call: 'login' })).to.equal(false);
     await refused({}, { call: 'post', route: 'token', content: { project: 'x' }, most: 10 });
   });
 
-  it('rejects services that root did not name, and other verbs', async () => {
+  it('rejects services that root did not name, and other service actions', async () => {
     await refused({ restart: true, service: null }, { call: 'control', verb: 'stop' });
     await refused({ restart: false, service: 'shop' }, { call: 'control', verb: 'stop' });
     await refused({ restart: true, service: 'shop' }, { call: 'control', verb: 'mask' });
@@ -115,7 +118,7 @@ describe('update-agent: requests of a hostile child process to root', () => {
     expect(done).to.deep.equal(['control "stop" "shop"']);
   });
 
-  it('forwards the range header only, and limits the size of responses', async () => {
+  it('forwards only the Range header, and limits the size of responses', async () => {
     const one = served({});
     const url = `${SERVER}releases/shop/stable/1/any/package.tar.gz`;
     await one.handle({ call: 'open', url, headers: { range: 'bytes=5-', authorization: 'Basic x', host: 'evil' } });

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { resolveRootProgram } from '../../../../clients/agent/system/programs.js';
 import { remove, scratch } from '../agent.js';
 
-describe('agent: programs that root may schedule', () => {
+describe('update-agent: programs that root may schedule', () => {
   let folder: string;
   let program: string;
 
@@ -35,7 +35,7 @@ describe('agent: programs that root may schedule', () => {
     { when: 'a folder above belongs to another user', change: () => chown(folder, 1234, 1234), names: () => folder },
   ];
   for (const { when, change, names } of CASES) {
-    it(`rejects a program as root when ${when}, and names it`, async () => {
+    it(`rejects a program as root when ${when}, and names the program`, async () => {
       await change();
       const error: unknown = await resolveRootProgram(program).catch((thrown: unknown) => thrown);
       expect(error).to.include({ outcome: 'usage' });
@@ -45,7 +45,7 @@ describe('agent: programs that root may schedule', () => {
     });
   }
 
-  it('resolves a link in a folder of another user to the file of root', async () => {
+  it('resolves a link in another user’s folder to the file owned by root', async () => {
     const others = join(folder, 'others');
     await mkdir(others);
     await chown(others, 1234, 1234);

@@ -1,4 +1,6 @@
-/** The files of a nightly update for each scheduler (contract 90, amendments: `--action schedule`). */
+/**
+ * The files of a nightly update for each scheduler (contract 90, amendments: `--action schedule`).
+ */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { SaxesParser } from 'saxes';
@@ -65,9 +67,9 @@ function splitWindows(line: string): string[] {
   return words;
 }
 
-describe('agent: units of a nightly update', () => {
+describe('update-agent: scheduler units for the nightly update', () => {
   for (const word of WORDS) {
-    it(`quotes ${word} for cron, so that the shell restores it`, () => {
+    it(`quotes ${word} for cron so that the shell restores the original`, () => {
       const line = buildCronLine(update(word), { hour: 3, minute: 7 });
       expect(line)
         .to.match(/^7 3 \* \* \* /)
@@ -80,7 +82,7 @@ describe('agent: units of a nightly update', () => {
       expect(words.at(-1)?.replaceAll(/'([^']*)'|\\(.)/g, '$1$2')).to.equal(word);
     });
 
-    it(`finds ${word} again in the unit of each scheduler`, () => {
+    it(`parses ${word} back from the unit of each scheduler`, () => {
       const command = [...update(word).command, '--restart', '--ca-file=/etc/ca "x" $.pem'];
       const found = { ...update(word), command };
       const time = { hour: 3, minute: 7 };
@@ -108,19 +110,19 @@ describe('agent: units of a nightly update', () => {
     });
   }
 
-  it('runs the task as SYSTEM if allowed, else as the user without a stored password', () => {
+  it('runs the task as SYSTEM when allowed, and otherwise as the user without a stored password', () => {
     expect(buildTaskXml(update('C:\\shop'), true)).to.include('S-1-5-18');
     expect(buildTaskXml(update('C:\\shop'), false))
       .to.include('InteractiveToken')
       .and.not.include('S-1-5-18');
   });
 
-  it('doubles the backslashes before a quote for Windows', () => {
+  it('doubles backslashes before a quote on Windows', () => {
     expect(quoteForWindows('C:\\Program Files\\')).to.equal('"C:\\Program Files\\\\"');
     expect(quoteForWindows('C:\\shop')).to.equal('C:\\shop');
   });
 
-  it('chooses the same time at night for the same machine', () => {
+  it('chooses the same time of night for the same machine', () => {
     fc.assert(
       fc.property(fc.string(), (seed) => {
         const { hour, minute } = pickNightlyTime(seed);
@@ -131,25 +133,25 @@ describe('agent: units of a nightly update', () => {
     );
   });
 
-  it('rejects a directory with a line end', () => {
+  it('rejects a directory that contains a line break', () => {
     expect(() => checkCommand(update('/opt/a\nb'), 'cron')).to.throw('control characters');
   });
 
-  it('rejects what the Task Scheduler would expand, and accepts a single %', () => {
+  it('rejects variables that the Task Scheduler would expand, and accepts a single %', () => {
     expect(() => checkCommand(update('C:\\%TEMP%\\shop'), 'task')).to.throw('%TEMP%');
     expect(() => checkCommand(update('C:\\100 %'), 'task')).to.not.throw();
     expect(() => checkCommand(update('/opt/%TEMP%'), 'cron')).to.not.throw();
   });
 
   for (const program of ["/opt/o'clock/agent", '/opt/"x"/agent', '/opt/back\\slash/agent'])
-    it(`rejects the program ${program} for systemd, which starts none of such a name`, () => {
+    it(`rejects the program name ${program}, which systemd cannot start`, () => {
       const nightly: NightlyUpdate = { project: 'shop', dir: '/x', command: [program, "it's"] };
       expect(() => checkCommand(nightly, 'systemd')).to.throw(program);
       expect(() => checkCommand(nightly, 'cron')).to.not.throw();
       expect(() => checkCommand({ ...nightly, command: ['/opt/agent', program] }, 'systemd')).to.not.throw();
     });
 
-  it('leaves $ of the program unchanged for systemd, which expands no variable there', () => {
+  it('does not escape $ in the program path, where systemd expands no variables', () => {
     const [service] = buildSystemdUnits({ project: 'shop', dir: '/x', command: ['/opt/a$b %/node', '/opt/a$b'] }, '/');
     expect(service?.content).to.include('ExecStart="/opt/a$b %%/node" "/opt/a$$b"\n');
   });

@@ -1,4 +1,7 @@
-/** setup.json itself (contract 90, setup.json): what is wrong names its field; the order of the sources; locations and variables. */
+/**
+ * setup.json itself (contract 90, setup.json): what is wrong names its field; the order of the
+ * sources; locations and variables.
+ */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { readFile, mkdir, writeFile } from 'node:fs/promises';
@@ -20,7 +23,7 @@ const one = (members: object): object => ({ schema: 1, values: [{ name: 'a', tar
 const read = (setup: object): ReturnType<typeof parseDescription> => parseDescription(setup as Record<string, unknown>);
 
 describe('update-agent: setup.json', function () {
-  describe('names errors', () => {
+  describe('names the invalid member', () => {
     const wrong: [setup: object, says: RegExp][] = [
       [{ schema: 2, values: [] }, /schema is not 1/],
       [{ schema: 1 }, /values is no list/],
@@ -68,7 +71,7 @@ describe('update-agent: setup.json', function () {
     });
   });
 
-  it('parses values by type', () => {
+  it('parses values by their type', () => {
     const table: [type: ValueType, text: string, value: SettingValue | null][] = [
       ['integer', '-5', -5],
       ['integer', '5.0', null],
@@ -91,14 +94,14 @@ describe('update-agent: setup.json', function () {
     }
   });
 
-  it('treats placeholders as not set', () => {
+  it('treats placeholder values as not set', () => {
     for (const text of ['changeme', 'ChangeMe', 'change-me', 'TODO', 'your-key-here', '<API_KEY>', ' <x> ', ''])
       expect(isPlaceholder(text), text).to.equal(true);
     for (const value of ['change', 'todos', 'yours', '<a', 0, false, 'x<y>'])
       expect(isPlaceholder(value), String(value)).to.equal(false);
   });
 
-  describe('order of sources', () => {
+  describe('precedence of sources', () => {
     const around = { env: { IN_ENV: 'detected' }, root: '/opt/x' };
     const found = async (
       setup: object,
@@ -123,7 +126,7 @@ describe('update-agent: setup.json', function () {
       ask: async () => 'answered',
     };
 
-    it('uses a given value first, then the stored, detected, provided, entered and default one', async () => {
+    it('prefers given over stored, detected, provided, entered and default values, in this order', async () => {
       expect(await found(one(all), { ...sources, given: new Map([['a', 'given']]) })).to.deep.equal(['given', 'given']);
       expect(await found(one(all), sources)).to.deep.equal(['set', 'lies there']);
       expect(await found(one(all), { ...sources, read: async () => 'changeme' })).to.deep.equal([
@@ -144,7 +147,7 @@ describe('update-agent: setup.json', function () {
       ).to.deep.equal(['default', 'x']);
     });
 
-    it('does not prompt for a setting whose condition is not met', async () => {
+    it('does not prompt for a setting whose condition is false', async () => {
       const setup = {
         schema: 1,
         values: [
@@ -178,7 +181,7 @@ describe('update-agent: setup.json', function () {
     expect(why({}, 'a\nb')).to.equal(null);
   });
 
-  it('detects values', async () => {
+  it('detects values from existing files and from the system', async () => {
     const root = await scratch();
     await writeFile(join(root, 'old.json'), '{"db":{"host":"h"}}');
     await writeFile(join(root, 'old.ini'), '[db]\nhost = i\n');
@@ -216,7 +219,7 @@ describe('update-agent: setup.json', function () {
     await remove(root);
   });
 
-  it('expands variables of paths, keeps unknown ones, and rejects paths that leave the installation', () => {
+  it('expands variables in paths, leaves undefined variables, and rejects paths outside the installation', () => {
     const env = { NAME: 'n', UP: '..', ROOT: '/etc', SVC_PASSWORD: 'p' };
     expect(substituteVariables('${NAME}/%NAME%/${NONE}/%NONE%/${SVC_PASSWORD}', env)).to.equal(
       'n/n/${NONE}/%NONE%/${SVC_PASSWORD}',
@@ -255,7 +258,7 @@ describe('update-agent: setup.json', function () {
     );
   });
 
-  it('resolves locations', async () => {
+  it('resolves file locations', async () => {
     const at = (location: 'config' | 'data' | 'home' | 'install', env: Record<string, string>): Promise<string> =>
       resolveBase(location, { env: { HOME: '/home/me', ...env }, root: '/opt/shop', project: 'shop' });
     expect(await at('install', {})).to.equal('/opt/shop');

@@ -1,4 +1,7 @@
-/** The jobs contract on stores that several processes share; test/adapters/agenda has those of one process. */
+/**
+ * The jobs contract on stores that several processes share; test/adapters/agenda has those of one
+ * process.
+ */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 /**
- * A process that runs jobs on a store until it is killed: `node runner.js '{"sqlite": "<path>"}'`, or
- * `{"mongodb": "<url>"}`; `options` beside it are the engine's.
+ * A process that runs jobs on a store until it is killed: `node runner.js '{"sqlite": "<path>"}'`,
+ * or `{"mongodb": "<url>"}`; `options` beside it are the engine's.
  */
 import type { AgendaJobsOptions } from '../../../../adapters/agenda/jobs.js';
 import { RandomIds } from '../../../../adapters/node/ids.js';

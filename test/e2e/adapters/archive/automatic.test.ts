@@ -1,4 +1,6 @@
-/** Copies that the service makes before the migrations of a newer version (contract 95, amendments). */
+/**
+ * Copies that the service makes before the migrations of a newer version (contract 95, amendments).
+ */
 import { expect } from 'chai';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,7 +16,7 @@ writeFileSync(path, 'x');
 process.send({ bytes: 1 }, () => process.exit(0));
 `;
 
-describe('the backup before an upgrade', function () {
+describe('backup before an upgrade', function () {
   let folder: string;
   let now: number;
   beforeEach(async () => {
@@ -37,7 +39,7 @@ describe('the backup before an upgrade', function () {
   const copies = async (): Promise<string[]> =>
     (await readdir(join(folder, 'backups'))).filter((name) => name.includes('before')).toSorted();
 
-  it('is created once, for any number of failed migrations of a version', async () => {
+  it('is created once per version, regardless of the number of failed migrations', async () => {
     const { path } = await start('2.0.0').create({ beforeMigration: true });
     for (let attempt = 0; attempt < 3; attempt++) {
       now += HOUR_MS;
@@ -48,7 +50,7 @@ describe('the backup before an upgrade', function () {
     expect(await copies()).to.include('aos-20261128T150000Z-before-2.0.1.tar.gz');
   });
 
-  it('stays until the version has run for a day, next to any other backups', async () => {
+  it('is retained until the version has run for a day, regardless of other backups', async () => {
     const later = async (service: AutomaticBackups, hours: number): Promise<string[]> => {
       now += hours * HOUR_MS;
       await service.create();
@@ -68,7 +70,7 @@ describe('the backup before an upgrade', function () {
     expect(await later(again, 1)).to.deep.equal([]);
   });
 
-  it('is created again for later migrations of a version that has succeeded', async () => {
+  it('is created again for later migrations of a version that has already succeeded', async () => {
     const service = start('2.0.0', 7);
     await service.create({ beforeMigration: true });
     await service.recordMigration();
@@ -80,7 +82,7 @@ describe('the backup before an upgrade', function () {
     expect(await copies()).to.have.length(2);
   });
 
-  it('does not depend on a truncated marker', async () => {
+  it('does not depend on an intact marker file', async () => {
     await start('2.0.0').create({ beforeMigration: true });
     await writeFile(join(folder, 'backups', 'migrated.json'), '{"ver');
     now += HOUR_MS;

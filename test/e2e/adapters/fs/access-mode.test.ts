@@ -1,4 +1,7 @@
-/** Who reads the password hashes of the release store on this machine (contract 40, files). Real users where the tests run as root. */
+/**
+ * Who reads the password hashes of the release store on this machine (contract 40, files). Real
+ * users where the tests run as root.
+ */
 import { spawnSync } from 'node:child_process';
 import { chmod, chown, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -34,7 +37,7 @@ describe('.htpasswd on a machine with other users', () => {
   });
   afterEach(() => rm(data, { recursive: true, force: true }));
 
-  it('is readable by the service only, without a web server', async () => {
+  it('is readable only by the service without a web server', async () => {
     await written(await resolveAccessMode({ web_group: null, web_path: null }));
     expect(await modeOf(file())).to.equal('600');
     expect(await modeOf(join(store(), 'shop', '.htaccess'))).to.equal('644');
@@ -46,7 +49,7 @@ describe('.htpasswd on a machine with other users', () => {
     expect(await modeOf(file())).to.equal('644');
   });
 
-  it('gets the current mode when written by an earlier version or left by a crash', async () => {
+  it('gets the current mode when written by an earlier version or left behind by a crash', async () => {
     const left = join(store(), 'shop', '.ht-019ab');
     for (const path of [file(), left]) await writeFile(path, TEXT, { mode: 0o644 });
     const gid = process.getgid?.() ?? 0;
@@ -63,7 +66,7 @@ describe('.htpasswd on a machine with other users', () => {
     for (const path of [file(), left]) expect(await modeOf(path)).to.equal('600');
   });
 
-  it('resolves groups by name and by number, and reports invalid ones', async () => {
+  it('resolves groups by name and by number, and reports invalid groups', async () => {
     const refused = async (web_group: string): Promise<string> =>
       (await getRejection(resolveAccessMode({ web_group, web_path: null }))).message;
     expect(await refused('no-such-group-here')).to.equal('is no group of this machine');
@@ -80,7 +83,7 @@ describe('.htpasswd on a machine with other users', () => {
       for (const path of [data, store(), join(store(), 'shop')]) await chown(path, SERVICE, SERVICE);
     });
 
-    it('is never readable by other users, is readable by the web server through its group, and by the service', async () => {
+    it('is readable by the service, by the web server through its group, and by no other user', async () => {
       await written(await resolveAccessMode({ web_group: null, web_path: null }));
       expect([reads(SERVICE, SERVICE), reads(STRANGER, STRANGER), reads(WEB, WEB)]).to.deep.equal([true, false, false]);
       await correctModes(
@@ -93,13 +96,13 @@ describe('.htpasswd on a machine with other users', () => {
       expect([reads(SERVICE, SERVICE), reads(STRANGER, STRANGER), reads(WEB, WEB)]).to.deep.equal([true, false, true]);
     });
 
-    it('belongs to the service after any writer: a command of root does not lock the service out', async () => {
+    it('is owned by the service after any write, including by a command run as root', async () => {
       await written(await resolveAccessMode({ web_group: null, web_path: null }));
       expect(await stat(file())).to.include({ uid: SERVICE, gid: SERVICE });
       expect(reads(SERVICE, SERVICE)).to.equal(true);
     });
 
-    it('is restored to the service after a command of an earlier version left it to root', async () => {
+    it('is returned to the service after a command of an earlier version changed the owner to root', async () => {
       await writeFile(file(), TEXT);
       await chmod(file(), 0o644);
       await correctModes(

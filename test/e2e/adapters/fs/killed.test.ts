@@ -1,4 +1,7 @@
-/** A process that is killed while it puts packages in place: whole files alone, and what was put stays. */
+/**
+ * A process that is killed while it puts packages in place: whole files alone, and what was put
+ * stays.
+ */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -38,7 +41,7 @@ async function killed(root: string, line: string, ms: number): Promise<number> {
   );
 }
 
-describe('the release store on the file system, killed', () => {
+describe('release store on the file system after kill -9', () => {
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'aos-killed-'));

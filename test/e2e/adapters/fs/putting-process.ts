@@ -1,4 +1,7 @@
-/** Puts packages into one place, again and again, until it is killed; says each step on stdout. Started by killed.test.ts. */
+/**
+ * Puts packages into one place, again and again, until it is killed; says each step on stdout.
+ * Started by killed.test.ts.
+ */
 import { createHash } from 'node:crypto';
 import { writeSync } from 'node:fs';
 import { FsReleaseStore } from '../../../../adapters/fs/release-store.js';

@@ -1,4 +1,7 @@
-/** A release store whose disk is full, read-only or another user's, and mended while the service runs (contract 95, a bad day). */
+/**
+ * A release store whose disk is full, read-only or another user's, and mended while the service
+ * runs (contract 95, a bad day).
+ */
 import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +16,7 @@ const PLACE = { product: 'shop', channel: 'stable', version: '1.0', platform: 'a
 const TEXTS = { manifest: '{}', signature: 'eA==' };
 const LIMITS = { bytes: 1 << 26, keepFree: 0 };
 
-describe('a disk that rejects writes', () => {
+describe('disk write errors', () => {
   const failing = (code: string, path?: string): Promise<Error> =>
     getRejection(
       createWriteRunner('/releases')(() =>
@@ -21,7 +24,7 @@ describe('a disk that rejects writes', () => {
       ),
     );
 
-  it('is reported with the port’s error', async () => {
+  it('is reported with the error of the port', async () => {
     for (const code of ['ENOSPC', 'EDQUOT']) {
       const { name, message } = await failing(code);
       expect([name, message]).to.deep.equal(['DiskFull', 'the disk of /releases is full']);
@@ -72,7 +75,7 @@ describe('a disk that rejects writes', () => {
       await store.access.write('shop', '.htpasswd', `x${Math.random()}`);
     };
 
-    it('full: rejects every write, and works again when there is room', async () => {
+    it('full: rejects every write, and works again when space is available', async () => {
       await publish();
       const filler = join(mounted, 'filler');
       await getRejection(writeFile(filler, Buffer.alloc(4 << 20)));
@@ -91,7 +94,7 @@ describe('a disk that rejects writes', () => {
       await publish();
     });
 
-    it('read-only: rejects every write, still reads, and works again when it is writable', async () => {
+    it('read-only: rejects every write, still reads, and works again when the disk is writable', async () => {
       await publish();
       mount('-o', 'remount,ro');
       for (const write of [

@@ -1,6 +1,6 @@
 /**
- * The store behind a line that is cut, held, refused and slow, under load (contract 95, a bad day): every call ends, nothing that
- * was acknowledged is lost, and the store serves again by itself.
+ * The store behind a line that is cut, held, refused and slow, under load (contract 95, a bad day):
+ * every call ends, nothing that was acknowledged is lost, and the store serves again by itself.
  */
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
@@ -21,7 +21,7 @@ const WRITERS = 24;
 const ROUNDS = 50;
 const TIMES = { operation: 1_000, ping: 100, rebuild: 2_000, giveUp: 4_000 };
 
-describe('mongodb: a bad day', function () {
+describe('mongodb: connection faults', function () {
   let direct: URL;
   let proxy: TcpProxy;
   let store: MongoStore;
@@ -60,7 +60,7 @@ describe('mongodb: a bad day', function () {
     await client.close();
   });
 
-  it('recovers from each of fifty cuts, stalls, rejections and delays under 24 writers, and keeps acknowledged writes', async () => {
+  it('recovers from 50 disconnects, stalls, errors and delays under 24 writers, without losing writes', async () => {
     const rows = store.collection<Row>('rows');
     const acknowledged: string[] = [];
     const wrong: unknown[] = [];
@@ -94,7 +94,8 @@ describe('mongodb: a bad day', function () {
       await allWrite();
       const kind = round % bad.length;
       bad[kind]?.();
-      // What is held or refused is seen by a deadline, or is over before: both are tried. What is late is served all the same.
+      // What is held or refused is seen by a deadline, or is over before: both are tried. What is
+      // late is served all the same.
       if (kind === 3) await allWrite();
       else if (kind > 0 && round % 8 < 4) await waitUntil('it is noticed', () => states.at(-1) === 'away');
       proxy.restore();
@@ -110,7 +111,7 @@ describe('mongodb: a bad day', function () {
     expect(acknowledged.filter((id) => !kept.has(id))).to.deep.equal([]);
   });
 
-  it('fails immediately without a server, and recovers with the first ping', async () => {
+  it('fails immediately without a server, and recovers with the first successful ping', async () => {
     const rows = store.collection<Row>('rows');
     await rows.insert({ id: 'a' });
     proxy.rejectConnections();
@@ -128,7 +129,7 @@ describe('mongodb: a bad day', function () {
     expect(await rows.get('a')).to.deep.equal({ id: 'a' });
   });
 
-  it('replaces a client that gets no response, and fails when the new one gets none either', async () => {
+  it('replaces a client that gets no response, and fails when the new client gets none either', async () => {
     const rows = store.collection<Row>('rows');
     proxy.holdData();
     const error = await rows.get('a').then(

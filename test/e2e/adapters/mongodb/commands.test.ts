@@ -1,4 +1,7 @@
-/** The commands that MongoDB gets: what comes at once travels together, and much is written in steps. */
+/**
+ * The commands that MongoDB gets: what comes at once travels together, and much is written in
+ * steps.
+ */
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { parseDatabaseName, MongoStore } from '../../../../adapters/mongodb/store.js';
@@ -12,7 +15,7 @@ interface Row {
   kind?: string;
 }
 
-describe('the commands that MongoDB gets', function () {
+describe('mongodb: command batching', function () {
   let server: string;
   let counter: CommandCounter;
   let store: MongoStore;
@@ -46,7 +49,7 @@ describe('the commands that MongoDB gets', function () {
   });
   const names = (): string[] => counter.takeCommands().map(({ name }) => name);
 
-  it('are one for documents that are inserted concurrently, and each gets its own conflict', async () => {
+  it('batches concurrent inserts, and reports each conflict to its caller', async () => {
     const ids = ['b', 'a', 'c', 'd', 'c'];
     const settled = await Promise.allSettled(ids.map((id, n) => rows.insert({ id, n })));
     expect(names()).to.deep.equal(['insert']);
@@ -60,14 +63,14 @@ describe('the commands that MongoDB gets', function () {
     ]);
   });
 
-  it('are one for documents that are requested concurrently, with a copy for each caller', async () => {
+  it('batches concurrent reads by id, and returns a separate copy to each caller', async () => {
     const [one, none, same] = await Promise.all([rows.get('a'), rows.get('x'), rows.get('a')]);
     expect(names()).to.deep.equal(['find']);
     expect([one, none, same]).to.deep.equal([{ id: 'a', n: 0 }, null, { id: 'a', n: 0 }]);
     expect(one).not.to.equal(same);
   });
 
-  it('are one for documents that are put concurrently, and the later of two wins', async () => {
+  it('batches concurrent puts, and the later of two puts wins', async () => {
     const done = await rows.bulk([
       { put: { id: 'a', n: 1 } },
       { put: { id: 'b', n: 2 } },
@@ -80,7 +83,7 @@ describe('the commands that MongoDB gets', function () {
     expect((await rows.find()).items.map(({ n }) => n)).to.deep.equal([1, 3, 4]);
   });
 
-  it('are one for an upsert by id, also when it inserts the document', async () => {
+  it('sends a single command for an upsert by id, including when it inserts the document', async () => {
     const update = { setOnInsert: { kind: 'new' }, inc: { n: 1 } };
     const answers = [];
     for (const id of ['a', 'b']) answers.push(await rows.change({ id }, update, { upsert: true }));
@@ -91,7 +94,7 @@ describe('the commands that MongoDB gets', function () {
     ]);
   });
 
-  it('are one for a change of documents by ids, for those that match', async () => {
+  it('sends a single command for a change of documents by ids with a filter', async () => {
     await rows.bulk(['b', 'c', 'd'].map((id, n) => ({ insert: { id, n } })));
     counter.takeCommands();
     expect(await rows.changeMany({ id: { in: ['a', 'b', 'c', 'x', 'c'] }, n: { lt: 1 } }, { inc: { n: 5 } })).to.equal(
@@ -101,14 +104,14 @@ describe('the commands that MongoDB gets', function () {
     expect((await rows.find()).items.map(({ n }) => n)).to.deep.equal([5, 5, 1, 2]);
   });
 
-  it('are not sent for impossible filters', async () => {
+  it('sends no command for filters that cannot match', async () => {
     expect(await rows.find({ filter: { n: { gte: 0 }, id: { in: [] } } })).to.deep.equal({ items: [], next: null });
     expect(await rows.changeMany({ kind: { in: [] } }, { set: { n: 1 } })).to.equal(0);
     expect(await rows.remove({ n: 0, kind: { in: [] } })).to.equal(0);
     expect(names()).to.deep.equal([]);
   });
 
-  it('for a change of very many documents have batches of a thousand, and write each document once', async () => {
+  it('changes very many documents in batches of a thousand, and writes each document once', async () => {
     const docs = Array.from({ length: 2_499 }, (_, i) => ({ id: `b${i}`, n: 0 }));
     await rows.bulk(docs.map((insert) => ({ insert })));
     counter.takeCommands();

@@ -1,4 +1,6 @@
-/** Which indexes MongoDB gets of those that are declared, and which go that an earlier version made. */
+/**
+ * Which indexes MongoDB gets of those that are declared, and which go that an earlier version made.
+ */
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { buildIndexPlan, isManagedIndex, listServedFields } from '../../../../adapters/mongodb/indexes.js';
@@ -13,8 +15,8 @@ const SPEC: CollectionSpec = {
   search: ['text'],
 };
 
-describe('mongodb, indexes', function () {
-  it('of values share one', () => {
+describe('mongodb: indexes', function () {
+  it('share a single wildcard index for several value paths', () => {
     const { own, shared, instead } = buildIndexPlan(SPEC);
     expect(own.map(({ name }) => name)).to.deep.equal(['ref', 'kind,at,_id', 'kind,_id', '~text']);
     expect(shared).to.deep.equal({
@@ -27,12 +29,12 @@ describe('mongodb, indexes', function () {
     expect(own.flatMap(listServedFields)).to.deep.equal(['ref', 'kind', 'kind', '~text']);
   });
 
-  it('of one path of values is an index like any other', () => {
+  it('use a regular index for a single value path', () => {
     const { own, shared } = buildIndexPlan({ indexes: [], values: ['person'] });
     expect([own.map(({ name }) => name), shared]).to.deep.equal([['person,_id'], null]);
   });
 
-  it('are distinguished from those of an administrator', () => {
+  it('are distinguished from indexes created by an administrator', () => {
     expect(isManagedIndex({ key: { a: 1, _id: 1 }, name: 'a,_id' })).to.equal(true);
     expect(isManagedIndex({ key: { '$**': 1 }, name: 'few a,b' })).to.equal(true);
     expect(isManagedIndex({ key: { '$**': 1 }, name: '$**_1' })).to.equal(false);
@@ -41,7 +43,7 @@ describe('mongodb, indexes', function () {
     expect(isManagedIndex({ key: { _id: 1 }, name: '_id_' })).to.equal(false);
   });
 
-  it('are dropped when no longer declared, except manual ones, and are idempotent', async function () {
+  it('are dropped when no longer declared, except manually created indexes, idempotently', async function () {
     const server = (await findMongoUrl()) ?? this.skip();
     const url = new URL(server);
     url.pathname = `/aos_indexes_${process.pid}`;

@@ -1,6 +1,7 @@
 /**
- * What calls of the real service cost on MongoDB, in commands that it sends (docs/scaling.md, measured): exact upper
- * bounds, so that they cannot grow unseen. Its jobs run beside, so of several series the cheapest counts.
+ * What calls of the real service cost on MongoDB, in commands that it sends (docs/scaling.md,
+ * measured): exact upper bounds, so that they cannot grow unseen. Its jobs run beside, so of
+ * several series the cheapest counts.
  */
 import { expect } from 'chai';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -22,7 +23,7 @@ const IDLE_S = 64;
 /** The most operations that a call may cost; docs/scaling.md names them. */
 const STATED = { known_error: 3.2, new_group: 10.4, idle_per_process_second: 4.2 };
 
-describe('operations on MongoDB', function () {
+describe('number of MongoDB operations', function () {
   let counter: CommandCounter;
   let service: TestService;
   let token: string;
@@ -61,7 +62,10 @@ describe('operations on MongoDB', function () {
   /** Commands that the calls may have sent. */
   const taken = (): number => counter.takeCommands().filter(({ collection }) => !BESIDE.test(collection)).length;
 
-  /** Of a call of the kind, on the average of a series of them: the cheapest, of more while all cost more than this. */
+  /**
+   * Of a call of the kind, on the average of a series of them: the cheapest, of more while all cost
+   * more than this.
+   */
   async function costOf(call: (n: number) => Promise<void>, atMost = 0, calls = CALLS): Promise<number> {
     const series: number[] = [];
     const most = atMost === 0 ? SERIES : MOST_SERIES;
@@ -73,48 +77,49 @@ describe('operations on MongoDB', function () {
     return Math.min(...series);
   }
 
-  it('are fewer than ten for a list of a hundred equal errors', async () => {
+  it('is below ten for a list of a hundred equal errors', async () => {
     const list = Array.from({ length: 100 }, () => error('Known'));
     expect(await costOf(() => post(list), 0, LARGE_CALLS)).to.be.at.most(9);
   });
 
-  it('are fewer than ten for a list of a hundred errors with references', async () => {
+  it('is below ten for a list of a hundred errors with references', async () => {
     const list = (at: number): object[] =>
       Array.from({ length: 100 }, (_, n) => error('Known', { client_ref: `${at} ${n}` }));
     expect(await costOf((n) => post(list(n)), 0, LARGE_CALLS)).to.be.at.most(9);
   });
 
-  it('are fewer than one each for a hundred concurrent reports', async () => {
+  it('is below one per report for a hundred concurrent reports', async () => {
     const atOnce = async (): Promise<void> => {
       await Promise.all(Array.from({ length: 100 }, () => post(error('Known'))));
     };
     expect(await costOf(atOnce, 0, LARGE_CALLS)).to.be.at.most(50);
   });
 
-  it('are two and a half for known errors that arrive in pairs', async () => {
+  it('is at most 2.5 each for existing errors that arrive in pairs', async () => {
     const two = async (): Promise<void> => void (await Promise.all([post(error('Known')), post(error('Known'))]));
     expect((await costOf(two)) / 2).to.be.at.most(2.5);
   });
 
-  it('are at most three for a known error', async () => {
+  it('is at most three for an existing error', async () => {
     const cost = await costOf(() => post(error('Known')), STATED.known_error);
     expect(cost).to.be.at.most(STATED.known_error);
   });
 
-  it('are two more for a known error with a reference', async () => {
+  it('is at most two higher for an existing error with a reference', async () => {
     const most = STATED.known_error + 2;
     expect(await costOf((n) => post(error('Known', { client_ref: `r${n}` })), most)).to.be.at.most(most);
   });
 
-  it('are those of the documents and of the check for new ones, for new groups in a row, with events batched', async () => {
+  it('includes only document writes and duplicate checks for consecutive new groups with batched events', async () => {
     const cost = await costOf((n) => post(error(`New${n}`)), STATED.new_group);
     expect(cost).to.be.at.most(STATED.new_group);
   });
 
-  it('are three more for a single new group, for its event', async () => {
+  it('is three higher for a single new group, for its event', async () => {
     const costs: number[] = [];
     for (let n = 0; n < 4; n++) {
-      // What the one before it left is told, and projects and rules are known again, which is asked every two seconds.
+      // What the one before it left is told, and projects and rules are known again, which is asked
+      // every two seconds.
       await pause(1_000);
       await post(error('Known'));
       taken();
@@ -125,13 +130,13 @@ describe('operations on MongoDB', function () {
     expect(Math.min(...costs)).to.equal(12);
   });
 
-  it('are two more for a new group of an existing family', async () => {
+  it('is at most two higher for a new group of an existing family', async () => {
     await post(error('Family', { stack_trace: traceOf(0) }));
     const most = STATED.new_group + 2;
     expect(await costOf((n) => post(error('Family', { stack_trace: traceOf(n + 1) })), most)).to.be.at.most(most);
   });
 
-  it('are few in a second for an idle process', async () => {
+  it('stays below the limit per second for an idle process', async () => {
     counter.takeCommands();
     await pause(IDLE_S * 1_000);
     expect(counter.takeCommands().length / IDLE_S).to.be.at.most(STATED.idle_per_process_second);

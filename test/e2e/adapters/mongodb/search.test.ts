@@ -1,4 +1,7 @@
-/** Search on MongoDB: what a document carries, what others see of it, and documents from before that are filled in steps. */
+/**
+ * Search on MongoDB: what a document carries, what others see of it, and documents from before that
+ * are filled in steps.
+ */
 import { expect } from 'chai';
 import { MongoClient, type Collection as Driver } from 'mongodb';
 import { findCandidateIds } from '../../../../adapters/mongodb/candidates.js';
@@ -20,7 +23,7 @@ const SPEC: CollectionSpec = {
 };
 const KNOWN = { texts: ['text'], leading: new Set(['_id', 'at', 'ref', '~text', 'tags']) };
 
-describe('mongodb, search', function () {
+describe('mongodb: search', function () {
   let url = '';
   let client: MongoClient;
   let driver: Driver<MongoDoc>;
@@ -54,7 +57,7 @@ describe('mongodb, search', function () {
       await new Promise((resolve) => setTimeout(resolve, 10));
   };
 
-  it('a document carries its trigrams, and nobody sees them', async () => {
+  it('stores trigrams in a document without exposing them', async () => {
     const store = await opened();
     await store.ensure([SPEC]);
     const rows = store.collection<Row>('rows');
@@ -76,7 +79,7 @@ describe('mongodb, search', function () {
     await store.close();
   });
 
-  it('fills existing documents in batches by any process, with complete results meanwhile', async () => {
+  it('indexes existing documents in batches from any process, and returns complete results meanwhile', async () => {
     const first = await opened();
     const before = first.collection<Row>('rows');
     await before.bulk(
@@ -99,7 +102,7 @@ describe('mongodb, search', function () {
     await second.close();
   });
 
-  it('few are named by their rarest trigram, many are walked', async () => {
+  it('finds few matches by their rarest trigram, and scans for many', async () => {
     const store = await opened();
     await store.ensure([SPEC]);
     const rows = store.collection<Row & { ref: string }>('rows');
@@ -122,7 +125,7 @@ describe('mongodb, search', function () {
     await store.close();
   });
 
-  it('fields and paths translate both ways', () => {
+  it('translates between fields and paths in both directions', () => {
     for (const path of ['text', 'o.s', 'a_b.c1.d']) expect(parseTrigramField(toTrigramField(path))).to.equal(path);
   });
 });

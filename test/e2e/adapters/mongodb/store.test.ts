@@ -31,8 +31,8 @@ const contract: StoreContract = {
 
 storeContract('mongodb', contract);
 
-describe('a MongoDB store that is closed', () => {
-  it('starts no write: an unhandled promise would end the process', async function () {
+describe('mongodb: closed store', () => {
+  it('starts no write, because a rejected promise without a handler would end the process', async function () {
     const server = (await findMongoUrl()) ?? this.skip();
     const path = new URL(server);
     path.pathname = `/aos_closed_${process.pid}`;

@@ -67,7 +67,7 @@ describe('InstanceLock', () => {
     await acquire();
   });
 
-  it('of a store is acquired once, for any data directory and any link of a second server', async () => {
+  it('is acquired once per store, for any data directory and any link of a second server', async () => {
     const lock = await acquire();
     await lock.writeServerUrl('http://127.0.0.1:8080');
     const other = await mkdtemp(join(tmpdir(), 'aos-lock-'));
@@ -87,7 +87,7 @@ describe('InstanceLock', () => {
     }
   });
 
-  it('names the other process and its address, and is acquired when that one is killed', async () => {
+  it('names the process that holds the lock and its address, and is acquired when that process is killed', async () => {
     const child = await holder();
     expect((await refusal(InstanceLock.acquire(folder, join(folder, 'aos.db')))).message).to.equal(
       `another server (pid ${child.pid}, http://127.0.0.1:1234) is running on ${folder}`,
@@ -99,7 +99,7 @@ describe('InstanceLock', () => {
     expect(await InstanceLock.readRunningServer(folder)).to.equal(null);
   });
 
-  it('is acquired by one of many that find a dead owner', async () => {
+  it('is acquired by only one of many processes that find a dead owner', async () => {
     const dead = { pid: 2 ** 22 + 1, started: null, host: (await import('node:os')).hostname(), nonce: 'dead' };
     await writeFile(join(folder, 'server.lock'), JSON.stringify(dead));
     const results = await Promise.allSettled(Array.from({ length: 12 }, () => acquire()));
@@ -107,7 +107,7 @@ describe('InstanceLock', () => {
     expect((await readdir(folder)).toSorted()).to.deep.equal(['aos.db.lock', 'server.lock']);
   });
 
-  it('is not held by another process with the pid of the dead owner', async function () {
+  it('is not held by another process that has the pid of the dead owner', async function () {
     if (process.platform !== 'linux') this.skip();
     const { hostname } = await import('node:os');
     const reused = { pid: process.pid, started: 'another boot:1', host: hostname(), nonce: 'reused' };
@@ -115,7 +115,7 @@ describe('InstanceLock', () => {
     await acquire();
   });
 
-  it('of another host is valid while it is renewed', async () => {
+  it('stays valid on another host while it is renewed', async () => {
     const path = join(folder, 'server.lock');
     await writeFile(path, JSON.stringify({ pid: 1, started: null, host: 'another-container', nonce: 'other' }));
     expect((await refusal(InstanceLock.acquire(folder, join(folder, 'aos.db')))).pid).to.equal(1);
@@ -124,12 +124,12 @@ describe('InstanceLock', () => {
     await acquire();
   });
 
-  it('is replaced when it is not readable', async () => {
+  it('is replaced when its file is not readable', async () => {
     await writeFile(join(folder, 'server.lock'), '{"pid":');
     await acquire();
   });
 
-  it('reports free bytes', async () => {
+  it('reports the free disk space in bytes', async () => {
     expect(await getFreeBytes(folder)).to.be.greaterThan(0);
   });
 });

@@ -1,6 +1,7 @@
 /**
- * Attacks on the reader of source maps (contract 21, source maps), against the real program: a token of one project
- * uploads maps, and the public key of the project sends the errors that need them.
+ * Attacks on the reader of source maps (contract 21, source maps), against the real program: a
+ * token of one project uploads maps, and the public key of the project sends the errors that need
+ * them.
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -88,7 +89,7 @@ const ATTACKS: readonly [name: string, files: () => Pair[]][] = [
   ],
 ];
 
-describe('hostile source maps', function () {
+describe('malicious source maps', function () {
   let service: TestService;
   let manager: string;
   let shop: { token: string; url: string; key: string };
@@ -155,7 +156,7 @@ describe('hostile source maps', function () {
   }
 
   for (const [name, files] of ATTACKS) {
-    it(`keeps the service alive and its memory below +200 MiB with ${name}`, async () => {
+    it(`limits memory growth to 200 MiB and stays available with ${name}`, async () => {
       const pid = service.child?.pid ?? 0;
       const given = files();
       const bytes = await upload(given);
@@ -183,7 +184,7 @@ describe('hostile source maps', function () {
     });
   }
 
-  it('rewrites every event of a burst whose map has 44 MB and whose script more than 3 MiB', async () => {
+  it('rewrites every event of a burst with a 44 MB map and a script of more than 3 MiB', async () => {
     const { map, script, columns } = largeBuild();
     expect(map.length).to.be.above(44_000_000);
     expect(script.length).to.be.above(3 * 1024 * 1024);
@@ -193,7 +194,7 @@ describe('hostile source maps', function () {
     await untilRewritten(columns);
   });
 
-  it('rewrites a burst later when its reader had no processor time', async () => {
+  it('rewrites a burst later when its reader had no CPU time left', async () => {
     const { map, script, columns } = largeBuild();
     await upload([{ map, script }]);
     const [, reader = 0] = await processesOf(service.child?.pid ?? 0);
@@ -240,7 +241,10 @@ describe('hostile source maps', function () {
   }
 });
 
-/** A script of 60 functions, each with a source of its own, and a map as large as those of the largest applications. */
+/**
+ * A script of 60 functions, each with a source of its own, and a map as large as those of the
+ * largest applications.
+ */
 function largeBuild(): { map: string; script: string; columns: number[] } {
   const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
   const digits = (value: number): string => {

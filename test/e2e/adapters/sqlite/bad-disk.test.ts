@@ -1,6 +1,7 @@
 /**
- * A disk that is full, that becomes read-only under a running store, and files of somebody else: each is told in a sentence,
- * nothing that was acknowledged is lost, and writes go on as soon as the disk takes them. Real file systems, so only for root.
+ * A disk that is full, that becomes read-only under a running store, and files of somebody else:
+ * each is told in a sentence, nothing that was acknowledged is lost, and writes go on as soon as
+ * the disk takes them. Real file systems, so only for root.
  */
 import { execFile } from 'node:child_process';
 import { chmod, copyFile, mkdir, mkdtemp, readdir, rm, statfs, writeFile } from 'node:fs/promises';
@@ -20,7 +21,7 @@ interface Row extends Doc {
   text: string;
 }
 
-describe('sqlite, a bad disk', function () {
+describe('sqlite: disk faults', function () {
   let folder = '';
   let disk = '';
   before(function () {
@@ -56,7 +57,7 @@ describe('sqlite, a bad disk', function () {
   };
   const large = (id: string): Row => ({ id, text: 'x'.repeat(300_000) });
 
-  it('full: rejects writes with that error, still reads, and writes again when there is room', async function () {
+  it('full: rejects writes with a disk-full error, still reads, and writes again when space is available', async function () {
     await mounted(this, '-t', 'tmpfs', '-o', 'size=12m', 'tmpfs');
     const [store, rows] = await opened();
     try {
@@ -77,7 +78,7 @@ describe('sqlite, a bad disk', function () {
     }
   });
 
-  it('full at the start: reports the path in one line, and every start leaves nothing behind', async function () {
+  it('full at startup: reports the path in one line, and leaves nothing behind', async function () {
     await mounted(this, '-t', 'tmpfs', '-o', 'size=12m', 'tmpfs');
     await mkdir(join(disk, 'data'), { mode: 0o700 });
     const { bavail, bsize } = await statfs(disk);
@@ -92,7 +93,7 @@ describe('sqlite, a bad disk', function () {
     }
   });
 
-  it('full before it is opened again: reports that, and opens when there is room', async function () {
+  it('full before a reopen: reports a full disk, and opens when space is available', async function () {
     await mounted(this, '-t', 'tmpfs', '-o', 'size=12m', 'tmpfs');
     const [store] = await opened();
     await store.close();
@@ -107,7 +108,7 @@ describe('sqlite, a bad disk', function () {
     await open.close();
   });
 
-  it('read-only at run time: rejects writes with that error, still reads, and keeps acknowledged writes', async function () {
+  it('read-only at run time: rejects writes, still reads, and retains acknowledged writes', async function () {
     const image = join(folder, 'image');
     await writeFile(image, Buffer.alloc(24 * 1024 * 1024));
     await run('mkfs.ext4', ['-q', image]).catch(() => this.skip());
@@ -136,7 +137,7 @@ describe('sqlite, a bad disk', function () {
     await again.close();
   });
 
-  it('read-only from the start: exits with one sentence', async function () {
+  it('read-only from the start: exits with a one-line message', async function () {
     await mounted(this, '-t', 'tmpfs', '-o', 'size=12m', 'tmpfs');
     const [store] = await opened();
     await store.close();
@@ -145,7 +146,7 @@ describe('sqlite, a bad disk', function () {
     expect(message).to.match(/read-only|EROFS/);
   });
 
-  it('a file of another user: exits with one sentence', async () => {
+  it('a file of another user: exits with a one-line message', async () => {
     const [store] = await opened();
     await store.close();
     for (const path of [folder, disk, join(disk, 'data')]) await chmod(path, 0o755);

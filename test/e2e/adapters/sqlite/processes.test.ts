@@ -1,4 +1,7 @@
-/** One file, several processes: nothing acknowledged is lost by a kill, and no write of another process is overwritten. */
+/**
+ * One file, several processes: nothing acknowledged is lost by a kill, and no write of another
+ * process is overwritten.
+ */
 import { expect } from 'chai';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,7 +20,7 @@ interface Row extends Doc {
   n: number;
 }
 
-describe('sqlite processes', function () {
+describe('sqlite: several processes', function () {
   let path = '';
   beforeEach(async () => {
     path = join(await mkdtemp(join(tmpdir(), 'aos-processes-')), 'aos.db');
@@ -30,7 +33,7 @@ describe('sqlite processes', function () {
     return store;
   };
 
-  it('keeps every acknowledged write after kill -9 under load', async () => {
+  it('retains every acknowledged write after kill -9 under load', async () => {
     const acknowledged: string[] = [];
     for (let round = 0; round < 3; round++) {
       const child = spawn(process.execPath, [WRITER, path, 'insert'], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -49,7 +52,7 @@ describe('sqlite processes', function () {
     }
   });
 
-  it('keeps the lock of the first store of a process when a second one closes', async () => {
+  it('retains the lock of the first store of a process when a second store closes', async () => {
     const first = await opened();
     await first.ensure([{ name: 'rows', indexes: [{ fields: ['n'] }] }]);
     await first.collection<Row>('rows').insert({ id: 'counter', n: 1 });
@@ -64,7 +67,7 @@ describe('sqlite processes', function () {
     await first.close();
   });
 
-  it('loses no increment of two processes on one document', async () => {
+  it('loses no increment when two processes update the same document', async () => {
     const children = [0, 1].map(() => spawn(process.execPath, [WRITER, path, 'inc', '400'], { stdio: 'inherit' }));
     const store = await opened();
     const rows = store.collection<Row>('rows');
@@ -75,7 +78,7 @@ describe('sqlite processes', function () {
     await store.close();
   });
 
-  it('keeps an index that another process adds while a store is open', async () => {
+  it('retains an index that another process adds while a store is open', async () => {
     const [older, newer] = [await opened(), await opened()];
     const rows = older.collection<Row>('rows');
     await rows.insert({ id: 'a', n: 1 });
@@ -88,7 +91,7 @@ describe('sqlite processes', function () {
     await Promise.all([older.close(), newer.close()]);
   });
 
-  it('waits in close for pending work, and rejects later calls', async () => {
+  it('waits for pending work on close, and rejects later calls', async () => {
     const store = await opened();
     const rows = store.collection<Row>('rows');
     const writes = Array.from({ length: 500 }, (_, n) => rows.insert({ id: `r${n}`, n }));

@@ -1,4 +1,6 @@
-/** Downloads through a server that closes the connection after its answer (contract 90, amendments). */
+/**
+ * Downloads through a server that closes the connection after its answer (contract 90, amendments).
+ */
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -8,7 +10,7 @@ import { join } from 'node:path';
 import { createKeys, ReleaseServer } from '../../../support/release-server.js';
 import { install, remove, runAgent, scratch } from './agent.js';
 
-describe('update-agent behind a proxy that answers Connection: close', () => {
+describe('update-agent: proxy that sends Connection: close', () => {
   let server: ReleaseServer;
   let front: Server;
   const folders: string[] = [];
@@ -33,7 +35,7 @@ describe('update-agent behind a proxy that answers Connection: close', () => {
     for (const folder of folders) await remove(folder);
   });
 
-  it('updates every time, with packages of 1 to 60 MB (S01)', async () => {
+  it('updates successfully every time, with packages of 1 to 60 MB (S01)', async () => {
     const { port } = front.address() as AddressInfo;
     const address = `http://127.0.0.1:${port}`;
     for (const [n, megabytes] of [1, 10, 60, 60, 60].entries()) {

@@ -1,4 +1,6 @@
-/** An uncaught error anywhere ends in rollback, restart and an exit code (contract 90, amendments). */
+/**
+ * An uncaught error anywhere ends in rollback, restart and an exit code (contract 90, amendments).
+ */
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

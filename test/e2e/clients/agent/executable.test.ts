@@ -1,6 +1,7 @@
 /**
- * The built executable for linux-x64 (`npm run build:agent`) on a machine without Node: placed by the installer script, then
- * an update, an installation and a monitoring before the real service. Skipped where it was not built, unless SVC_TEST_REQUIRE wants it.
+ * The built executable for linux-x64 (`npm run build:agent`) on a machine without Node: placed by
+ * the installer script, then an update, an installation and a monitoring before the real service.
+ * Skipped where it was not built, unless SVC_TEST_REQUIRE wants it.
  */
 import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -27,7 +28,7 @@ interface Ran {
   stderr: string;
 }
 
-describe('update-agent: the executable', function () {
+describe('update-agent: executable', function () {
   let service: TestService;
   let dir: string;
   let path: string;
@@ -78,7 +79,7 @@ describe('update-agent: the executable', function () {
     expect(answer.status, await answer.text()).to.equal(201);
   }
 
-  it('is installed by install.sh with curl only, and prints its version', async () => {
+  it('is installed by install.sh with only curl, and prints its version', async () => {
     const text = await (await fetch(`${service.url}/installer/install.sh`)).text();
     await writeFile(join(dir, 'install.sh'), text);
     const placed = await run(join(path, 'sh'), ['install.sh'], { UPDATE_AGENT_DIR: dirname(agent) });
@@ -93,7 +94,7 @@ describe('update-agent: the executable', function () {
     expect((await run(agent, ['--help'])).stdout).to.match(/^usage: update-agent \[--action /);
   });
 
-  it('ignores NODE_OPTIONS and options of node', async () => {
+  it('ignores NODE_OPTIONS and Node command-line options', async () => {
     const evil = join(dir, 'evil.cjs');
     await writeFile(evil, `process.stdout.write('evil')`);
     const led = await run(agent, ['--version'], { NODE_OPTIONS: `--require ${evil}`, NODE_PATH: dir });
@@ -102,7 +103,7 @@ describe('update-agent: the executable', function () {
     expect((await run(agent, ['--eval', '1'])).code).to.equal(64);
   });
 
-  it('updates an installation and replaces itself in it', async () => {
+  it('updates an installation that contains the agent, and replaces the agent itself', async () => {
     await service.createProject('shop');
     const token = await service.createToken('updateservice:publish');
     const root = join(dir, 'shop');
@@ -134,7 +135,7 @@ describe('update-agent: the executable', function () {
     expect(await readFile(join(root, 'app.sh'), 'utf8')).to.include('echo 2');
   });
 
-  it('sets up the monitoring of the machine', async () => {
+  it('sets up monitoring of the machine', async () => {
     const args = ['--action', 'monitor', '--server', service.url, '--dir', join(dir, 'monitor')];
     const ran = await run(agent, [...args, '--monitor-name', 'bare', '--yes'], asAdmin);
     expect(ran, ran.stderr).to.include({ code: 0, stderr: '' });

@@ -1,4 +1,7 @@
-/** Options and exit codes: one table for all of them (contract 90, exit codes, defaults and update agent). */
+/**
+ * Options and exit codes: one table for all of them (contract 90, exit codes, defaults and update
+ * agent).
+ */
 import { expect } from 'chai';
 import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
@@ -221,11 +224,11 @@ describe('update-agent: exit codes', function () {
       expect(ran.stdout + ran.stderr).to.match(output);
     });
 
-  it('equal those of the contract', () => {
+  it('match the contract', () => {
     expect(Object.values(EXIT_CODES)).to.deep.equal([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 64]);
   });
 
-  describe('64, before any change', () => {
+  describe('exit code 64, before any change', () => {
     const bad: string[][] = [
       ['--action', 'upgrade'],
       ['--platform', 'solaris'],
@@ -256,19 +259,19 @@ describe('update-agent: exit codes', function () {
         expect(ran.code, ran.stdout + ran.stderr).to.equal(64);
       });
 
-    it('says what --set v= lacks (S-set)', async () => {
+    it('explains that --set v= has no value (S-set)', async () => {
       expect((await runHere([...base, '--set', 'v='])).stderr).to.include('--set v= gives no value; leave it out');
     });
 
-    it('is the code when another product is installed', async () => {
+    it('is returned when another product is installed', async () => {
       expect((await runHere([...base, '--project', 'other'])).code).to.equal(64);
     });
-    it('is the code without a server', async () => {
+    it('is returned without a server', async () => {
       expect((await runHere(['--dir', dir])).code).to.equal(64);
     });
   });
 
-  describe('options', () => {
+  describe('command-line options', () => {
     it('ignore build metadata of --current-version (S08)', async () => {
       for (const given of ['1.2.3+0a1b2c3', '1.2.3'])
         expect(await readOptions(['--dir', dir, '--current-version', given], {}, '/nowhere')).to.include({
@@ -276,7 +279,7 @@ describe('update-agent: exit codes', function () {
         });
     });
 
-    it('come from argv before environment before file', async () => {
+    it('are read from argv before the environment before the file', async () => {
       const own = join(dir, '.update-agent');
       await mkdir(own, { mode: 0o700 });
       const path = join(own, 'agent.json');
@@ -301,7 +304,7 @@ describe('update-agent: exit codes', function () {
       expect(options.server?.href).to.equal('https://env.example/');
     });
 
-    it('rejects in the file unknown names, passwords, one-time options, and unsafe owners', async () => {
+    it('reject unknown names, passwords and one-time options in the file, and files with unsafe owners', async () => {
       const path = join(dir, 'agent.json');
       for (const values of [
         { passwort: 1 },
@@ -324,14 +327,14 @@ describe('update-agent: exit codes', function () {
       expect((await readOptions([], {}, join(dir, 'lib'))).dir).to.equal(process.cwd());
     });
 
-    it('--help names every option', async () => {
+    it('are all listed by --help', async () => {
       const { stdout, code } = await runHere(['--help']);
       expect(code).to.equal(0);
       for (const [name, spec] of Object.entries(OPTION_SPECS))
         if (!('fileOnly' in spec)) expect(stdout).to.include(`--${name}`);
     });
 
-    it('cannot reach the hooks of the tests', async () => {
+    it('cannot activate the test hooks', async () => {
       const env = { FAULT_AT: '1', FAULT_COUNT: join(dir, 'points') };
       expect((await runAgent(base, { env, program: MAIN })).code).to.equal(0);
       expect(existsSync(env.FAULT_COUNT)).to.equal(false);

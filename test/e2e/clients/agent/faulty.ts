@@ -1,8 +1,8 @@
 /**
- * The agent with hooks, for tests alone: `FAULT_AT=n` kills it at the n-th point, `FAULT_COUNT=<file>` lists the points,
- * `FAULT_THROW=<name>` throws an error that no promise waits for at the points of that name,
- * `FAULT_FILL='n <file>'` fills the disk at the n-th, and `FAULT_COPY='<folder> <to>'` copies a folder, as it is at the
- * n-th, to `<to>/<n>`.
+ * The agent with hooks, for tests alone: `FAULT_AT=n` kills it at the n-th point,
+ * `FAULT_COUNT=<file>` lists the points, `FAULT_THROW=<name>` throws an error that no promise waits
+ * for at the points of that name, `FAULT_FILL='n <file>'` fills the disk at the n-th, and
+ * `FAULT_COPY='<folder> <to>'` copies a folder, as it is at the n-th, to `<to>/<n>`.
  */
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, existsSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** `--action install` and `configure` before the real service: released by the real packager, installed by the real agent. */
+/**
+ * `--action install` and `configure` before the real service: released by the real packager,
+ * installed by the real agent.
+ */
 import { expect } from 'chai';
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -166,7 +169,7 @@ describe('update-agent: install', function () {
       expect(again).to.deep.equal({ code: 0, signal: null, stdout: 'UP_TO_DATE: 1.0.0\n', stderr: '' });
     });
 
-    it('changes nothing and creates no second token when repeated', async () => {
+    it('changes nothing and creates no second token when run again', async () => {
       const env = { SVC_SET_DB_PASSWORD: 'x' };
       await go(['--project', 'shop', '--dir', dir], env);
       const before = await treeOf(dir);
@@ -177,7 +180,7 @@ describe('update-agent: install', function () {
       expect(await readFile(join(dataDir(), 'service.json'), 'utf8')).to.equal(data);
     });
 
-    it('names missing values with 64, keeps the files, and continues with configure', async () => {
+    it('exits 64 with the missing values, keeps the files, and continues with configure', async () => {
       const ran = await go(['--project', 'shop', '--dir', dir, '--set', 'mode=cluster']);
       expect(ran.code).to.equal(64);
       expect(ran.stderr).to.include('peers (--set peers=… or SVC_SET_PEERS)');
@@ -236,7 +239,7 @@ describe('update-agent: install', function () {
       }
     });
 
-    it('leaves a target that cannot be parsed unchanged, with an error', async () => {
+    it('reports an error for a target that cannot be parsed, and leaves it unchanged', async () => {
       await go(['--project', 'shop', '--dir', dir]);
       await writeFile(join(dir, 'config/app.json'), '{ broken');
       const before = await treeOf(dir);
@@ -246,7 +249,7 @@ describe('update-agent: install', function () {
       expect(await treeOf(dir)).to.deep.equal(before);
     });
 
-    it('keeps mode, byte order mark and owner of a file, and rejects a link in its place', async () => {
+    it('preserves mode, byte order mark and owner of a file, and rejects a link in its place', async () => {
       await go(['--project', 'shop', '--dir', dir]);
       await writeFile(join(dir, 'config/app.json'), `\uFEFF${APP_JSON}`, { mode: 0o640 });
       const env = { ...around(), SVC_SET_DB_PASSWORD: 'x' };
@@ -259,7 +262,7 @@ describe('update-agent: install', function () {
       expect((await runAlike(['--action', 'configure', '--dir', dir, '--allow-targets'], env)).code).to.equal(9);
     });
 
-    it('never prompts: exits 64 and names the option', async () => {
+    it('never prompts, but exits 64 and names the option', async () => {
       const bare = (args: string[], env: Record<string, string> = {}): Promise<Ran> =>
         runAlike(['--action', 'install', ...args], { ...around(), ...env });
       const cases: [args: string[], env: Record<string, string>, says: RegExp][] = [
@@ -280,7 +283,7 @@ describe('update-agent: install', function () {
       expect(await readdir(home)).to.deep.equal([]);
     });
 
-    it('exits 2 for a rejected login and 1 for an unknown application or channel, and leaves nothing', async () => {
+    it('exits 2 for a failed login and 1 for an unknown application or channel, and leaves nothing behind', async () => {
       const wrong = await go(['--project', 'shop', '--dir', dir], { SVC_PASSWORD: 'wrong-password-0' });
       expect(wrong.code).to.equal(2);
       expect(wrong.stdout).to.match(/^UNAUTHORIZED: the account admin was refused.*installer or admin/);
@@ -289,7 +292,7 @@ describe('update-agent: install', function () {
       expect(await readdir(home)).to.deep.equal([]);
     });
 
-    it('requires an absent or empty directory, or one of the same product', async () => {
+    it('requires an absent or empty directory, or an installation of the same product', async () => {
       await mkdir(dir, { recursive: true });
       expect((await go(['--project', 'plain', '--dir', dir])).code).to.equal(0);
       const installed = await treeOf(dir);
@@ -341,7 +344,7 @@ describe('update-agent: install', function () {
       { when: `Password of ${ADMIN_ACCOUNT.username}: `, type: `${ADMIN_ACCOUNT.password}\r` },
     ];
 
-    it('prompts for all values, with choices, and shows no password', async () => {
+    it('prompts for all values, offers choices, and does not echo passwords', async () => {
       login[0] = { when: 'Address of the service: ', type: `${service.url}\r` };
       const ran = await type(
         ['--action', 'install'],
@@ -373,7 +376,7 @@ describe('update-agent: install', function () {
       expect(await text('config/app.ini')).to.equal('[server]\nmode=cluster\npeers=one two\n');
     });
 
-    it('exits 11 on Ctrl-C at a prompt, also for a password, and leaves nothing', async () => {
+    it('exits 11 on Ctrl-C at a prompt, including a password prompt, and leaves nothing behind', async () => {
       const atAccount = await type(
         ['--action', 'install', '--server', service.url],
         [{ when: 'Account: ', type: '\u0003' }],

@@ -1,9 +1,11 @@
 /**
- * Crash safety, proven: the real program ends at every point of an update and of the recovery that follows, and at random
- * moments of a large one. After the next start the installation is the old or the new version, byte for byte, mode for mode.
+ * Crash safety, proven: the real program ends at every point of an update and of the recovery that
+ * follows, and at random moments of a large one. After the next start the installation is the old
+ * or the new version, byte for byte, mode for mode.
  *
- * A killed process leaves the disk alone. So one run copies it at each of its points, and every copy is recovered. At some
- * points the program is killed as well, and what it leaves is what was copied; with SVC_TEST_BUDGET, as in .ci/run, at all.
+ * A killed process leaves the disk alone. So one run copies it at each of its points, and every
+ * copy is recovered. At some points the program is killed as well, and what it leaves is what was
+ * copied; with SVC_TEST_BUDGET, as in .ci/run, at all.
  */
 import { expect } from 'chai';
 import { existsSync } from 'node:fs';
@@ -41,7 +43,7 @@ const NEW: SourceFile[] = [
 const many = (n: number): SourceFile[] =>
   Array.from({ length: 200 }, (_, i) => ({ path: `files/${i % 10}/${i}.txt`, content: `${n} ${i} `.repeat(50) }));
 
-describe('update-agent: killed', function () {
+describe('update-agent: kill -9', function () {
   this.timeout(600_000);
   let server: ReleaseServer;
   let work: string;
@@ -63,12 +65,18 @@ describe('update-agent: killed', function () {
       env,
       program: FAULTY,
     });
-  /** In this process, which knows nothing of the killed one: all that a recovery has is what lies on the disk. */
+  /**
+   * In this process, which knows nothing of the killed one: all that a recovery has is what lies on
+   * the disk.
+   */
   const recover = (dir: string): Promise<Ran> => runHere(['--action', 'recover', '--dir', dir]);
   const killedRecovery = (dir: string, point: number): Promise<Ran> =>
     runAgent(['--action', 'recover', '--dir', dir], { env: { FAULT_AT: String(point) }, program: FAULTY });
 
-  /** The old version with a user's things in it, and what both trees look like: the new one as an undisturbed update leaves it. */
+  /**
+   * The old version with a user's things in it, and what both trees look like: the new one as an
+   * undisturbed update leaves it.
+   */
   async function compared(
     from: readonly SourceFile[],
     to: readonly SourceFile[],
@@ -121,7 +129,7 @@ describe('update-agent: killed', function () {
     await writeFile(join(old, 'kept.json'), '{"mine":true}');
   };
 
-  it('leaves the old or the new version complete at every point of an update', async () => {
+  it('leaves the old or the new version complete when killed at any point of an update', async () => {
     const { old, updated, trees } = await compared(OLD, NEW, disturb);
     await remove(updated);
     await cp(old, updated, { recursive: true, verbatimSymlinks: true });
@@ -152,7 +160,7 @@ describe('update-agent: killed', function () {
     expect(came.join(' ')).to.match(/^(old )+(new ?)+$/);
   });
 
-  it('leaves nothing or the whole application at every point of an installation, and completes on retry', async () => {
+  it('leaves nothing or the whole application when killed during an installation, and completes on retry', async () => {
     await offlinePackage(join(work, 'package'), server.publish({ version: '1.1.0', files: NEW }), keys);
     const dir = join(work, 'whole');
     const installing = (env: Record<string, string> = {}): Promise<Ran> =>
@@ -185,7 +193,7 @@ describe('update-agent: killed', function () {
     expect(came.join(' ')).to.match(/^(nothing )+(all ?)+$/);
   });
 
-  it('recovers at every point of the recovery', async () => {
+  it('recovers when killed at any point of the recovery', async () => {
     const { old, count, trees } = await compared(OLD, NEW, disturb);
     let points = 0;
     for (const point of [Math.floor(count * 0.7), count - 4]) {
@@ -207,7 +215,7 @@ describe('update-agent: killed', function () {
     expect(points).to.be.greaterThan(20);
   });
 
-  it('continues with the next update after a kill', async () => {
+  it('completes the next update after a kill', async () => {
     const { old, count, trees } = await compared(OLD, NEW, disturb);
     for (const point of [Math.floor(count * 0.7)]) {
       const dir = join(work, `on-${point}`);
@@ -222,7 +230,7 @@ describe('update-agent: killed', function () {
     }
   });
 
-  it(`recovers at ${RANDOM_KILLS} random moments of an update of 200 files`, async () => {
+  it(`recovers from kills at ${RANDOM_KILLS} random moments of an update of 200 files`, async () => {
     const { old, trees } = await compared(many(1), many(2), async () => {});
     const began = Date.now();
     const whole = join(work, 'timed');

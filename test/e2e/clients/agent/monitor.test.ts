@@ -1,4 +1,7 @@
-/** `--action monitor` before the real service: monitor, token, script, heartbeat and the crontab's line (contracts 60 and 90). */
+/**
+ * `--action monitor` before the real service: monitor, token, script, heartbeat and the crontab's
+ * line (contracts 60 and 90).
+ */
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
@@ -59,7 +62,7 @@ describe('update-agent: monitor', function () {
   const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o7777;
   const crontab = (): Promise<string> => readFile(join(tools, 'text'), 'utf8');
 
-  it('creates monitor, token and script, reports once, and writes its line of the crontab', async () => {
+  it('creates monitor, token and script, sends one heartbeat, and adds its line to the crontab', async () => {
     const dir = join(home, "100 % o'clock");
     await writeFile(join(tools, 'text'), '# mine\nMAILTO=me\n');
     const ran = await runAgent(monitoring(['--dir', dir, '--monitor-name', 'Web 1', '--schedule']), { env: around() });
@@ -84,7 +87,7 @@ describe('update-agent: monitor', function () {
     expect((await monitorOf('Web-1'))?.['last_heartbeat_at']).not.to.equal(before);
   });
 
-  it('writes no file by the test heartbeat for a .curlrc in the inherited HOME', async () => {
+  it('writes no file in the test heartbeat when the inherited HOME has a .curlrc', async () => {
     await writeFile(join(home, '.curlrc'), `trace-ascii = "${join(home, 'planted')}"\n`);
     const ran = await go(['--dir', join(home, 'm'), '--monitor-name', 'curlrc', '--yes']);
     expect(ran.code, ran.stderr).to.equal(0);
@@ -92,7 +95,7 @@ describe('update-agent: monitor', function () {
     expect(await readdir(home)).to.not.include('planted');
   });
 
-  it('replaces token, script and its own line only, and keeps the monitor', async () => {
+  it('replaces only token, script and its own crontab line, and retains the monitor', async () => {
     const dir = join(home, 'm');
     const args = ['--dir', dir, '--monitor-name', 'again', '--schedule'];
     await go(args);
@@ -141,7 +144,7 @@ describe('update-agent: monitor', function () {
     expect(await crontab()).to.match(/^[^\n]+ # aos:first\n$/);
   });
 
-  it('never combines one machine’s token with another’s script', async () => {
+  it('never combines one machine’s token with another machine’s script', async () => {
     const dir = join(home, 'm');
     await go(['--dir', dir, '--monitor-name', 'one', '--yes']);
     const ran = await go(['--dir', dir, '--monitor-name', 'two', '--yes']);
@@ -183,7 +186,7 @@ describe('update-agent: monitor', function () {
     });
   }
 
-  it('rejects a directory that others can write to', async () => {
+  it('rejects a directory that other users can write to', async () => {
     const dir = join(home, 'open');
     await mkdir(dir);
     await chmod(dir, 0o777);
@@ -197,7 +200,7 @@ describe('update-agent: crontab', () => {
   const word = fc.stringMatching(/^[A-Za-z0-9._:@/-]{1,20}$/);
   const line = fc.string({ unit: 'grapheme' }).map((text) => text.replaceAll('\n', ''));
 
-  it('keeps every other line, and contains its own exactly once', () => {
+  it('preserves every other line, and contains its own line exactly once', () => {
     fc.assert(
       fc.property(fc.array(line), word, (others, source) => {
         const mine = `* * * * * x # aos:${source}`;
@@ -210,11 +213,11 @@ describe('update-agent: crontab', () => {
     );
   });
 
-  it('ends the last line of a crontab without a line end', () => {
+  it('terminates a last line without a line break', () => {
     expect(replaceLine('a', 'b', 's')).to.equal('a\nb\n');
   });
 
-  it('quotes any path, so that the shell restores it', async () => {
+  it('quotes any path so that the shell restores the original', async () => {
     const path = fc.string({ unit: 'binary', minLength: 1, maxLength: 30 }).filter((text) => !/\p{Cc}/u.test(text));
     await fc.assert(
       fc.asyncProperty(path, async (script) => {

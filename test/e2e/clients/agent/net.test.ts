@@ -1,4 +1,7 @@
-/** What the agent sends and takes on the way (contract 90, what it sends; update: Range, credentials, exit 2 and 8). */
+/**
+ * What the agent sends and takes on the way (contract 90, what it sends; update: Range,
+ * credentials, exit 2 and 8).
+ */
 import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
@@ -16,7 +19,7 @@ const LICENSE = 'ABCDE-FGHIJ-KLMNO-PQRST-UVWXY';
 const basic = (name: string, password: string): string =>
   `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
 
-describe('update-agent: the network', function () {
+describe('update-agent: network', function () {
   let server: ReleaseServer;
   let other: ReleaseServer;
   let dir: string;
@@ -56,13 +59,13 @@ describe('update-agent: the network', function () {
       await writeFile(part(), bytes);
     };
 
-    it('resumes an earlier download by Range', async () => {
+    it('resumes an earlier download with Range', async () => {
       await before(release.archive.subarray(0, 100_000));
       expect((await go()).code).to.equal(0);
       expect(packages(server).map(({ headers }) => headers.range)).to.deep.equal(['bytes=100000-']);
     });
 
-    it('restarts when the earlier bytes are of another package', async () => {
+    it('restarts when the earlier bytes belong to another package', async () => {
       await before(Buffer.alloc(100_000));
       expect((await go()).code).to.equal(0);
       expect(packages(server).map(({ headers }) => headers.range)).to.deep.equal(['bytes=100000-', undefined]);
@@ -80,7 +83,7 @@ describe('update-agent: the network', function () {
       expect(packages(server)[1]?.headers.range).to.match(/^bytes=[1-9]\d*-$/);
     });
 
-    it('keeps received bytes for the next run', async () => {
+    it('retains received bytes for the next run', async () => {
       server.lies.request = (request, response) => {
         if (!request.url?.startsWith('/releases/')) return false;
         response.writeHead(200, { 'content-length': release.archive.length });
@@ -98,7 +101,7 @@ describe('update-agent: the network', function () {
     });
   });
 
-  it('repeats check when the package is another one, and then uses its response', async () => {
+  it('repeats check when the package has changed, and then uses the new response', async () => {
     let asked = 0;
     server.lies.request = (request) => {
       if (request.url?.startsWith('/releases/') && asked++ === 0) {
@@ -136,7 +139,7 @@ describe('update-agent: the network', function () {
       expect((await go(['--username', 'kim'], { SVC_PASSWORD_FILE: path })).code).to.equal(0);
     });
 
-    it('exit 2 with output that starts with UNAUTHORIZED, names the account and the roles, without another attempt', async () => {
+    it('exit 2 with output that starts with UNAUTHORIZED, with account and roles, and without a retry', async () => {
       server.allowed = [];
       server.lies.freshness = () => ({ status: 'success' });
       const ran = await go(['--username', 'kim', '--license-key', LICENSE], { SVC_PASSWORD: 'wrong' });
@@ -153,7 +156,7 @@ describe('update-agent: the network', function () {
       expect(below.every(({ headers }) => headers.authorization === undefined)).to.equal(true);
     });
 
-    it('accept no password in argv, and need one without a terminal', async () => {
+    it('accept no password in argv, and require a password source without a terminal', async () => {
       expect((await go(['--password', 'x'])).code).to.equal(64);
       expect((await runAgent(['--server', server.url, '--dir', dir, '--username', 'kim'])).code).to.equal(64);
     });
@@ -192,7 +195,7 @@ describe('update-agent: the network', function () {
       expect(other.asked).to.deep.equal([]);
     });
 
-    it('to http on another host need --allow-http, and other protocols are rejected', async () => {
+    it('to http on another host require --allow-http, and to other protocols are rejected', async () => {
       for (const to of [
         'http://192.0.2.1/package.tar.gz',
         'ftp://127.0.0.1/x',
@@ -230,7 +233,7 @@ describe('update-agent: the network', function () {
     });
   });
 
-  it('reports an expired certificate with the time of the clock (with openssl)', async function () {
+  it('reports an expired certificate with the local time (with openssl)', async function () {
     const made = await certificates();
     if (made === null) this.skip();
     const folder = await scratch();
@@ -309,7 +312,7 @@ describe('update-agent: the network', function () {
       expect(seen).to.deep.equal(['aos.example.invalid:443']);
     });
 
-    it('bypasses it for NO_PROXY', async () => {
+    it('bypasses the proxy for NO_PROXY', async () => {
       expect((await go([], { HTTP_PROXY: address, NO_PROXY: '127.0.0.1' })).code).to.equal(0);
       expect(seen).to.deep.equal([]);
     });
@@ -338,7 +341,7 @@ describe('update-agent: the network', function () {
     await server.start();
   });
 
-  it('exits 8 for a package that is not available now', async () => {
+  it('exits 8 for a package that is temporarily unavailable', async () => {
     server.lies.request = (request, response) => {
       if (!request.url?.startsWith('/releases/')) return false;
       response.writeHead(503).end();

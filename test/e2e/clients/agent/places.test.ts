@@ -1,4 +1,7 @@
-/** Where the agent writes (contract 90, where it writes), what it does without room, and what file systems can do. */
+/**
+ * Where the agent writes (contract 90, where it writes), what it does without room, and what file
+ * systems can do.
+ */
 import { expect } from 'chai';
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import {
@@ -42,7 +45,7 @@ function ran(program: string, ...args: string[]): boolean {
   }
 }
 
-describe('update-agent: paths', function () {
+describe('update-agent: file system paths', function () {
   const server = new ReleaseServer(keys);
   let work: string;
   let dir: string;
@@ -81,15 +84,15 @@ describe('update-agent: paths', function () {
     await remove(work);
   });
 
-  describe('parents', () => {
-    it('exits 9 for a link with any target', async () => {
+  describe('parent directories', () => {
+    it('exits 9 for a symlink with any target', async () => {
       await rename(join(dir, 'lib'), join(work, 'elsewhere'));
       await symlink(join(work, 'elsewhere'), join(dir, 'lib'));
       await refused(9, /lib is a link; nothing was changed/);
       expect(await readFile(join(work, 'elsewhere', 'core.txt'), 'utf8')).to.equal('old core');
     });
 
-    it('exits 9 for a link above a removed file', async () => {
+    it('exits 9 for a symlink above a removed file', async () => {
       await rename(join(dir, 'gone'), join(work, 'elsewhere'));
       await symlink(join(work, 'elsewhere'), join(dir, 'gone'));
       await refused(9, /gone is a link/);
@@ -111,7 +114,7 @@ describe('update-agent: paths', function () {
       expect(await readdir(join(work, 'elsewhere'))).to.deep.equal([]);
     });
 
-    it('exits 9 for a parent that others can write to', async () => {
+    it('exits 9 for a parent that other users can write to', async () => {
       await chmod(join(dir, 'lib'), 0o777);
       await refused(9, /lib can be written to by others/);
       await chmod(join(dir, 'lib'), 0o755);
@@ -119,13 +122,13 @@ describe('update-agent: paths', function () {
       await refused(9, /can be written to by others/);
     });
 
-    it('exits 9 for manifest.json as a link', async () => {
+    it('exits 9 when manifest.json is a symlink', async () => {
       await rename(join(dir, 'manifest.json'), join(work, 'm.json'));
       await symlink(join(work, 'm.json'), join(dir, 'manifest.json'));
       await refused(9, /manifest\.json is a link/);
     });
 
-    it('exits 9 for another device', async function () {
+    it('exits 9 for a parent on another device', async function () {
       if (!isRoot) this.skip();
       if (!ran('mount', '-t', 'tmpfs', '-o', 'size=1m,mode=755', 'tmpfs', join(dir, 'lib'))) this.skip();
       try {
@@ -136,14 +139,14 @@ describe('update-agent: paths', function () {
     });
   });
 
-  it('validates paths of the local manifest as those of the archive', async () => {
+  it('validates paths of the local manifest like those of the archive', async () => {
     const text = await readFile(join(dir, 'manifest.json'), 'utf8');
     await writeFile(join(work, 'victim'), 'untouched');
     await writeFile(join(dir, 'manifest.json'), text.replace('gone/x.txt', '../victim1'));
     await refused(3, /\.\./);
   });
 
-  it('does not follow a journal whose paths leave the installation', async () => {
+  it('rejects a journal whose paths leave the installation', async () => {
     await start([], { program: FAULTY, env: { FAULT_AT: '14' } });
     const path = join(dir, '.update-agent', 'journal.jsonl');
     await writeFile(path, (await readFile(path, 'utf8')).replaceAll('gone/x.txt', '../../victim'));
@@ -165,7 +168,7 @@ describe('update-agent: paths', function () {
     expect(await treeOf(dir)).to.deep.equal(tree);
   });
 
-  it('exits 5 when a rollback fails, keeps the backup, and retries', async () => {
+  it('exits 5 when a rollback fails, retains the backup, and retries', async () => {
     const tree = await treeOf(dir);
     await start([], { program: FAULTY, env: { FAULT_AT: '12' } });
     expect((await readFile(join(dir, '.update-agent', 'journal.jsonl'), 'utf8')).split('\n').length).to.be.greaterThan(
@@ -183,7 +186,7 @@ describe('update-agent: paths', function () {
     expect(await treeOf(dir)).to.deep.equal(tree);
   });
 
-  it('replaces a file that is open, and keeps the old one for its reader', async () => {
+  it('replaces an open file, and keeps the old content available to its reader', async () => {
     const held = await open(join(dir, 'app.txt'), 'r');
     expect((await go()).code).to.equal(0);
     expect(await held.readFile('utf8')).to.equal('old');
@@ -191,7 +194,7 @@ describe('update-agent: paths', function () {
     expect(await readFile(join(dir, 'app.txt'), 'utf8')).to.equal('new');
   });
 
-  it('replaces its own file last, and moves it aside until the next start', async () => {
+  it('replaces the agent’s executable last, and moves the old executable aside until the next start', async () => {
     const own = [...NEW, { path: 'a-agent.js', content: 'new agent' }];
     await offlinePackage(join(work, 'package'), server.publish({ version: '1.1.0', files: own }), keys);
     // A program of one file, as the executable is.
@@ -224,7 +227,7 @@ describe('update-agent: paths', function () {
       await chown(path, USER, USER);
     }
 
-    it('works as the other user in that user’s installation', async () => {
+    it('runs as the owner of the installation', async () => {
       await give(dir);
       const found = await start();
       expect(found.code, found.stderr).to.equal(0);
@@ -234,7 +237,7 @@ describe('update-agent: paths', function () {
       expect([...owners]).to.deep.equal([USER]);
     });
 
-    it('stops and starts the service as root only', async () => {
+    it('stops and starts the service only as root', async () => {
       await give(dir);
       const bin = join(work, 'bin');
       await mkdir(bin);
@@ -246,7 +249,7 @@ describe('update-agent: paths', function () {
       expect(await readFile(join(work, 'calls'), 'utf8')).to.equal('0 stop shop.service\n0 start shop.service\n');
     });
 
-    it('restarts a service after a rollback, and keeps the first error when that fails', async function () {
+    it('restarts a service after a rollback, and reports the original error when that fails', async function () {
       if (!ran('chattr', '+i', join(dir, 'lib/core.txt'))) this.skip();
       const bin = join(work, 'bin');
       await mkdir(bin);
@@ -265,17 +268,17 @@ describe('update-agent: paths', function () {
       }
     });
 
-    it('exits 9 for a foreign owner in the tree', async () => {
+    it('exits 9 for a foreign owner in the directory tree', async () => {
       await chown(join(dir, 'lib'), USER, USER);
       await refused(9, /lib belongs to another user/);
     });
 
-    it('exits 9 for a foreign owner above it', async () => {
+    it('exits 9 for a foreign owner above the installation', async () => {
       await chown(work, USER, USER);
       await refused(9, /belongs to another user/);
     });
 
-    it('replaces files of others in it, and restores their owner', async () => {
+    it('replaces files of other users in the installation, and restores their owner', async () => {
       await chown(join(dir, 'app.txt'), USER, USER);
       const before = await treeOf(dir);
       await start([], { program: FAULTY, env: { FAULT_AT: '25' } });
@@ -285,7 +288,7 @@ describe('update-agent: paths', function () {
       expect((await go()).code).to.be.oneOf([0, 3]);
     });
 
-    it('exits 4 for a file that cannot be replaced, with everything restored', async function () {
+    it('exits 4 for a file that cannot be replaced, and restores everything', async function () {
       if (!ran('chattr', '+i', join(dir, 'lib/core.txt'))) this.skip();
       const before = await treeOf(dir);
       try {
@@ -321,7 +324,7 @@ describe('update-agent: paths', function () {
       await refused(9, /\/disk\S* has [\d.]+ MiB free, and the update needs/);
     });
 
-    it('restores the complete old version at every point when the disk fills up during the update', async () => {
+    it('restores the complete old version when the disk fills up at any point of the update', async () => {
       const before = await treeOf(dir);
       const saved = join(work, 'saved');
       await cp(dir, saved, { recursive: true });
@@ -356,7 +359,7 @@ describe('update-agent: paths', function () {
       if (!ran('umount', disk)) ran('fusermount', '-u', disk);
     });
 
-    it('renames a file to another spelling, and does not treat it as orphan', async () => {
+    it('renames a file to another spelling, and does not treat it as an orphan', async () => {
       dir = join(disk, 'app');
       await mkdir(dir);
       await install(
@@ -378,7 +381,7 @@ describe('update-agent: paths', function () {
       expect(await readFile(join(dir, 'README.txt'), 'utf8')).to.equal('new');
     });
 
-    it('leaves the old or the new version when killed', async () => {
+    it('leaves the old or the new version complete when killed', async () => {
       const [old, next] = [
         server.publish({
           version: '1.0.0',
@@ -410,7 +413,7 @@ describe('update-agent: paths', function () {
     });
   });
 
-  it('does not treat a path as orphan that equals a new one after case folding and NFC (win-*)', async () => {
+  it('does not treat a path that equals a new path after case folding and NFC as an orphan (win-*)', async () => {
     await remove(dir);
     await mkdir(dir);
     await install(
@@ -447,7 +450,7 @@ describe('update-agent: paths', function () {
     expect((await waiting).code).to.equal(0);
   });
 
-  it('is busy for a second agent, and takes over a dead one’s lock', async () => {
+  it('reports busy to a second agent, and takes over the lock of a dead agent', async () => {
     const child = startApplication();
     const first = start(['--wait-for-pid', String(child.pid)]);
     const lock = join(dir, '.update-agent', 'lock', '1');
@@ -469,7 +472,7 @@ describe('update-agent: paths', function () {
     expect(again.stdout).to.match(/UP_TO_DATE: 1\.1\.0\n$/);
   });
 
-  it('starts the entry, detached, without a configured service', async () => {
+  it('starts the entry point detached when no service is configured', async () => {
     const entry = { path: 'start.sh', content: `#!/bin/sh\necho started > ${work}/started\n`, mode: '0755' as const };
     await offlinePackage(
       join(work, 'package'),

@@ -1,4 +1,7 @@
-/** The agent before the real service: its key, its check, its statement of freshness, its protected store. */
+/**
+ * The agent before the real service: its key, its check, its statement of freshness, its protected
+ * store.
+ */
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
@@ -12,7 +15,7 @@ const files = (version: string): SourceFile[] => [
   { path: 'config/app.json', content: '{}' },
 ];
 
-describe('update-agent and service', () => {
+describe('update-agent with a real service', () => {
   let service: TestService;
   let dir: string;
   let token: string;
@@ -48,7 +51,7 @@ describe('update-agent and service', () => {
       },
     );
 
-  it('is up to date, confirmed by a fresh statement, and pins the key', async () => {
+  it('reports that it is up to date, confirmed by a fresh statement, and pins the key', async () => {
     await publish('1.0.0');
     const check = (await (
       await fetch(`${service.url}/api/updateservice/v1/check?product=shop&version=0.1`)
@@ -67,7 +70,7 @@ describe('update-agent and service', () => {
     expect(state.pin.sha256).to.equal(createHash('sha256').update(der).digest('hex'));
   });
 
-  it('downloads a release with an account, and is rejected without one', async () => {
+  it('downloads a release with an account, and is rejected without credentials', async () => {
     await publish('1.1.0');
     const stranger = await runAgent(['--server', service.url, '--dir', dir]);
     expect(stranger.code, stranger.stderr).to.equal(2);
@@ -83,7 +86,7 @@ describe('update-agent and service', () => {
     expect(ran.stdout, ran.stderr).to.equal('UPDATED: 1.1.0 -> 1.5.0\nUPDATED: 1.5.0 -> 2.0.0\n');
   });
 
-  it('installs from scratch what every release offers to older versions only', async () => {
+  it('installs from scratch when every release is offered only to older versions', async () => {
     await publish('2.0.0', '&min_version=1.0.0', 'steep');
     await publish('3.0.0', '&min_version=2.0.0', 'steep');
     const ask = async (words: string): Promise<Record<string, unknown>> => {

@@ -1,4 +1,7 @@
-/** `--action schedule` before the real service: shown, installed, and what it installed updates without a 401. */
+/**
+ * `--action schedule` before the real service: shown, installed, and what it installed updates
+ * without a 401.
+ */
 import { execFile } from 'node:child_process';
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
@@ -102,7 +105,7 @@ describe('update-agent: schedule', function () {
     return (await run('/bin/sh', ['-c', command], { env: { HOME: home, PATH: '/usr/bin:/bin' } })).stdout;
   };
 
-  it('shows the line of the crontab, installs it with --yes, and updates with the license key', async () => {
+  it('shows the crontab line, installs it with --yes, and updates with the license key', async () => {
     expect((await go(installing(['--license-key', key]))).code).to.equal(0);
     await writeFile(join(tools, 'text'), '# mine\n');
     const ran = await schedule(['--yes']);
@@ -126,7 +129,7 @@ describe('update-agent: schedule', function () {
     expect(await crontab().catch(() => null)).to.equal(null);
   });
 
-  it('stores an account with the path of its password file, so that later runs are authorized', async () => {
+  it('stores an account with its password file path, so that later runs are authorized', async () => {
     const file = join(home, 'password');
     await writeFile(file, `${ADMIN_ACCOUNT.password}\n`, { mode: 0o600 });
     expect((await go(installing(['--username', ADMIN_ACCOUNT.username, '--password-file', file]))).code).to.equal(0);
@@ -139,7 +142,7 @@ describe('update-agent: schedule', function () {
     expect(await runCronLine()).to.include('UPDATED: 1.0.0 -> 1.1.0\n');
   });
 
-  it('rejects credentials that the nightly run would not have, and those that the store rejects', async () => {
+  it('rejects credentials that the nightly run would lack, and credentials that the store rejects', async () => {
     expect((await go(installing(['--license-key', key]))).code).to.equal(0);
     await writeFile(join(dir, '.update-agent', 'agent.json'), '{}', { mode: 0o600 });
     const server = ['--server', service.url, '--yes'];
@@ -155,7 +158,7 @@ describe('update-agent: schedule', function () {
     expect(await runCronLine()).to.match(/^UP_TO_DATE: /);
   });
 
-  it('writes the units of systemd as a user, and enables the timer', async () => {
+  it('writes systemd units as a user, and enables the timer', async () => {
     expect((await go(installing(['--license-key', key]))).code).to.equal(0);
     const isRoot = process.geteuid?.() === 0;
     const user = isRoot ? { uid: 1234, gid: 1234 } : {};
@@ -174,7 +177,7 @@ describe('update-agent: schedule', function () {
     ]);
   });
 
-  it('rejects as root a program that another user could replace, and keeps the crontab', async function () {
+  it('rejects as root a program that another user could replace, and leaves the crontab unchanged', async function () {
     if (process.geteuid?.() !== 0) this.skip();
     expect((await go(installing(['--license-key', key]))).code).to.equal(0);
     const program = join(dir, 'update-agent.cjs');
@@ -189,7 +192,7 @@ describe('update-agent: schedule', function () {
     expect(await crontab().catch(() => null)).to.equal(null);
   });
 
-  it('rejects a second installation of the product, names the first, and keeps its line', async () => {
+  it('rejects a second installation of the product, names the first, and leaves its line unchanged', async () => {
     expect((await go(installing(['--license-key', key]))).code).to.equal(0);
     const other = join(home, 'second');
     expect((await go([...installing(['--license-key', key]), '--dir', other])).code).to.equal(0);
@@ -202,7 +205,7 @@ describe('update-agent: schedule', function () {
     expect((await schedule(['--yes'])).code).to.equal(0);
   });
 
-  it('adds options that are in no file to the command, with the proxy and without secrets', async () => {
+  it('adds options that are not stored in a file to the command, with the proxy but without secrets', async () => {
     expect((await go(installing(['--license-key', key]))).code).to.equal(0);
     const ca = join(home, 'ca.pem');
     await writeFile(ca, rootCertificates[0] ?? '');
@@ -225,7 +228,7 @@ describe('update-agent: schedule', function () {
     expect(secret.stderr).to.include('HTTPS_PROXY').and.not.include('u:p');
   });
 
-  it('rejects options that cannot be in the command, by name', async () => {
+  it('rejects options that cannot be part of the command, and names them', async () => {
     expect((await go(installing(['--license-key', key]))).code).to.equal(0);
     const once = await schedule(['--yes', '--allow-unsigned']);
     expect(once.code).to.equal(64);
@@ -241,7 +244,7 @@ describe('update-agent: schedule', function () {
     expect(await crontab().catch(() => null)).to.include(`'--config' '${config}'`);
   });
 
-  it('compares with root’s file in the installation of another user', async function () {
+  it('compares the options with root’s file in the installation of another user', async function () {
     if (process.geteuid?.() !== 0) this.skip();
     expect((await go(installing(['--license-key', key]))).code).to.equal(0);
     await run('chown', ['-R', '1234:1234', dir]);
@@ -264,7 +267,7 @@ describe('update-agent: schedule', function () {
     }
   });
 
-  it('installs nothing beside an agent.json that cannot be read, and leaves it as it is', async () => {
+  it('installs nothing next to an unreadable agent.json, and leaves that file unchanged', async () => {
     expect((await go(installing(['--license-key', key]))).code).to.equal(0);
     const config = join(dir, '.update-agent', 'agent.json');
     await writeFile(config, '{ "server": ', { mode: 0o600 });

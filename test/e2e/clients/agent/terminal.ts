@@ -1,4 +1,7 @@
-/** Runs the real agent at a terminal of its own (a pty that Python opens), and types answers to its questions. */
+/**
+ * Runs the real agent at a terminal of its own (a pty that Python opens), and types answers to its
+ * questions.
+ */
 import { spawn, spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { MAIN } from './agent.js';

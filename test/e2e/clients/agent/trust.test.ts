@@ -1,7 +1,7 @@
 /**
- * Whom root's agent believes (contract 90, whom it believes and where it writes): the attacks of the table in docs/update-agent.md, as
- * three users, by the executable, and by the compiled program where that was not built. Users are numbers: nothing is added to
- * the system.
+ * Whom root's agent believes (contract 90, whom it believes and where it writes): the attacks of
+ * the table in docs/update-agent.md, as three users, by the executable, and by the compiled program
+ * where that was not built. Users are numbers: nothing is added to the system.
  */
 import { expect } from 'chai';
 import { execFileSync, spawn } from 'node:child_process';
@@ -32,7 +32,10 @@ const REQUIRED = isRequired('agent');
 type Program = readonly [string, ...string[]];
 const COMPILED: Readonly<Record<string, Program>> = { 'the compiled program': [process.execPath, MAIN] };
 const BUILT: Readonly<Record<string, Program>> = { 'the executable': [EXECUTABLE] };
-/** The executable is the compiled program, and what users run; both where there is more time, as in `.ci/run`. */
+/**
+ * The executable is the compiled program, and what users run; both where there is more time, as in
+ * `.ci/run`.
+ */
 const PROGRAMS = { ...(existsSync(EXECUTABLE) && scaleRepeats(1) === 1 ? {} : COMPILED), ...BUILT };
 
 const OWNER = 12_345;
@@ -53,7 +56,7 @@ interface Settings {
 }
 
 for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
-  describe(`update-agent: trust, ${name}`, function () {
+  describe(`update-agent: trust boundaries, ${name}`, function () {
     let honest: ReleaseServer;
     let evil: ReleaseServer;
     let work: string;
@@ -139,7 +142,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
     const calls = (): Promise<string> => readFile(join(work, 'calls'), 'utf8').catch(() => '');
 
     describe('agent.json', () => {
-      it('of the owner sends root’s password to no other server', async () => {
+      it('of the owner cannot redirect root’s password to another server', async () => {
         await says(dir, { server: evil.url, username: 'admin', project }, OWNER);
         await give(dir, OWNER);
         const env = { SVC_PASSWORD: SECRET };
@@ -157,7 +160,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         expect(evil.asked).to.deep.equal([]);
       });
 
-      it('of another user in a world-writable current directory has no effect on install', async () => {
+      it('of another user in a world-writable current directory is ignored by install', async () => {
         const open = join(work, 'open');
         await mkdir(open);
         await says(open, { server: evil.url, username: 'admin', project }, STRANGER);
@@ -175,7 +178,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         expect(await readdir(open)).to.deep.equal(['.update-agent']);
       });
 
-      it('of another user in a directory that root names is ignored', async () => {
+      it('of another user is ignored in a directory that root specifies', async () => {
         await says(dir, { server: evil.url, username: 'admin' }, STRANGER);
         const ran = await go(['--dir', dir], { env: { SVC_PASSWORD: SECRET } });
         expect(ran.code, ran.stdout).to.be.oneOf([9, 64]);
@@ -191,7 +194,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         expect(evil.asked).to.deep.equal([]);
       });
 
-      it('of the owner is used for the owner, and rejected when others can write to it', async () => {
+      it('of the owner is used for the owner, and rejected when other users can write to it', async () => {
         await says(dir, { server: honest.url, project }, OWNER);
         await give(dir, OWNER);
         const ran = await go(['--dir', dir], { uid: OWNER });
@@ -200,14 +203,14 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         expect((await go(['--dir', dir], { uid: OWNER })).code).to.equal(64);
       });
 
-      it('of root, which the owner cannot read, ends with 9 for missing rights (S-rights)', async () => {
+      it('of root that the owner cannot read exits 9 with missing permissions (S-rights)', async () => {
         await give(dir, OWNER);
         await says(dir, { server: honest.url, project }, 0);
         const ran = await go(['--dir', dir], { uid: OWNER });
         expect(ran.code, ran.stderr).to.equal(9);
       });
 
-      it('of the owner can require more: require-signed', async () => {
+      it('of the owner can add restrictions: require-signed', async () => {
         honest.keys = null;
         const unsigned = honest.publish({ version: '1.2.0', product: project, files: NEW });
         expect(unsigned.signature).to.equal(null);
@@ -216,7 +219,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         expect((await go(['--dir', dir, '--server', honest.url])).code).to.equal(3);
       });
 
-      it('of the owner can allow nothing: warns for each allow-…', async () => {
+      it('of the owner cannot lift restrictions, and causes a warning for each allow-…', async () => {
         honest.keys = null;
         honest.publish({ version: '1.2.0', product: project, files: NEW });
         await says(dir, { 'allow-unsigned': true, allow_http: true, 'allow-targets': 'true', 'allow-all': {} }, OWNER);
@@ -228,7 +231,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         );
       });
 
-      it('of --config is used by root only where no one else can write', async () => {
+      it('given by --config is used by root only if no other user can write to it', async () => {
         await give(dir, OWNER);
         const put = async (folder: string, uid: number): Promise<string> => {
           const file = join(folder, 'root.json');
@@ -255,7 +258,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         expect(evil.asked).to.not.deep.equal([]);
       });
 
-      it('with a key that others can read causes a warning', async () => {
+      it('with a key that other users can read causes a warning', async () => {
         await says(dir, { server: honest.url, 'license-key': 'ABCDE-FGHIJ' }, 0, 0o644);
         const ran = await go(['--dir', dir]);
         expect(ran.stdout).to.match(/WARNING: .*agent\.json holds a license key, and others can read it: chmod 600/);
@@ -265,7 +268,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
     });
 
     describe('services', () => {
-      it('are not started as root by restart and service of the owner’s file', async () => {
+      it('in the owner’s file are not restarted as root', async () => {
         await says(dir, { restart: true, service: 'ssh.service' }, OWNER);
         await give(dir, OWNER);
         const ran = await go(offline());
@@ -276,7 +279,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         expect(await calls()).to.equal('');
       });
 
-      it('of root’s own file are stopped and started, without root’s secrets in the environment', async () => {
+      it('in root’s file are stopped and started, without root’s secrets in the environment', async () => {
         await give(dir, OWNER);
         await rootSays({ restart: true, service: 'shop.service', dir });
         const ran = await go(offline(), { env: { SVC_PASSWORD: SECRET, AWS_SECRET_ACCESS_KEY: SECRET } });
@@ -286,7 +289,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         expect(await readFile(join(work, 'calls.env'), 'utf8')).to.not.include(SECRET);
       });
 
-      it('need a file of root for its directory only, writable by root only', async () => {
+      it('require a file of root for this directory, writable only by root', async () => {
         await give(dir, OWNER);
         await rootSays({ restart: true, service: 'shop.service', dir: join(work, 'other') });
         const other = await go(offline());
@@ -314,7 +317,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
       });
     });
 
-    it('pass none of root’s secrets to the child process of the owner', async () => {
+    it('pass none of root’s secrets to the owner’s child process', async () => {
       await give(dir, OWNER);
       const held = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
       let root = 0;
@@ -377,7 +380,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
     });
 
     describe('--dir', () => {
-      it('exits 9 through the owner’s link, at its end or above it, and changes nothing', async () => {
+      it('exits 9 for a symlink of the owner, at the end of the path or above it, and changes nothing', async () => {
         const home = join(work, 'home');
         await mkdir(home);
         const victims = join(work, 'victims');
@@ -408,7 +411,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         expect((await go(['--dir', join(home, 'app'), '--action', 'recover'], { uid: OWNER })).code).to.equal(9);
       });
 
-      it('exits 9 below a directory of another user, who could replace it', async () => {
+      it('exits 9 below a directory of another user, who could replace the installation', async () => {
         const theirs = join(work, 'theirs');
         await mkdir(theirs);
         execFileSync('cp', ['-a', dir, join(theirs, 'app')]);
@@ -440,7 +443,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
       const configure = (...args: string[]): Promise<Ran> =>
         go(['--action', 'configure', '--dir', dir, '--yes', ...args]);
 
-      it('rejects home as root', async () => {
+      it('rejects the location home as root', async () => {
         await mkdir(join(work, 'home'));
         await wants({ location: 'home', file: '.bashrc', format: 'env', key: 'PATH' });
         const ran = await configure('--allow-targets');
@@ -449,7 +452,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         expect(await readdir(join(work, 'home'))).to.deep.equal([]);
       });
 
-      it('rejects a slug that names a directory of the system', async () => {
+      it('rejects a slug that names a system directory', async () => {
         const before = await treeOf('/etc/profile.d').catch(() => null);
         await wants({ location: 'config', file: 'x.sh', format: 'env', key: 'PATH' }, 'profile.d');
         const ran = await configure('--allow-targets');
@@ -471,7 +474,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         expect(await treeOf('/etc/profile.d').catch(() => null)).to.deep.equal(before);
       });
 
-      it('leaves a directory unchanged that the agent did not create', async () => {
+      it('leaves a directory that the agent did not create unchanged', async () => {
         await mkdir(join('/etc', project));
         await wants({ location: 'config', file: 'x.env', format: 'env', key: 'X' });
         const ran = await configure('--allow-targets');
@@ -482,7 +485,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         expect((await configure('--allow-targets')).code).to.equal(0);
       });
 
-      it('accepts with --yes what was allowed before, and nothing new', async () => {
+      it('accepts with --yes previously allowed targets, and no new targets', async () => {
         await wants({ location: 'config', file: 'x.env', format: 'env', key: 'X' });
         const refused = await configure();
         expect(refused.code, refused.stderr).to.equal(64);
@@ -499,7 +502,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
       });
     });
 
-    it('ignores variables of Node and OpenSSL in the executable', async function () {
+    it('ignores Node and OpenSSL environment variables in the executable', async function () {
       if (command !== EXECUTABLE) this.skip();
       // Whoever opens one of these waits for ever.
       const pipe = join(work, 'pipe');

@@ -1,4 +1,6 @@
-/** The update itself, by the real program against a server with a real key (contract 90, update). */
+/**
+ * The update itself, by the real program against a server with a real key (contract 90, update).
+ */
 import { expect } from 'chai';
 import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -43,7 +45,7 @@ describe('update-agent: update', function () {
     await remove(dir);
   });
 
-  it('reads a manifest that is too long for the response next to its package, with the credentials of the package', async () => {
+  it('downloads a manifest that is too long for the response with the credentials of the package', async () => {
     const release = server.publish({ version: '1.1.0', files: NEW, preserve: ['settings*.json'] });
     server.manifestsApart = true;
     server.allowed = [`Basic ${Buffer.from('jo:secret').toString('base64')}`];
@@ -59,7 +61,7 @@ describe('update-agent: update', function () {
     expect(await readFile(join(dir, 'manifest.json'), 'utf8')).to.equal(release.manifest);
   });
 
-  it('accepts only the manifest that the response names', async () => {
+  it('accepts only the manifest named in the response', async () => {
     server.publish({ version: '1.1.0', files: NEW, preserve: ['settings*.json'] });
     server.manifestsApart = true;
     const before = await treeOf(dir);
@@ -77,7 +79,7 @@ describe('update-agent: update', function () {
     expect(await treeOf(dir)).to.deep.equal(before);
   });
 
-  it('replaces, creates, keeps, and removes what only the previous manifest lists', async () => {
+  it('replaces, creates and preserves files, and removes those listed only in the previous manifest', async () => {
     const release = server.publish({ version: '1.1.0', files: NEW, preserve: ['settings*.json'] });
     await writeFile(join(dir, 'settings.json'), '{"a":"mine"}');
     await mkdir(join(dir, 'data'));
@@ -97,7 +99,7 @@ describe('update-agent: update', function () {
     expect((await stat(join(dir, 'app.sh'))).mode & 0o777).to.equal(0o755);
   });
 
-  it('leaves no open transaction, and its own folder private', async () => {
+  it('leaves no open transaction, and a private folder for itself', async () => {
     server.publish({ version: '1.1.0', files: NEW });
     await go();
     const own = join(dir, '.update-agent');
@@ -128,7 +130,7 @@ describe('update-agent: update', function () {
     expect(lines.map(({ event }) => event)).to.include.members(['downloading', 'unpacking', 'applying']);
   });
 
-  it('ends with the result with --json, after any other lines', async () => {
+  it('prints the result last with --json, after all other lines', async () => {
     const entry = { event: 'done', outcome: 'done', exit_code: 0 };
     const last = ({ stdout }: Ran): unknown => JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
     server.releases.push(old);
@@ -144,7 +146,7 @@ describe('update-agent: update', function () {
     });
   });
 
-  it('prefers manifest.json to --current-version, with a warning', async () => {
+  it('prefers manifest.json over --current-version, with a warning', async () => {
     server.publish({ version: '1.1.0', files: NEW });
     const { stdout, code } = await go('--current-version', '0.5.0');
     expect(code).to.equal(0);
@@ -154,7 +156,7 @@ describe('update-agent: update', function () {
     expect((await go('--current-version', '1.1.0')).stdout).to.equal('UP_TO_DATE: 1.1.0\n');
   });
 
-  it('warns once that a server does not sign while nothing is installed', async () => {
+  it('warns only once that a server is unsigned when nothing was installed', async () => {
     server.keys = null;
     server.releases.push(old);
     const first = await go();
@@ -164,7 +166,7 @@ describe('update-agent: update', function () {
     expect((await go()).stdout).to.match(/^WARNING: .*\n(WARNING: .*\n)*UPDATED: 1\.0\.0 -> 1\.1\.0\n$/);
   });
 
-  it('updates in steps where min_version requires them', async () => {
+  it('updates in steps when min_version requires intermediate versions', async () => {
     server.publish({ version: '1.5.0', files: NEW });
     server.publish({ version: '2.0.0', files: NEW, minVersion: '1.5.0' });
     const { stdout, code } = await go('--require-signed');
@@ -180,7 +182,7 @@ describe('update-agent: update', function () {
     expect(stdout).to.match(/^WARNING: 8 steps were taken/m);
   });
 
-  it('sends product, version, channel, platform and an instance', async () => {
+  it('sends product, version, channel, platform and an instance id', async () => {
     server.publish({ version: '1.1.0', files: NEW });
     await go('--platform', 'linux-x64');
     const asked = server.asked.map(({ line }) => line).find((line) => line.includes('/check'));
@@ -198,7 +200,7 @@ describe('update-agent: update', function () {
     expect(await readFile(join(dir, 'lib/gone.txt'), 'utf8')).to.equal('gone');
   });
 
-  it('turns a file into a directory and a directory into a file', async () => {
+  it('replaces a file with a directory and a directory with a file', async () => {
     server.publish({
       version: '1.1.0',
       files: [
@@ -227,7 +229,7 @@ describe('update-agent: update', function () {
     expect(await treeOf(dir)).to.deep.equal(before);
   });
 
-  it('moves a link in place of a file and does not follow it', async () => {
+  it('moves aside a symlink in place of a file without following it', async () => {
     const outside = await scratch();
     await writeFile(join(outside, 'victim'), 'untouched');
     await remove(join(dir, 'lib/core.txt'));
@@ -240,14 +242,14 @@ describe('update-agent: update', function () {
     await remove(outside);
   });
 
-  it('repairs modes only', async () => {
+  it('updates files whose mode alone differs', async () => {
     server.publish({ version: '1.1.0', files: [{ path: 'same.txt', content: 'same', mode: '0755' }] });
     await chmod(join(dir, 'same.txt'), 0o600);
     await go();
     expect((await stat(join(dir, 'same.txt'))).mode & 0o777).to.equal(0o755);
   });
 
-  it('keeps what either manifest preserves', async () => {
+  it('preserves files that either manifest marks as preserved', async () => {
     server.publish({ version: '1.1.0', files: [{ path: 'app.sh', content: '2' }], preserve: ['old/**'] });
     await go();
     expect(Object.keys(await treeOf(dir)))

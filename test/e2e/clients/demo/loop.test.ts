@@ -1,6 +1,7 @@
 /**
- * The whole loop, by the command that shows it to people: `npm run demo -- loop` before the real service, with the real packager,
- * update agent, SDK and till. The story says what it saw; what pages and the interface show afterwards is looked at here.
+ * The whole loop, by the command that shows it to people: `npm run demo -- loop` before the real
+ * service, with the real packager, update agent, SDK and till. The story says what it saw; what
+ * pages and the interface show afterwards is looked at here.
  */
 import { expect } from 'chai';
 import { execFile } from 'node:child_process';
@@ -12,7 +13,7 @@ import { Browser } from '../../../conformance/wire.js';
 const DEMO = fileURLToPath(new URL('../../../../clients/demo/main.js', import.meta.url));
 const run = promisify(execFile);
 
-describe('demo: the loop', function () {
+describe('demo: release and error loop', function () {
   this.timeout(600_000);
   let service: TestService;
   before(async () => {
@@ -29,7 +30,7 @@ describe('demo: the loop', function () {
     expect(failure?.stderr).to.equal('There is no demo lop: npm run demo, or npm run demo -- loop\n');
   });
 
-  it('closes the loop: packaged, installed, failed, fixed over MCP, rolled out, updated, closed, with a bad release halted', async () => {
+  it('runs the demo: package, install, error, fix over MCP, rollout, update, and a halted bad release', async () => {
     const { stdout } = await run(process.execPath, [DEMO, 'loop'], { env: service.env });
     const after = [
       'CI packs loop-1 1.0.0',

@@ -53,7 +53,7 @@ describe('packager: commits of a release', function () {
     return { ...answer.body, code: answer.status };
   };
 
-  it('names possible authors at an item, first the one who changed the failing file', async () => {
+  it('lists possible authors on an item, starting with the author of the failing file', async () => {
     const { code, stdout } = await publish('1.4.0', '--commits', '1.3.0..HEAD', '--json');
     expect(code).to.equal(0);
     expect(JSON.parse(stdout)).to.deep.include({ commits: 2 });
@@ -81,7 +81,7 @@ describe('packager: commits of a release', function () {
     ['-p', 64],
     [' ', 64],
   ] as const)
-    it(`rejects ${JSON.stringify(range)} before anything is published`, async () => {
+    it(`rejects ${JSON.stringify(range)} before publishing anything`, async () => {
       const { code, stderr } = await publish('1.5.0', `--commits=${range}`);
       expect(code).to.equal(exit);
       expect(stderr).to.match(/^--commits /m);
@@ -99,7 +99,7 @@ describe('packager: commits of a release', function () {
     await rm(bare, { recursive: true });
   });
 
-  it('keeps the newest of very many', async () => {
+  it('limits a long history to the newest commits', async () => {
     const lines = Array.from(
       { length: 510 },
       (_, i) =>
@@ -112,7 +112,7 @@ describe('packager: commits of a release', function () {
     expect(JSON.parse(stdout)).to.deep.include({ commits: 500 });
   });
 
-  describe('the route', () => {
+  describe('the commits endpoint', () => {
     const path = '/api/updateservice/v1/commits';
     const commit = { id: 'a'.repeat(40), message: 'x' };
     const told = { product: 'shop', version: '1.4', commits: [commit] };

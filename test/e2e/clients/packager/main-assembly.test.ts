@@ -1,4 +1,7 @@
-/** The version of the build (contract 90, packager): `deps.json`, version info of Windows programs, package.json. */
+/**
+ * The version of the build (contract 90, packager): `deps.json`, version info of Windows programs,
+ * package.json.
+ */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -9,11 +12,14 @@ import { readMainAssembly } from '../../../../clients/packager/main-assembly.js'
 import { readPeVersion, toPlainVersion } from '../../../../clients/packager/pe-version.js';
 import { writeTree } from './harness.js';
 
-/** Compiled by Mono: with a suffix and a commit in the product version, without them, and without any version. */
+/**
+ * Compiled by Mono: with a suffix and a commit in the product version, without them, and without
+ * any version.
+ */
 const FIXTURES = join(dirname(fileURLToPath(import.meta.url)), '../../../fixtures/pe');
 const DEPS = JSON.stringify({ libraries: { 'Newtonsoft.Json/13.0.3': {}, 'App/2.1.0-rc.1': { type: 'project' } } });
 
-describe('the version of the main assembly', () => {
+describe('packager: version of the main assembly', () => {
   let dir: string;
   beforeEach(async () => {
     dir = await mkdtemp(join(tmpdir(), 'aos-assembly-'));
@@ -21,13 +27,13 @@ describe('the version of the main assembly', () => {
   afterEach(() => rm(dir, { recursive: true, force: true }));
   const fixture = (name: string, as = name): Promise<void> => copyFile(join(FIXTURES, name), join(dir, as));
 
-  it('is read from deps.json before all others', async () => {
+  it('is read from deps.json first', async () => {
     await writeTree(dir, { 'App.deps.json': `\ufeff${DEPS}`, 'package.json': '{"version":"9.0.0"}' });
     await fixture('App.dll');
     expect(await readMainAssembly(dir, 'App.dll')).to.include({ version: '2.1.0-rc.1', source: 'App.deps.json' });
   });
 
-  it('is read from the library when deps.json does not name it', async () => {
+  it('is read from the library when deps.json does not contain it', async () => {
     await writeTree(dir, {
       'App.deps.json': '{"libraries":{"Other/1.0.0":{}}}',
       'package.json': '{"version":"9.0.0"}',
@@ -36,7 +42,7 @@ describe('the version of the main assembly', () => {
     expect(await readMainAssembly(dir, 'App.dll')).to.include({ version: '4.5.6-beta.2', source: 'App.dll' });
   });
 
-  it('is read from the program when the library states none', async () => {
+  it('is read from the executable when the library has none', async () => {
     await fixture('None.exe', 'App.dll');
     await fixture('Plain.exe', 'App.exe');
     expect(await readMainAssembly(dir, 'App.dll')).to.include({
@@ -46,7 +52,7 @@ describe('the version of the main assembly', () => {
     });
   });
 
-  it('is read from package.json without an assembly, or when it states none', async () => {
+  it('is read from package.json when no assembly has a version', async () => {
     await writeTree(dir, { 'package.json': '{"version":"v9.0.0-beta.1+5f3a"}' });
     expect(await readMainAssembly(dir, null)).to.include({
       version: '9.0.0-beta.1',
@@ -57,7 +63,7 @@ describe('the version of the main assembly', () => {
     expect(await readMainAssembly(dir, 'App.dll')).to.include({ version: '9.0.0-beta.1', source: 'package.json' });
   });
 
-  it('is read from the one application that a runtimeconfig.json names, with its runtime', async () => {
+  it('is read from the only application with a runtimeconfig.json, together with its runtime', async () => {
     const runtime = (name: string): string =>
       JSON.stringify({ runtimeOptions: { tfm: 'net8.0', framework: { name, version: '8.0.0' } } });
     await writeTree(dir, {
@@ -80,7 +86,7 @@ describe('the version of the main assembly', () => {
     });
   });
 
-  it('includes its runtime, or names several', async () => {
+  it('includes its runtime, or several runtimes', async () => {
     const write = (options: object): Promise<void> =>
       writeTree(dir, { 'App.runtimeconfig.json': JSON.stringify({ runtimeOptions: options }) });
     await write({ includedFrameworks: [{ name: 'Microsoft.NETCore.App', version: '8.0.1' }] });
@@ -115,7 +121,7 @@ describe('the version of the main assembly', () => {
     ]).to.deep.equal([null, null, null, null]);
   });
 
-  it('is null, without an exception, for broken programs', async function () {
+  it('is null for corrupt executables, without an exception', async function () {
     const whole = await readFile(join(FIXTURES, 'App.dll'));
     const file = join(dir, 'broken.dll');
     expect(await readPeVersion(join(FIXTURES, 'App.dll'))).to.equal('4.5.6-beta.2');

@@ -1,4 +1,7 @@
-/** The packager before a service of the test, in this process and as a program (contract 90, packager). */
+/**
+ * The packager before a service of the test, in this process and as a program (contract 90,
+ * packager).
+ */
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
@@ -53,7 +56,7 @@ describe('packager', function () {
   };
 
   describe('publishes', () => {
-    it('a build, with its checksum, notes and description', async () => {
+    it('a build with its checksum, notes and description', async () => {
       const file = await config({ preservePatterns: ['config/**'], excludePatterns: ['**/*.map'] });
       await writeTree(dir, { 'server.js.map': '{}' });
       const { code, stdout, stderr } = await start(
@@ -105,7 +108,7 @@ describe('packager', function () {
       ]);
     });
 
-    it('long notes in a separate part', async () => {
+    it('long notes as a separate part', async () => {
       const notes = 'ä'.repeat(20_000);
       await writeFile(join(root, 'notes.md'), notes);
       const { code } = await run('--version', '1.2.0', '--notes-file', join(root, 'notes.md'));
@@ -123,7 +126,7 @@ describe('packager', function () {
       expect(files).to.have.length(4);
     });
 
-    it('everything in packager.json, with paths relative to it, and a token by another name', async () => {
+    it('the settings of packager.json with relative paths, and a token from another variable', async () => {
       const file = await config({
         project: 'other',
         channel: 'beta',
@@ -150,7 +153,7 @@ describe('packager', function () {
       expect(await readdir(join(root, 'kept'))).to.deep.equal(['other-1.2.0-beta-any.tar.gz']);
     });
 
-    it('and prints the service’s response as JSON', async () => {
+    it('a release and prints the service’s response as JSON', async () => {
       service.publish = (response) =>
         answer(response, 200, {
           status: 'success',
@@ -186,7 +189,7 @@ describe('packager', function () {
       });
     });
 
-    it('nothing in a dry run, which still requests the history', async () => {
+    it('nothing in a dry run, but still requests the release history', async () => {
       const { code, stdout } = await run('--dry-run');
       expect(code).to.equal(0);
       expect(stdout).to.match(/\nDRY RUN: shop 1\.2\.0 \(stable, linux-x64\) was not published\n$/);
@@ -204,12 +207,12 @@ describe('packager', function () {
       expect(service.uploads[0]?.url.searchParams.get('platform')).to.equal('linux-arm64');
     });
 
-    it('from the option first', async () => {
+    it('from the option with the highest priority', async () => {
       await run('--platform', 'any');
       expect(service.uploads[0]?.url.searchParams.get('platform')).to.equal('any');
     });
 
-    it('as any without a match, with a warning', async () => {
+    it('as any when nothing matches, with a warning', async () => {
       await writeTree(join(root, 'plain'), TREE);
       const { code, stderr } = await run('--publish-dir', join(root, 'plain'));
       expect(code).to.equal(0);
@@ -218,7 +221,7 @@ describe('packager', function () {
     });
   });
 
-  describe('aborts with 2 when latest.json', () => {
+  describe('exits 2 when latest.json', () => {
     const cases: [what: string, latest: FakeService['latest'], says: RegExp][] = [
       [
         'is refused',
@@ -274,8 +277,8 @@ describe('packager', function () {
     });
   });
 
-  describe('compares the version with the build', () => {
-    it('and aborts with 3 when they differ', async () => {
+  describe('version check against the build', () => {
+    it('exits 3 when the versions differ', async () => {
       const { code, stderr } = await start('--version', '1.2.1');
       expect(code).to.equal(3);
       expect(stderr).to.equal(
@@ -284,18 +287,18 @@ describe('packager', function () {
       expect(service.asked).to.have.length(0);
     });
 
-    it('and still publishes with --ignore-version-mismatch', async () => {
+    it('publishes different versions with --ignore-version-mismatch', async () => {
       const { code, stderr } = await run('--version', '1.2.1', '--ignore-version-mismatch');
       expect(code).to.equal(0);
       expect(stderr).to.match(/^WARNING: --version 1\.2\.1 differs/);
       expect(service.uploads[0]?.url.searchParams.get('version')).to.equal('1.2.1');
     });
 
-    it('as equal when only the spelling differs', async () => {
+    it('treats versions that differ only in spelling as equal', async () => {
       expect((await run('--version', '1.2')).code).to.equal(0);
     });
 
-    it('and reports a build without a version', async () => {
+    it('reports a build without a version', async () => {
       await rm(join(dir, 'package.json'));
       const { code, stderr } = await run('--version', '9.9');
       expect(code).to.equal(0);
@@ -314,14 +317,14 @@ describe('packager', function () {
       expect(service.uploads).to.have.length(0);
     };
 
-    it('a symbolic link, which may be excluded', async () => {
+    it('a symlink, which may be excluded', async () => {
       await symlink('/etc/passwd', join(dir, 'link'));
       await refusing(/^link is a symbolic link/m);
       const file = await config({ excludePatterns: ['link'] });
       expect((await run('--config', file)).code).to.equal(0);
     });
 
-    it('a link to a directory', async () => {
+    it('a symlink to a directory', async () => {
       await symlink(root, join(dir, 'bin', 'up'));
       await refusing(/^bin\/up is a symbolic link/m);
     });
@@ -331,14 +334,14 @@ describe('packager', function () {
       await refusing(/^Manifest\.JSON is reserved/m);
     });
 
-    it('names that are equal on Windows, and devices, for packages that may run there', async () => {
+    it('names that collide on Windows, and device names, in packages that may run there', async () => {
       await writeTree(dir, { 'lib/aux.js': '' });
       expect((await run('--platform', 'linux-x64')).code).to.equal(0);
       service.uploads.length = 0;
       await refusing(/^lib\/aux\.js is the name of a device on Windows/m, '--platform', 'any');
     });
 
-    it('names that differ by case only', async () => {
+    it('names that differ only in case', async () => {
       await writeTree(dir, { 'SERVER.js': '' });
       await refusing(/server\.js differs from another path only by letter case/);
     });
@@ -371,7 +374,7 @@ describe('packager', function () {
       );
     });
 
-    it('and exits 1 for errors that may not recur', async () => {
+    it('a rejection, but exits 1 for transient errors', async () => {
       for (const status of [429, 500, 503]) {
         service.publish = (response) =>
           answer(response, status, { status: 'error', error: { code: 'x', message: 'later' } });
@@ -382,7 +385,7 @@ describe('packager', function () {
     });
   });
 
-  it('leaves out files of the system by default, and says so (S-junk)', async () => {
+  it('excludes operating system files by default, and reports them (S-junk)', async () => {
     await writeTree(dir, {
       '.DS_Store': 'x',
       '._app.js': 'x',
@@ -401,7 +404,7 @@ describe('packager', function () {
       .and.not.match(/\.DS_Store|\._a|Thumbs\.db|__MACOSX/);
   });
 
-  describe('warns of', () => {
+  describe('warns about', () => {
     const warned = async (tree: Record<string, string>, settings: object = {}): Promise<string[]> => {
       await writeTree(dir, tree);
       const { code, stdout } = await run('--config', await config(settings), '--dry-run', '--json');
@@ -410,7 +413,7 @@ describe('packager', function () {
     };
     const key = ['-----BEGIN RSA', 'PRIVATE KEY-----\nMIIE\n'].join(' ');
 
-    it('directories of version control, once each, and rejects them with --strict', async () => {
+    it('version control directories, once each, and rejects them with --strict', async () => {
       await writeTree(dir, {
         '.git/config': '[remote "origin"]\n',
         '.git/objects/ab/cd': 'x',
@@ -436,7 +439,7 @@ describe('packager', function () {
       expect((await run('--strict', '--config', file, '--dry-run')).code).to.equal(4);
     });
 
-    it('files with names or contents of credentials', async () => {
+    it('files whose names or contents contain credentials', async () => {
       const warnings = await warned({
         '.env': 'A=1',
         'config/prod.pfx': 'x',
@@ -458,7 +461,7 @@ describe('packager', function () {
       expect(warnings.join()).to.not.match(/Tr0ub|s3cr3t|MIIE/);
     });
 
-    it('none that is excluded, preserved, a template or source', async () => {
+    it('no files that are excluded, preserved, templates or source', async () => {
       const warnings = await warned(
         {
           '.env': 'A=1',
@@ -474,7 +477,7 @@ describe('packager', function () {
       expect(warnings).to.deep.equal([]);
     });
 
-    it('patterns that preserve nothing', async () => {
+    it('patterns that match no file to preserve', async () => {
       expect(await warned({}, { preservePatterns: ['confg/**'] })).to.deep.equal([
         'preservePatterns: confg/** matches no file.',
       ]);
@@ -487,18 +490,18 @@ describe('packager', function () {
       ['nothing.*', ''],
     ];
     for (const [pattern, hint] of UNMATCHED)
-      it(`an exclusion without a match: ${pattern} (S06)`, async () => {
+      it(`an exclusion that matches nothing: ${pattern} (S06)`, async () => {
         expect(await warned({ 'app.txt': 'x', 'secrets/key.pem': 'x' }, { excludePatterns: [pattern] })).to.include(
           `excludePatterns: ${pattern} matches no file${hint}.`,
         );
       });
 
-    it('no exclusion of a folder with a final slash (S06)', async () => {
+    it('no exclusion of a folder with a trailing slash (S06)', async () => {
       const found = await warned({ 'app.txt': 'x', 'secrets/key.pem': 'x' }, { excludePatterns: ['secrets/'] });
       expect(found).to.deep.equal([]);
     });
 
-    it('a version that exists, or is below the newest', async () => {
+    it('a version that exists or is below the newest', async () => {
       service.latest = (response) =>
         answer(response, 200, {
           releases: [
@@ -572,7 +575,7 @@ describe('packager', function () {
       expect((await here()).code).to.equal(0);
     });
 
-    it('a configuration with an error, naming the member', async () => {
+    it('an invalid configuration, with the name of the member', async () => {
       const said = async (content: object): Promise<string> => (await run('--config', await config(content))).stderr;
       expect(await said({ preserve: [] })).to.match(/preserve is unknown; known are project/);
       expect(await said({ channel: 7 })).to.match(/channel has to be a text/);
@@ -584,7 +587,7 @@ describe('packager', function () {
     });
   });
 
-  describe('packs', () => {
+  describe('packing', () => {
     const packed = async (env: Record<string, string> = {}): Promise<Buffer> => {
       const out = join(root, 'kept.tar.gz');
       const args = ['--project', 'shop', '--publish-dir', dir, '--dry-run', '--output', out];
@@ -592,7 +595,7 @@ describe('packager', function () {
       return readFile(out);
     };
 
-    it('the same bytes from the same files, at any time', async () => {
+    it('creates identical bytes from identical files, at any time', async () => {
       await writeTree(dir, { 'ä/日本.txt': 'x', [`${'long-folder-name/'.repeat(9)}f.js`]: 'y' });
       const first = await packed();
       await rm(dir, { recursive: true });
@@ -601,7 +604,7 @@ describe('packager', function () {
       expect(parseInt(gunzipSync(first).toString('latin1', 136, 147), 8)).to.equal(315_532_800);
     });
 
-    it('the same bytes with every version of node and processor', async () => {
+    it('creates identical bytes on every Node version and CPU', async () => {
       const lines = Array.from({ length: 150_000 }, (_, i) => `${i} ${(i * 2_654_435_761) % 4_294_967_291}\n`).join('');
       await writeTree(dir, { 'big.txt': lines, 'ä/日本.txt': 'x', [`${'long-folder-name/'.repeat(9)}f.js`]: 'y' });
       const sha256 = createHash('sha256')
@@ -610,7 +613,7 @@ describe('packager', function () {
       expect(sha256).to.equal('b319ec8e6d989d246eec4c35df89f568a7bbdd68b47093fee715438e40880c79');
     });
 
-    it('SOURCE_DATE_EPOCH as the time of every entry', async () => {
+    it('uses SOURCE_DATE_EPOCH as the mtime of every entry', async () => {
       const tar = gunzipSync(await packed({ SOURCE_DATE_EPOCH: '1700000000' }));
       expect(parseInt(tar.toString('latin1', 136, 147), 8)).to.equal(1_700_000_000);
       const wrong = await packager(['--project', 'shop', '--publish-dir', dir, '--dry-run'], {
@@ -619,7 +622,7 @@ describe('packager', function () {
       expect(wrong).to.deep.include({ code: 1, stdout: '' });
     });
 
-    it('and leaves nothing behind, no files of its own, and no failed archive', async () => {
+    it('leaves neither temporary files nor incomplete archives behind', async () => {
       const temporary = join(root, 'tmp');
       await mkdir(temporary);
       await writeFile(join(dir, 'packager.json'), '{}');
@@ -652,7 +655,7 @@ describe('packager', function () {
     const said = (where: string, why: string): string => `The archive cannot be written to ${where}: ${why}. ${MEND}`;
     const dry = ['--project', 'shop', '--dry-run'];
 
-    it('a folder below a file, or below a missing one', async () => {
+    it('a folder below a file, or below a missing folder', async () => {
       await writeFile(join(root, 'file'), '');
       const below = await packager([...dry, '--publish-dir', dir, '--output', join(root, 'file', 'new')]);
       expect(below.code).to.equal(1);
@@ -662,7 +665,7 @@ describe('packager', function () {
       expect(nowhere.stderr).to.include(said(join(root, 'none'), 'it is not there, and cannot be made'));
     });
 
-    it('a disk that is full, one that is read-only, and paths in any language (with mount, as root)', async function () {
+    it('a full disk, a read-only disk, and paths in any language (with mount, as root)', async function () {
       const disk = join(root, 'Ünï cödé 文件');
       const mounted = (options: string): boolean =>
         spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', disk], { stdio: 'ignore' }).status === 0;

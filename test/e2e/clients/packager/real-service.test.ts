@@ -8,7 +8,7 @@ import { readManifest } from '../../../../lib/formats/manifest.js';
 import { TestService } from '../../../support/service.js';
 import { COMPILED, startPackager, writeTree, type Finished } from './harness.js';
 
-describe('packager and service', function () {
+describe('packager with a real service', function () {
   let service: TestService;
   let root: string;
   let token: string;
@@ -40,7 +40,7 @@ describe('packager and service', function () {
   const json = async (path: string): Promise<Record<string, unknown>> =>
     (await (await fetch(`${service.url}${path}`)).json()) as Record<string, unknown>;
 
-  it('publish a release that machines are offered, signed, with its description', async () => {
+  it('publish a signed release with its description that is offered to machines', async () => {
     const { code, stdout, stderr } = await run('--notes', 'Größer', '--json');
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     const said = JSON.parse(stdout) as { package_sha256: string; published: { signed: boolean } };
@@ -66,7 +66,7 @@ describe('packager and service', function () {
     ]);
   });
 
-  it('recognize the same build, accept long notes, and replace it by another one', async () => {
+  it('recognize an identical build, accept long notes, and replace a build with another build', async () => {
     const again = await run('--notes', 'ä'.repeat(20_000));
     expect(again.stdout).to.match(/^UNCHANGED: shop 1\.0\.0/m);
     expect(again.stderr).not.to.match(/replaces it|^WARNING/m);

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { projectRoot } from '../../../architecture/tree.js';
 import { runAndGetOutput } from '../../../support/programs.js';
 
-describe('the SDK’s API report', function () {
-  it('equals the code: run `node scripts/plugin-api.mjs` after a change of the surface', async () => {
+describe('sdk: API report', function () {
+  it('matches the code: run `node scripts/plugin-api.mjs` after an API change', async () => {
     const text = await runAndGetOutput(process.execPath, ['scripts/plugin-api.mjs', '--print', 'sdk-api'], {
       cwd: projectRoot(),
     });

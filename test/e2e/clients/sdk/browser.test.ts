@@ -1,6 +1,7 @@
 /**
- * The SDK in a page, without a bundler: what `npm run build:sdk` makes, by an import map, in a real Chromium. The page's server hands
- * `/api/` on to the real service, as a site does that asks for licenses; another page is of an origin of its own.
+ * The SDK in a page, without a bundler: what `npm run build:sdk` makes, by an import map, in a real
+ * Chromium. The page's server hands `/api/` on to the real service, as a site does that asks for
+ * licenses; another page is of an origin of its own.
  */
 import { expect } from 'chai';
 import { createServer, request, type Server } from 'node:http';
@@ -111,7 +112,7 @@ suite('the SDK in a browser', function () {
     expect(wrong).to.include({ sent: false, unauthorized: true, isTransient: false });
   });
 
-  it('validates and verifies a license, and caches the answer for use without the service', async () => {
+  it('validates and verifies a license, and caches the response for offline use', async () => {
     const ask = `return sdk.createClient(options).validateLicense(options.key);`;
     const good = { status: 'active', valid: true, verified: true, isTransient: false, fromCache: false };
     expect(await inPage(ask, { key, licensePublicKey: pem })).to.deep.equal(good);
@@ -131,7 +132,7 @@ suite('the SDK in a browser', function () {
     });
   });
 
-  it('verifies license files without the service, by Ed25519 and RSA', async () => {
+  it('verifies license files offline, with Ed25519 and RSA', async () => {
     const checks = { now: Date.parse('2026-12-01T00:00:00.000Z') };
     for (const { file, public_key, name } of VECTORS) {
       const call = `return sdk.verifyLicenseFile(options.file, options.public_key, options.checks);`;
@@ -167,7 +168,7 @@ suite('the SDK in a browser', function () {
     expect(loaded).to.include({ valid: true });
   });
 
-  it('stores reports while the service is unreachable, and sends them from the next page', async () => {
+  it('queues reports while the service is unreachable, and sends them from the next page', async () => {
     reachable = false;
     try {
       await inPage(`
@@ -187,7 +188,7 @@ suite('the SDK in a browser', function () {
     for (const said of ['RangeError', 'SyntaxError', 'offline']) expect(titles).to.include(said);
   });
 
-  it('has one id for a browser, and no features that need files', async () => {
+  it('uses one id per browser, and offers no features that need files', async () => {
     const id = (await inPage(`return sdk.createClient(options).machineId();`)) as string;
     expect(id).to.match(/^[0-9a-f]{64}$/);
     await open();
@@ -202,7 +203,7 @@ suite('the SDK in a browser', function () {
     expect(loaded).to.deep.equal({ valid: false, reason: 'unreadable' });
   });
 
-  it('reports errors from another origin with an intake key, and rejects other calls', async () => {
+  it('reports errors from another origin with an intake key, and cannot make other calls', async () => {
     const intake = await service.runCommand<{ key: string }>(['project', 'intake-key', 'shop']);
     const foreign = { server: service.url, token: intake.key };
     const reported = await inPage(

@@ -1,4 +1,7 @@
-/** Reports: sent, queued on disk, bounded, retried, counted once (contract 90, SDK; contract 21, intake). */
+/**
+ * Reports: sent, queued on disk, bounded, retried, counted once (contract 90, SDK; contract 21,
+ * intake).
+ */
 import { expect } from 'chai';
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -54,7 +57,7 @@ describe('sdk: errors', function () {
     await removeFolder(dir);
   });
 
-  it('reports contract 21’s fields with the token, and leaves nothing behind', async () => {
+  it('reports the fields of contract 21 with the token, and leaves nothing behind', async () => {
     const report = {
       error_message: 'no stock',
       error_level: 'warning' as const,
@@ -78,7 +81,7 @@ describe('sdk: errors', function () {
     expect(await queued()).to.deep.equal([]);
   });
 
-  it('sends the current user, until another or none is set', async () => {
+  it('sends the current user until another user or none is set', async () => {
     const users = async (): Promise<unknown[]> => {
       await client.reportError({ error_message: 'a' });
       await client.reportError({ error_message: 'b', user: { id: 'own' } });
@@ -120,7 +123,7 @@ describe('sdk: errors', function () {
     for (const { error_message } of others) expect(error_message).to.be.a('string').and.not.equal('');
   });
 
-  it('queues on disk without a server, and sends with the same client_ref later', async () => {
+  it('queues on disk without a server, and sends later with the same client_ref', async () => {
     const { port } = new URL(server.url);
     await server.stop();
     const { clientRef, ...result } = await client.reportError({ error_message: 'lost?' });
@@ -132,7 +135,7 @@ describe('sdk: errors', function () {
     expect(server.asked.map(({ body }) => body['client_ref'])).to.deep.equal([clientRef]);
   });
 
-  it('keeps reports after another server, 401, 403, 429 and 5xx, and drops those that the service rejects', async () => {
+  it('retains reports after a foreign response, 401, 403, 429 and 5xx, and drops rejected reports', async () => {
     const envelope = { status: 'error', error: { code: 'validation_failed', message: 'No.' } };
     for (const [status, waits] of [
       [401, true],
@@ -159,7 +162,7 @@ describe('sdk: errors', function () {
     expect(server.asked.length).to.equal(asked);
   });
 
-  it('accepts the input of an application without types', async () => {
+  it('accepts invalid types from an untyped application', async () => {
     server.reply = json(422, { status: 'error', error: { code: 'validation_failed', message: 'No.' } });
     for (const report of [undefined, null, {}, 'text', 7, { error_message: 7, context: 10n }])
       expect(await client.reportError(report as never)).to.include({ sent: false, queued: false });
@@ -171,7 +174,7 @@ describe('sdk: errors', function () {
     expect(error?.code).to.equal('no_token');
   });
 
-  it('keeps the newest 200, in order', async () => {
+  it('retains the newest 200 reports, in order', async () => {
     await server.stop();
     const nowhere = open();
     await Promise.all(Array.from({ length: 230 }, (_, n) => nowhere.reportError({ error_message: `e${n}` })));
@@ -183,7 +186,7 @@ describe('sdk: errors', function () {
     );
   });
 
-  it('sends after kill -9 at the next start', async () => {
+  it('sends the queue at the next start after kill -9', async () => {
     server.reply = () => undefined;
     const ended = await program(`
       client.captureException(new Error('killed'));
@@ -208,7 +211,7 @@ describe('sdk: errors', function () {
     expect(await queued()).to.deep.equal(['README']);
   });
 
-  it('loses nothing with several processes on one folder', async () => {
+  it('loses no report when several processes share a folder', async () => {
     await server.stop();
     const file = fileURLToPath(new URL('reporter.js', import.meta.url));
     const options = { server: server.url, project: 'shop', token: 't-1', cacheDir: dir };
@@ -260,7 +263,7 @@ describe('sdk: errors', function () {
         expect([body['file'], body['line']]).to.deep.equal([file, line]);
       });
 
-    it('are reported with the members of a group and with causes, each once', async () => {
+    it('are reported with the members of a group and with their causes, each once', async () => {
       const shared = new RangeError('the store is away', { cause: new TypeError('no route') });
       const thrown = await Promise.any([
         Promise.reject(shared),
@@ -285,7 +288,7 @@ describe('sdk: errors', function () {
       ]);
     });
 
-    it('are limited: many members, deep causes and cycles', async () => {
+    it('are limited in members, depth of causes and cycles', async () => {
       const many = Array.from({ length: 5_000 }, (_, n) => new Error(`e${n}`));
       expect((await traceOf(new AggregateError(many, 'many'))).match(/^Member/gm)).to.have.length(10);
       const circle = new AggregateError([], 'circle');
@@ -296,7 +299,7 @@ describe('sdk: errors', function () {
       expect((await traceOf(deep)).match(/^Caused by/gm)).to.have.length(5);
     });
 
-    it('are reported by a listener with other arguments too', async () => {
+    it('are reported by a listener that passes extra arguments', async () => {
       for (const more of ['uncaughtException', Promise.resolve(), 7, null, undefined])
         expect(await reported(new Error('listened'), more))
           .to.include({ error_message: 'listened' })
@@ -304,7 +307,7 @@ describe('sdk: errors', function () {
     });
   });
 
-  it('work by every method detached from its client', async () => {
+  it('supports every method detached from its client', async () => {
     const names = new Set<string>();
     for (let it: unknown = client; it instanceof Object && it !== Object.prototype; it = Object.getPrototypeOf(it))
       for (const name of Object.getOwnPropertyNames(it)) names.add(name);
@@ -333,7 +336,7 @@ describe('sdk: errors', function () {
       'an uncaught exception': `setTimeout(() => { throw new RangeError('uncaught'); });`,
       'an unhandled rejection': `void Promise.reject(new RangeError('uncaught'));`,
     }))
-      it(`stores ${what}, and lets the process end as usual`, async () => {
+      it(`stores ${what}, and lets the process exit as usual`, async () => {
         server.reply = () => undefined;
         const { code, stderr } = await program(`client.installGlobalHandler({ app_version: '1.2' });\n${text}`);
         expect(code).to.equal(1);
@@ -349,7 +352,7 @@ describe('sdk: errors', function () {
         });
       });
 
-    it('can be removed', () => {
+    it('is removed on request', () => {
       const before = process.listenerCount('uncaughtExceptionMonitor');
       client.installGlobalHandler()();
       expect(process.listenerCount('uncaughtExceptionMonitor')).to.equal(before);

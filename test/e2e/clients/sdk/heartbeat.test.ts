@@ -43,7 +43,7 @@ describe('sdk: heartbeats, bugs, tokens', function () {
     expect(await client.heartbeat(beat)).to.include({ sent: false, isTransient: true, unauthorized: false });
   });
 
-  it('sends heartbeats by the timer with self-checks and metrics, for any functions of the application, until stopped', async () => {
+  it('sends heartbeats on a timer with self-checks and metrics until stopped', async () => {
     const beats: Beat[] = [];
     const running = client.startHeartbeat({
       source: 'shop',
@@ -102,7 +102,7 @@ describe('sdk: heartbeats, bugs, tokens', function () {
       expect(() => client.startHeartbeat({ source: 'shop', interval })).to.throw(TypeError, 'interval');
   });
 
-  it('does not keep the process alive by the timer, also during a request', async () => {
+  it('does not keep the process alive by its timer, including during a request', async () => {
     server.reply = () => undefined;
     const file = join(dir, 'program.mjs');
     const options = JSON.stringify({
@@ -122,7 +122,7 @@ describe('sdk: heartbeats, bugs, tokens', function () {
     expect(server.asked).to.have.length(1);
   });
 
-  it('keeps it alive for a caller that awaits the end, also during a heartbeat', async () => {
+  it('keeps the process alive for a caller that awaits the end, including during a heartbeat', async () => {
     server.reply = (asked, response) =>
       void setTimeout(() => json(200, { status: 'success', state: asked.body['status'] })(asked, response), 500);
     const file = join(dir, 'ends.mjs');
@@ -136,7 +136,7 @@ describe('sdk: heartbeats, bugs, tokens', function () {
     expect(server.asked.map(({ body }) => body['status'])).to.deep.equal(['ok', 'stopped']);
   });
 
-  it('reports bugs, with a client_ref for the next attempt', async () => {
+  it('reports bugs, with a client_ref for retries', async () => {
     server.reply = json(503, {});
     const failed = await client.reportBug({ title: 'No receipt', type: 'bug' });
     expect(failed).to.include({ reported: false, isTransient: true });

@@ -1,6 +1,6 @@
 /**
- * A process that keeps answers about a key of its own, one after the other: `keeper.js <folder> <name> <count>`. Prints
- * how many were gone when it looked again.
+ * A process that keeps answers about a key of its own, one after the other: `keeper.js <folder>
+ * <name> <count>`. Prints how many were gone when it looked again.
  */
 import { AnswerCache } from '../../../../clients/sdk/cache.js';
 import { FileStore } from '../../../../clients/sdk/node/files.js';

@@ -1,6 +1,6 @@
 /**
- * The SDK as its users get it: built, packed, installed into an empty project, and used there as an ES module, by `require`, from
- * TypeScript, and by the README's examples, before the real service.
+ * The SDK as its users get it: built, packed, installed into an empty project, and used there as an
+ * ES module, by `require`, from TypeScript, and by the README's examples, before the real service.
  */
 import { expect } from 'chai';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import { folder, removeFolder } from '../../../clients/sdk/server.js';
 
 const ROOT = projectRoot();
 
-describe('the packed SDK', () => {
+describe('packed SDK', () => {
   let dir: string;
 
   before(async () => {
@@ -72,7 +72,7 @@ describe('the packed SDK', () => {
     expect(await node('a.cjs')).to.equal('function function\n');
   });
 
-  it('has strict types for both', async () => {
+  it('has strict types for both module formats', async () => {
     const text = (wrong: string): string => `
 import { createClient, type UpdateCheck } from '@aos/sdk';
 export async function ask(): Promise<UpdateCheck> {
@@ -100,7 +100,7 @@ export async function ask(): Promise<UpdateCheck> {
     expect((await tsc('bad.mts')).stdout).to.include('win-x86');
   });
 
-  it('runs the README’s examples with the stated results', async () => {
+  it('runs the examples of the README with the documented results', async () => {
     const service = await TestService.createInProcess();
     try {
       await service.createProject('shop');

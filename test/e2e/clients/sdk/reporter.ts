@@ -1,4 +1,7 @@
-/** A process that reports a number of errors and ends: `reporter.js <client options> <name> <count>`. */
+/**
+ * A process that reports a number of errors and ends: `reporter.js <client options> <name>
+ * <count>`.
+ */
 import { createClient } from '../../../../clients/sdk/index.js';
 
 const [options = '{}', name = '', count = '0'] = process.argv.slice(2);

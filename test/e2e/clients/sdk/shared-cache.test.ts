@@ -1,4 +1,7 @@
-/** Processes that share a folder (contract 90, SDK: the cache): none takes back what another has kept. */
+/**
+ * Processes that share a folder (contract 90, SDK: the cache): none takes back what another has
+ * kept.
+ */
 import { expect } from 'chai';
 import { fork } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -19,7 +22,7 @@ const GOOD = { status: 'active', valid: true, verified: true, isTransient: false
 const CACHED = { ...GOOD, isTransient: true, fromCache: true };
 const KEEPER = fileURLToPath(new URL('keeper.js', import.meta.url));
 
-describe('sdk: a folder that several processes share', () => {
+describe('sdk: a cache folder shared by several processes', () => {
   const ring = [ed25519Signer(), ed25519Signer(), ed25519Signer()] as const;
   const [oldest, second, newest] = ring;
   let server: FakeServer;
@@ -57,7 +60,7 @@ describe('sdk: a folder that several processes share', () => {
     await removeFolder(dir);
   });
 
-  it('loses no concurrent write, and readers find complete files', async () => {
+  it('loses no concurrent write, and always contains complete files', async () => {
     const keepers = ['a', 'b'].map((name) => fork(KEEPER, [dir, name, '400'], { silent: true }));
     const ended = Promise.all(keepers.map((child) => text(child.stdout ?? expect.fail('no output'))));
     const isRunning = (): boolean =>
@@ -74,7 +77,7 @@ describe('sdk: a folder that several processes share', () => {
     expect(await readdir(dir)).to.deep.equal(['aos-cache.json']);
   });
 
-  it('is not blocked by a killed process, and removes what it left', async () => {
+  it('is not locked by a killed process, and is cleaned of that process’s files', async () => {
     server.reply = (asked, response) => json(200, answer('active', asked))(asked, response);
     for (let round = 0; round < 5; round++) {
       const child = fork(KEEPER, [dir, 'a', '1000000'], { silent: true });
@@ -101,7 +104,9 @@ describe('sdk: a folder that several processes share', () => {
       .and.not.include('aos-cache.json.lock');
   });
 
-  /** Asks, and holds the answer that the server makes then until the returned function is called. */
+  /**
+   * Asks, and holds the answer that the server makes then until the returned function is called.
+   */
   const held = (path: string, made: (asked: Asked) => unknown): Promise<() => Promise<unknown>> =>
     new Promise((resolve) => {
       const before = server.reply;
@@ -116,7 +121,7 @@ describe('sdk: a folder that several processes share', () => {
       const mine = client().validateLicense(KEY);
     });
 
-  it('is not replaced by a late answer after a newer one', async () => {
+  it('is not overwritten by a late response after a newer response', async () => {
     const late = await held('/api/license/v1/validate', (asked) => answer('active', asked));
     now += 1_000;
     server.reply = (asked, response) => json(200, answer('revoked', asked))(asked, response);
@@ -126,7 +131,7 @@ describe('sdk: a folder that several processes share', () => {
     expect(await offline()).to.deep.equal({ ...CACHED, status: 'revoked', valid: false });
   });
 
-  it('is replaced by an answer when the stored one is from clocks that ran ahead', async () => {
+  it('is overwritten when the stored response comes from a clock that ran ahead', async () => {
     now += 365 * 86_400_000;
     server.reply = (asked, response) => json(200, answer('active', asked))(asked, response);
     expect(await client().validateLicense(KEY)).to.deep.equal(GOOD);
@@ -136,7 +141,7 @@ describe('sdk: a folder that several processes share', () => {
     expect(await offline()).to.deep.equal({ ...CACHED, status: 'revoked', valid: false });
   });
 
-  it('is not replaced by a shorter chain of keys that arrives late', async () => {
+  it('is not overwritten by a shorter key chain that arrives late', async () => {
     server.reply = (asked, response) => json(200, answer('active', asked, second))(asked, response);
     const late = await held('/api/license/v1/pubkey', () => published(ring.slice(0, 2)));
     now += 1_000;

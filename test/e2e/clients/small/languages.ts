@@ -1,4 +1,7 @@
-/** How a test calls the small clients of clients/python and clients/csharp: the same calls, the same results. */
+/**
+ * How a test calls the small clients of clients/python and clients/csharp: the same calls, the same
+ * results.
+ */
 import { spawn, spawnSync, type ChildProcessByStdio } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';

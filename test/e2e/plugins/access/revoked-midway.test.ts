@@ -1,6 +1,6 @@
 /**
- * A token that is revoked while its upload arrives or its question waits (contract 00, amendments), against the real
- * program; another process revokes it.
+ * A token that is revoked while its upload arrives or its question waits (contract 00, amendments),
+ * against the real program; another process revokes it.
  */
 import { createHash } from 'node:crypto';
 import { request, type ClientRequest, type IncomingMessage } from 'node:http';
@@ -82,7 +82,7 @@ describe('a token that is revoked during a request', () => {
     return call.rest();
   }
 
-  it('publishes no package', async () => {
+  it('cannot publish a package', async () => {
     const path = '/api/updateservice/v1/publish?product=shop&version=1.0.0&channel=stable';
     const bytes = packageOf({ 'app.txt': 'the program' });
     const answer = await cutOff(path, 'updateservice:publish,bugtracker:read', 'application/gzip', bytes);
@@ -91,7 +91,7 @@ describe('a token that is revoked during a request', () => {
     expect(list.body['items']).to.deep.equal([]);
   });
 
-  it('stores no source map', async () => {
+  it('cannot store a source map', async () => {
     const map = JSON.stringify({ version: 3, sources: ['a.ts'], names: [], mappings: 'AAAA' });
     const form = new FormData();
     form.append('name', '~/a.js.map');
@@ -103,7 +103,7 @@ describe('a token that is revoked during a request', () => {
     expect(answer.status).to.equal(401);
   });
 
-  it('stores no chunk of a bundle', async () => {
+  it('cannot store a chunk of a bundle', async () => {
     const piece = Buffer.from('a piece');
     const name = createHash('sha1').update(piece).digest('hex');
     const form = new FormData();
@@ -119,7 +119,7 @@ describe('a token that is revoked during a request', () => {
     expect(body['missingChunks']).to.deep.equal([name]);
   });
 
-  it('reports no error', async () => {
+  it('cannot report an error', async () => {
     const report = { project: 'shop', error_level: 'error', error_message: 'by a token that is gone' };
     const bytes = Buffer.from(JSON.stringify(report));
     const answer = await cutOff(
@@ -133,7 +133,7 @@ describe('a token that is revoked during a request', () => {
     expect(body['items']).to.deep.equal([]);
   });
 
-  it('receives no item that it waited for', async () => {
+  it('does not receive an item from a long poll', async () => {
     const { id, token: secret } = await token('bugtracker:manage');
     const path = '/api/bugtracker/v1/bugs?action=next&project=shop&wait_seconds=25';
     const waiting = service.request('POST', path, secret, {});

@@ -1,6 +1,6 @@
 /**
- * The first steps of an empty service: each is ticked when it has happened, and its command runs as it is printed (contract 80,
- * look). With a shell that runs what the page shows.
+ * The first steps of an empty service: each is ticked when it has happened, and its command runs as
+ * it is printed (contract 80, look). With a shell that runs what the page shows.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -31,7 +31,7 @@ const ticks = (html: string): Record<string, boolean> =>
     [...html.matchAll(/<li class="step( is-done)?" id="step-([a-z-]+)"/g)].map(([, done, id = '']) => [id, !!done]),
   );
 
-describe('/first-steps', () => {
+describe('dashboard: /first-steps', () => {
   let service: TestService;
   let admin: BrowserVisitor;
   let folder: string;
@@ -67,7 +67,7 @@ describe('/first-steps', () => {
 
   const shell = (command: string): Promise<{ stdout: string }> => run('bash', ['-c', command], { cwd: folder });
 
-  it('shows only the steps to do for an empty service', async () => {
+  it('lists only unfinished steps for an empty service', async () => {
     expect(ticks(await page(admin))).to.deep.equal({
       project: false,
       'first-error': false,
@@ -81,13 +81,13 @@ describe('/first-steps', () => {
     expect(ticks(await page(admin, '/'))).to.have.property('project', false);
   });
 
-  it('names what the service lacks for a step, in place of a command that could not run', async () => {
+  it('names what a step lacks instead of a command that would fail', async () => {
     const shown = await page(admin);
     expect(shown).to.include('npm run build:agent').and.include('has no update agents yet');
     expect(shown).not.to.include('install.sh');
   });
 
-  it('checks each step automatically, when its command ran as printed', async () => {
+  it('checks off each step automatically after its printed command has run', async () => {
     await admin.post('/projects', { slug: 'shop', name: 'Shop' }, '/projects/new');
     expect(ticks(await page(admin))).to.have.property('project', true);
     for (const id of ['first-error', 'monitor', 'license', 'release']) {
@@ -109,14 +109,14 @@ describe('/first-steps', () => {
     await agent.close();
   });
 
-  it('detects a webhook, and a channel of notifications', async () => {
+  it('detects a webhook, and a notification channel', async () => {
     const token = await service.createToken('webhooks:manage');
     const body = { name: 'ci', url: 'https://hooks.example.org/', events: ['bug.created'] };
     expect((await service.request('POST', '/api/webhooks/v1/webhooks', token, body)).status).to.equal(201);
     expect(ticks(await page(admin))).to.have.property('channel', true);
   });
 
-  it('is hidden on the dashboard of users who dismissed it, until they open it again', async () => {
+  it('is hidden on the dashboard for users who dismissed it, until they open it again', async () => {
     const member = new BrowserVisitor(service);
     await member.signIn(MEMBER);
     expect((await member.post('/first-steps/dismiss', {}, '/')).status).to.equal(303);
@@ -128,7 +128,7 @@ describe('/first-steps', () => {
     expect(ticks(await page(member, '/'))).to.have.property('machine', false);
   });
 
-  it('uses the newest project or the one chosen in the bar, and creates its token for that one', async () => {
+  it('uses the newest project, or the one chosen in the project bar, and creates its token for it', async () => {
     /** Of the command and of the token's own answer. */
     const projectsOf = async (fields: Record<string, string>): Promise<unknown[]> => {
       const pressed = await admin.post('/first-steps/first-error/token', fields, '/first-steps');
@@ -167,7 +167,7 @@ describe('/first-steps', () => {
     expect(await offered()).to.equal('mill');
   });
 
-  it('creates tokens for administrators only, and only for steps that need one', async () => {
+  it('creates tokens only for administrators, and only for steps that need a token', async () => {
     const member = new BrowserVisitor(service);
     await member.signIn(MEMBER);
     expect(await page(member)).not.to.include('/first-steps/first-error/token');
@@ -177,7 +177,7 @@ describe('/first-steps', () => {
     }
   });
 
-  it('counts a machine as installed when it has contacted the setup path, with or without a token of its application', async () => {
+  it('counts a machine as installed after a call to the setup API, with or without its own token', async () => {
     const login = await service.request('POST', '/api/setup/v1/login', null, ADMIN_ACCOUNT);
     expect(login.status).to.equal(200);
     const session = String(login.body['token']);

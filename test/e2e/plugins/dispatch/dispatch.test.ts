@@ -1,6 +1,6 @@
 /**
- * An item asks for its agent: the real program, a real receiver, and an agent that works with what it was sent
- * (contract 70: `agent.requested`).
+ * An item asks for its agent: the real program, a real receiver, and an agent that works with what
+ * it was sent (contract 70: `agent.requested`).
  */
 import { spawn } from 'node:child_process';
 import { readFile, readdir } from 'node:fs/promises';
@@ -35,7 +35,7 @@ const BUGS = '/api/bugtracker/v1/bugs';
 const HOOKS = '/api/webhooks/v1';
 const RULES = '/api/bugtracker/v1/request-rules';
 
-describe('dispatch', function () {
+describe('dispatch: agent requests', function () {
   let service: TestService;
   let named: Receiver;
   let all: Receiver;
@@ -68,7 +68,7 @@ describe('dispatch', function () {
     await Promise.all([named?.close(), all?.close()]);
   });
 
-  it('sends the item, the address of /mcp and a token that works for this project and agent only', async () => {
+  it('sends the item, the address of /mcp and a token limited to this project and agent', async () => {
     const ref = await report({ title: 'The cart is empty', severity: 'low' });
     const asked = await call('POST', `${BUGS}/${ref}/request`, { agent: 'fixer' });
     expect(asked.status, JSON.stringify(asked.body)).to.equal(200);
@@ -118,7 +118,7 @@ describe('dispatch', function () {
     expect(requested(all), '* does not bring it').to.deep.equal([]);
   });
 
-  it('creates another token for a redelivery, and stores no token in events, deliveries, the log or the store', async () => {
+  it('creates a new token for a redelivery, and stores no token in events, deliveries, logs or the store', async () => {
     const log = await call('GET', `${HOOKS}/webhooks/${hook.id}/deliveries`);
     const [delivery] = log.body['items'] as { id: string }[];
     expect((await call('POST', `${HOOKS}/deliveries/${delivery?.id}/redeliver`)).status).to.be.within(200, 202);
@@ -145,7 +145,7 @@ describe('dispatch', function () {
       for (const one of tokens) expect(text.includes(one)).to.equal(false);
   });
 
-  it('rejects decided and unknown items, and those of another project', async () => {
+  it('rejects resolved items, missing items, and items of another project', async () => {
     const ref = await report({ title: 'By design' });
     await call('PATCH', `${BUGS}/${ref}`, { status: 'wont_fix', reason: 'by design' });
     const decided = await call('POST', `${BUGS}/${ref}/request`);
@@ -160,7 +160,7 @@ describe('dispatch', function () {
     expect((await call('POST', `${BUGS}/shop-1/request`, undefined, reader)).status).to.equal(403);
   });
 
-  it('rejects an item on hold, and a project without a webhook that would start an agent', async () => {
+  it('rejects an item on hold, and a project without a webhook for agents', async () => {
     const held = await report({ title: 'On hold' });
     await call('PATCH', `${BUGS}/${held}`, { hold: true, reason: 'wait', force: true });
     const { body } = await call('POST', '/api/bugtracker/v1/report', { project: 'other', title: 'Nobody listens' });
@@ -189,7 +189,7 @@ describe('dispatch', function () {
     }
   });
 
-  it('requests an agent by a rule for items of its severity, project and tag, once in each cycle', async () => {
+  it('requests an agent by a rule for matching severity, project and tag, once per cycle', async () => {
     const made = await call('POST', RULES, { project: 'shop', severity: 'high', tag: 'checkout', agent: 'night' });
     expect(made.status, JSON.stringify(made.body)).to.equal(201);
     const rule = (made.body['rule'] as { id: string }).id;
@@ -221,7 +221,7 @@ describe('dispatch', function () {
     expect((await call('GET', RULES)).body['items']).to.deep.equal([]);
   });
 
-  it('verifies the signature and starts one agent with the token in its environment, in the guide’s receiver', async () => {
+  it('verifies the signature and starts an agent with the token in its environment (guide example)', async () => {
     const out = join(service.dataDir, 'started');
     const secret = 'whsec_test_0123456789abcdef';
     const child = spawn(process.execPath, [join(projectRoot(), 'docs/examples/start-agent.mjs')], {

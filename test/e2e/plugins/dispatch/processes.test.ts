@@ -1,4 +1,7 @@
-/** Several processes on one store ask for an agent: one delivery for each request (contract 70: `agent.requested`). */
+/**
+ * Several processes on one store ask for an agent: one delivery for each request (contract 70:
+ * `agent.requested`).
+ */
 import { expect } from 'chai';
 import { durableEngines } from '../../../support/durable-engines.js';
 import { TestService } from '../../../support/service.js';
@@ -43,7 +46,7 @@ for (const engine of durableEngines) {
       return (await service.request('POST', '/api/bugtracker/v1/report', token, body)).body['ref'] as string;
     };
 
-    it('delivers a rule’s request and a manual one once each, for any process that receives the report', async () => {
+    it('delivers each automatic and manual request once, regardless of the reporting process', async () => {
       const expected: string[] = [];
       for (let n = 0; n < 12; n++) {
         const service = services[n % services.length] as TestService;
@@ -65,7 +68,7 @@ for (const engine of durableEngines) {
       expect(new Set(sent().map(({ id }) => id)).size).to.equal(sent().length);
     });
 
-    it('accepts the token of a delivery at every process, and shows its agent’s work at the other', async () => {
+    it('accepts a delivered token in each process, and shows the agent’s work in the other process', async () => {
       const { data } = sent().find(({ data: { agent } }) => agent === 'night') as Sent;
       const other = services.at(-1) as TestService;
       const path = `/api/bugtracker/v1/bugs/${data.ref}`;

@@ -1,6 +1,6 @@
 /**
- * Attack: a token for webhooks becomes one for the bug tracker, through the token that `agent.requested` brings. With
- * the real program and a real receiver.
+ * Attack: a token for webhooks becomes one for the bug tracker, through the token that
+ * `agent.requested` brings. With the real program and a real receiver.
  */
 import { expect } from 'chai';
 import { TestService } from '../../../support/service.js';
@@ -16,7 +16,7 @@ interface Hook {
   webhook: { id: string };
 }
 
-describe('a token for webhooks that requests the tokens of agents', () => {
+describe('dispatch: token escalation through webhooks', () => {
   let service: TestService;
   let receiver: Receiver;
   let thief: string;
@@ -78,7 +78,7 @@ describe('a token for webhooks that requests the tokens of agents', () => {
     await receiver?.close();
   });
 
-  it('is denied creating, changing, enabling, rotating and redelivering such a webhook', async () => {
+  it('denies creating, changing, enabling, rotating and redelivering an agent webhook', async () => {
     const id = await hooked();
     const plain = await call('POST', `${HOOKS}/webhooks`, thief, { name: 'plain', url: receiver.url, events: '*' });
     const mine = (plain.answered as unknown as Hook).webhook.id;
@@ -111,7 +111,7 @@ describe('a token for webhooks that requests the tokens of agents', () => {
     expect((await call('DELETE', `${HOOKS}/webhooks/${id}`, owner)).status).to.equal(200);
   });
 
-  it('gets no token by a webhook that no longer names the event, although its delivery is repeated', async () => {
+  it('sends no token to a webhook that no longer subscribes to the event, even on redelivery', async () => {
     const id = await hooked();
     await tokenFor(await report('shop'));
     expect((await call('PATCH', `${HOOKS}/webhooks/${id}`, owner, { events: 'bug.resolved' })).status).to.equal(200);
@@ -123,7 +123,7 @@ describe('a token for webhooks that requests the tokens of agents', () => {
     await call('DELETE', `${HOOKS}/webhooks/${id}`, owner);
   });
 
-  it('loses the token with the webhook, with its event, with the item and with the project', async () => {
+  it('revokes the token with its webhook, event subscription, item or project', async () => {
     const ends: [string, string, (hook: string, ref: string) => Promise<{ status: number }>][] = [
       ['the webhook is deleted', 'shop', (hook) => call('DELETE', `${HOOKS}/webhooks/${hook}`, owner)],
       [
@@ -159,7 +159,7 @@ describe('a token for webhooks that requests the tokens of agents', () => {
     }
   });
 
-  it('keeps the token of an item that is resolved, and cannot delete items with it', async () => {
+  it('retains the token of a resolved item, but denies deleting items with it', async () => {
     const hook = await hooked();
     const ref = await report('shop');
     const token = await tokenFor(ref);

@@ -9,7 +9,7 @@ describe('metrics of the service', () => {
   before(async () => (service = await TestService.createInProcess()));
   after(() => service.dispose());
 
-  it('are valid for promtool', async function () {
+  it('are accepted by promtool', async function () {
     const response = await fetch(`${service.url}/metrics`, { headers: { authorization: `Bearer ${SHARED_KEY}` } });
     const input = await response.text();
     const { error, status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' });

@@ -9,7 +9,7 @@ import { SHARED_KEY, TestService, type ServiceResponse } from '../../../support/
 
 const run = promisify(execFile);
 
-describe('licensing of the program', () => {
+describe('licensing in the running service', () => {
   let service: TestService;
   let manage: string;
   before(async () => {
@@ -64,7 +64,7 @@ describe('licensing of the program', () => {
     expect(stdout).to.include('Verified Successfully');
   });
 
-  it('writes a whole key to no log line and to no file of its data directory', async () => {
+  it('writes no complete key to log lines or to files in its data directory', async () => {
     const { key, license } = await create({ licensee: 'Secret' });
     const spelled = encodeURIComponent(key);
     await fetch(`${service.url}${BASE}/validate?license_key=${spelled}&product=shop&machine_id=m`);

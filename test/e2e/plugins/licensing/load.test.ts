@@ -1,4 +1,7 @@
-/** The license service where much is asked at once: its 429, and, by the real program, who does not wait for whom. */
+/**
+ * The license service where much is asked at once: its 429, and, by the real program, who does not
+ * wait for whom.
+ */
 import { expect } from 'chai';
 import { ADMIN_ACCOUNT, TestService } from '../../../support/service.js';
 import { BASE } from '../../../plugins/licensing/fixture.js';
@@ -14,7 +17,7 @@ describe('licensing under load', () => {
     service = undefined;
   });
 
-  it('answers requests over a limit without the envelope, with Retry-After', async () => {
+  it('returns errors for rate-limited requests without the envelope, with Retry-After', async () => {
     const one = (service = await TestService.createInProcess({ SVC_LIMITS__PUBLIC_PER_MINUTE: '1' }));
     const question = { license_key: 'x', product: 'shop' };
     const get = `${BASE}/validate?key_sha256=${'0'.repeat(64)}&product=shop`;
@@ -34,7 +37,7 @@ describe('licensing under load', () => {
     }
   });
 
-  it('answers rejected credentials in the same way', async () => {
+  it('returns errors for rejected credentials in the same format', async () => {
     const one = (service = await TestService.createInProcess({ SVC_LIMITS__AUTH_FAILURES_PER_MINUTE: '1' }));
     const ask = () => one.request('POST', `${BASE}/deactivate`, 'wrong', { license_key: 'x' });
     let answer = await ask();
@@ -45,7 +48,7 @@ describe('licensing under load', () => {
     expect(Number(answer.headers.get('retry-after'))).to.be.at.least(1);
   });
 
-  it('lets a login pass while the keys of 300 licenses are hashed', async () => {
+  it('completes a login while the keys of 300 licenses are hashed', async () => {
     const one = (service = await TestService.createStarted({ SVC_LIMITS__API_PER_MINUTE: '0' }));
     await one.createProject('shop');
     const manage = await one.createToken('license:manage');

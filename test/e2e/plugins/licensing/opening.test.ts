@@ -1,6 +1,7 @@
 /**
- * Licenses, accounts and access files together, by the whole service: what a caller was just answered is so at the next
- * request, under this service and under Debian's Apache (contract 40, access files; contract 50).
+ * Licenses, accounts and access files together, by the whole service: what a caller was just
+ * answered is so at the next request, under this service and under Debian's Apache (contract 40,
+ * access files; contract 50).
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -85,24 +86,24 @@ describe('access to the release store', function () {
   };
   const inMs = (ms: number): string => new Date(Date.now() + ms).toISOString();
 
-  it('is checked with Apache too where it is required', () => {
+  it('is required with Apache too when configured', () => {
     if (REQUIRED) expect(bases()).to.have.length(2);
   });
 
-  it('is granted for a new license’s product only, with the first request after the 201', async () => {
+  it('is granted only for a new license’s product, from the first request after the 201', async () => {
     const { key } = await make();
     expect(await ofKey(key)).to.deep.equal(all(200));
     expect(await ofKey(key, 'other')).to.deep.equal(all(401));
   });
 
-  it('ends with the response for a revoked license', async () => {
+  it('ends with the response that revokes the license', async () => {
     const { id, key } = await make();
     expect(await ofKey(key)).to.deep.equal(all(200));
     await call(`/${id}/revoke`, 200);
     expect(await ofKey(key)).to.deep.equal(all(401));
   });
 
-  it('ends for a deactivated license, and returns when it is active again', async () => {
+  it('ends for a deactivated license, and resumes on reactivation', async () => {
     const { id, key } = await make();
     await call(`/${id}/deactivate`, 200);
     expect(await ofKey(key)).to.deep.equal(all(401));
@@ -110,14 +111,14 @@ describe('access to the release store', function () {
     expect(await ofKey(key)).to.deep.equal(all(200));
   });
 
-  it('is denied for a pending license before its approval', async () => {
+  it('is denied for a pending license until its approval', async () => {
     const { id, key } = await make({ require_approval: true });
     expect(await ofKey(key)).to.deep.equal(all(401));
     await call(`/${id}/approve`, 200);
     expect(await ofKey(key)).to.deep.equal(all(200));
   });
 
-  it('ends for an expired license after a minute at most, and returns immediately when extended', async () => {
+  it('ends at most a minute after a license expires, and resumes immediately when extended', async () => {
     const { id, key } = await make({ expires_at: inMs(EXPIRES_MS) });
     expect(await ofKey(key)).to.deep.equal(all(200));
     const file = join(service.dataDir, 'releases', 'shop', '.htpasswd');
@@ -127,7 +128,7 @@ describe('access to the release store', function () {
     expect(await ofKey(key)).to.deep.equal(all(200));
   });
 
-  it('is granted for twenty licenses of one call', async () => {
+  it('is granted for twenty licenses created in one call', async () => {
     const { items } = (await call('', 201, { product: 'shop', count: 20 })) as { items: Made[] };
     expect(items).to.have.length(20);
     for (const { key } of items) {
@@ -135,7 +136,7 @@ describe('access to the release store', function () {
     }
   });
 
-  it('follows an account that the command line creates or disables next to the server immediately', async () => {
+  it('reflects accounts created or disabled on the command line immediately', async () => {
     const args = (command: string): string[] => ['user', command, '--username', 'ivy'];
     await runCliJson(service.env, [...args('create'), '--role', 'installer', '--password-stdin'], PASSWORD);
     for (const product of ['shop', 'other'])

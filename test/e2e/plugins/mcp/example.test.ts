@@ -38,7 +38,7 @@ describe('docs/examples: agents', function () {
   });
   after(() => service.dispose());
 
-  it('resolves a project’s items', async () => {
+  it('resolves the items of a project', async () => {
     await service.createProject('shop');
     const token = await service.createToken(ALL, 'shop');
     for (const title of ['Wrong total with a discount', 'Checkout button does nothing']) {
@@ -61,7 +61,7 @@ describe('docs/examples: agents', function () {
   });
 
   for (const name of ['agent.mjs', 'agent.py'] as const)
-    it(`${name} reports which argument was wrong`, async function () {
+    it(`${name} reports which argument was invalid`, async function () {
       if (spawnSync(PROGRAMS[name], ['--version']).status !== 0) this.skip();
       const slug = `wrong-${name.slice(-2)}`;
       await service.createProject(slug);
@@ -74,7 +74,7 @@ describe('docs/examples: agents', function () {
       expect(output).to.include('resolved_in_build must be above 2.0.0');
     });
 
-  it('in Python: runs a whole session', async function () {
+  it('runs a complete session in Python', async function () {
     if (spawnSync('python3', ['--version']).status !== 0) this.skip();
     await service.createProject('mill');
     const token = await service.createToken(ALL, 'mill');

@@ -1,7 +1,8 @@
 /**
- * Two agents and a person on one queue: the agents by MCP with the official client, the person with the forms of the
- * pages, the reporter over HTTP. Whatever one of them says or does, the others get to see (contract 20, leases and
- * hold; contract 95, MCP). On MongoDB each agent asks a process of its own, one of which is the program.
+ * Two agents and a person on one queue: the agents by MCP with the official client, the person with
+ * the forms of the pages, the reporter over HTTP. Whatever one of them says or does, the others get
+ * to see (contract 20, leases and hold; contract 95, MCP). On MongoDB each agent asks a process of
+ * its own, one of which is the program.
  */
 import { expect } from 'chai';
 import { durableEngines } from '../../../support/durable-engines.js';
@@ -56,7 +57,7 @@ for (const engine of durableEngines) {
       for (const service of services) await service.dispose();
     });
 
-    it('report comments of others to the holder as news, and the user’s comment stops a hasty resolve once', async () => {
+    it('report others’ comments to the holder as news, and an unread comment blocks resolving once', async () => {
       const ref = await report({ title: 'The cart forgets a coupon' });
       const { item, lease } = granted(await one.call('next', { agent: 'first' }));
       expect(item.ref).to.equal(ref);
@@ -91,7 +92,7 @@ for (const engine of durableEngines) {
       );
     });
 
-    it('hand over what the first agent leaves to the second', async () => {
+    it('pass an item that the first agent releases to the second agent', async () => {
       const ref = await report({ title: 'Prices are off by a cent' });
       const taken = granted(await one.call('next', { agent: 'first' }));
       expect(taken.item.ref).to.equal(ref);
@@ -117,7 +118,7 @@ for (const engine of durableEngines) {
       await form(ref, 'status', { status: 'wont_fix', reason: 'as agreed' });
     });
 
-    it('end the lease by a user’s hold with its reason, until it is lifted', async () => {
+    it('lose the lease when a user sets a hold with a reason, until it is lifted', async () => {
       const ref = await report({ title: 'Rename the tables' });
       const { lease } = granted(await one.call('next', { agent: 'first' }));
       await form(ref, 'hold', { hold: 'true', reason: 'we freeze for the fair' });
@@ -136,7 +137,7 @@ for (const engine of durableEngines) {
       ok(await two.call('resolve', { id: ref, claim_token: again.lease.claim_token }));
     });
 
-    it('return a question with the answer of the user, or of its reporter', async () => {
+    it('reopen a needs_info item when the user or its reporter answers', async () => {
       const ref = await report({ title: 'It is slow' });
       for (const answer of ['person', 'reporter'] as const) {
         const { lease } = granted(await one.call('next', { agent: 'first' }));
@@ -160,7 +161,7 @@ for (const engine of durableEngines) {
       await form(ref, 'status', { status: 'wont_fix', reason: 'fast enough' });
     });
 
-    it('let an item that the first finds wait for the other, and show that a fixed one returned', async () => {
+    it('block an item on a bug found by the first agent, and show when a fixed item reopened', async () => {
       const ref = await report({ title: 'Invoices are wrong', client_ref: 'inv' });
       const { lease } = granted(await one.call('next', { agent: 'first' }));
       const mine = { id: ref, claim_token: lease.claim_token };

@@ -1,6 +1,6 @@
 /**
- * The real program with a real SMTP server and a real HTTP receiver: channels and rules made in the pages, messages read by a
- * mail parser, and nothing lost when the process is killed.
+ * The real program with a real SMTP server and a real HTTP receiver: channels and rules made in the
+ * pages, messages read by a mail parser, and nothing lost when the process is killed.
  */
 import { expect } from 'chai';
 import { waitUntil } from '../../../harness.js';
@@ -9,7 +9,10 @@ import { buildMailSettings, MailServer } from '../../../support/mail-server.js';
 import { ADMIN_ACCOUNT, SHARED_KEY, TestService } from '../../../support/service.js';
 import { Receiver } from '../../../plugins/webhooks/receiver.js';
 
-/** How often the process is killed; of each round five are reported, and a mail that catches up names twenty. */
+/**
+ * How often the process is killed; of each round five are reported, and a mail that catches up
+ * names twenty.
+ */
 const ROUNDS = Math.min(4, scaleRepeats(2));
 
 /** A browser without scripts: cookies, and forms with their token. */
@@ -49,7 +52,7 @@ class Visitor {
   }
 }
 
-describe('notifications: the real program', function () {
+describe('notifications in the running service', function () {
   this.timeout(300_000 + ROUNDS * 10_000);
   const mail = new MailServer();
   let receiver: Receiver;
@@ -88,7 +91,7 @@ describe('notifications: the real program', function () {
   const report = (title: string, severity = 'high'): Promise<unknown> =>
     service.request('POST', '/api/bugtracker/v1/report', token, { project: 'shop', title, severity });
 
-  it('sends a mail as text and as HTML, with reported markup as text', async () => {
+  it('sends an email as text and HTML, with reported markup escaped', async () => {
     await channel({ name: 'mail', kind: 'email', target: 'one@example.org, two@example.org' });
     await report('Total <b>is</b> wrong & more');
     await report('too low to be told', 'low');
@@ -109,7 +112,7 @@ describe('notifications: the real program', function () {
     ['teams', '/hook', (body: Record<string, unknown>) => JSON.stringify(body['attachments'])],
     ['ntfy', '/alerts', (body: Record<string, unknown>) => `${String(body['topic'])} ${String(body['title'])}`],
   ] as [string, string, (body: Record<string, unknown>) => string | undefined][]) {
-    it(`${kind}: sends one POST of its JSON`, async () => {
+    it(`${kind}: sends one POST with its JSON`, async () => {
       receiver.got.length = 0;
       const path = await channel({ name: kind, kind, target: `http://127.0.0.1:${receiver.port}${target}` });
       await report(`For ${kind} @everyone`);
@@ -123,7 +126,7 @@ describe('notifications: the real program', function () {
     });
   }
 
-  it('escapes links, mentions and markup of a reported title in chat and mail', async () => {
+  it('escapes links, mentions and markup of a reported title in chat and email', async () => {
     const title = '[Sign in](http://evil.example/x) <http://evil.example|now> <!here> @channel www.evil.example';
     mail.raw.length = 0;
     for (const [kind, target] of [
@@ -146,7 +149,7 @@ describe('notifications: the real program', function () {
       for (const part of [subject, text, html]) expect(part).to.not.match(/:\/\/evil|www\.evil|@channel/);
   });
 
-  it('shows the receiver’s response to a test', async () => {
+  it('shows the receiver’s response to a test message', async () => {
     const path = await channel({ name: 'closed', kind: 'slack', target: 'http://127.0.0.1:9/nobody' });
     const answer = await admin.post(`${path}/test`, path, {});
     expect(answer.status).to.equal(200);
@@ -154,7 +157,7 @@ describe('notifications: the real program', function () {
     await admin.post(`${path}/delete`, path, {});
   });
 
-  it('shows an invalid form again with each field’s error, and stores nothing', async () => {
+  it('shows an invalid form again with the error of each field, and stores nothing', async () => {
     const submit = (fields: Record<string, string>): ReturnType<Visitor['post']> =>
       admin.post('/notifications', '/notifications/new?kind=slack', {
         kind: 'slack',
@@ -169,7 +172,7 @@ describe('notifications: the real program', function () {
     expect(await admin.get('/notifications')).to.not.include('169.254');
   });
 
-  it('sends an alarm, its acknowledgement, and its end to one channel', async () => {
+  it('sends an alarm, its acknowledgement and its recovery to the same channel', async () => {
     const hook = await Receiver.open();
     try {
       const form = { name: 'on call', kind: 'slack', target: `http://127.0.0.1:${hook.port}/x`, enabled: 'true' };
@@ -206,7 +209,7 @@ describe('notifications: the real program', function () {
     }
   });
 
-  it('loses nothing on kill -9 during sending, and repeats with the same message id', async function () {
+  it('loses no message on kill -9 during sending, and retries with the same message id', async function () {
     mail.raw.length = 0;
     const titles: string[] = [];
     for (let round = 0; round < ROUNDS; round++) {

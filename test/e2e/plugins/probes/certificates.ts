@@ -1,4 +1,7 @@
-/** TestCertificates of an authority of the test's own, made by openssl: node cannot make any by itself. */
+/**
+ * TestCertificates of an authority of the test's own, made by openssl: node cannot make any by
+ * itself.
+ */
 import { execFileSync } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,7 @@
-/** Probes of real databases, each where this machine has its server (Debian: postgresql, mariadb-server, redis-server). */
+/**
+ * Probes of real databases, each where this machine has its server (Debian: postgresql,
+ * mariadb-server, redis-server).
+ */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
@@ -72,11 +75,11 @@ const SERVERS: Readonly<Record<string, Start | null>> = {
         })(find('mariadbd'), find('mariadb-install-db')),
 };
 
-describe('probes of databases', function () {
+describe('probes: databases', function () {
   const { asker } = probesOn(new MemoryStore());
 
   for (const [kind, start] of Object.entries(SERVERS))
-    it(`accept a real server of ${kind}, and fail without it`, async function () {
+    it(`accept a real ${kind} server, and fail when it is stopped`, async function () {
       if (start === null) this.skip();
       const folder = mkdtempSync(join(tmpdir(), 'aos-db-'));
       const probe = validateProbe({ kind, host: '127.0.0.1', port: await freePort(), timeout_ms: 30_000 });

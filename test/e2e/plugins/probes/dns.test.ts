@@ -9,7 +9,7 @@ import type { ProbeResult } from '../../../../plugins/probes/model/probe-result.
 import { probesOn } from '../../../plugins/probes/fixture.js';
 import { nameServer, type NameServer } from './name-server.js';
 
-describe('probes of names (with dnsmasq)', function () {
+describe('probes: DNS (with dnsmasq)', function () {
   let server: NameServer;
 
   before(async function () {
@@ -22,7 +22,7 @@ describe('probes of names (with dnsmasq)', function () {
   const asked = (more: object, servers: readonly string[] = [server.address]): Promise<ProbeResult> =>
     probesOn(new MemoryStore(), { servers }).asker.run(validateProbe({ kind: 'dns', ...more }));
 
-  it('read the records of a real name server', async () => {
+  it('read records of a real name server', async () => {
     const records: [name: string, type: string, excerpt: string][] = [
       ['web.probe.test', 'A', '10.1.2.3'],
       ['web.probe.test', 'AAAA', 'fd00::3'],
@@ -45,7 +45,7 @@ describe('probes of names (with dnsmasq)', function () {
     expect(service, service.message).to.include({ ok: true });
   });
 
-  it('compare whole records, in any spelling and order (W21)', async () => {
+  it('compare complete records, in any spelling and order (W21)', async () => {
     const expects = async (host: string, record_type: string, expected_record: string): Promise<boolean> =>
       (await asked({ host, record_type, expected_record })).ok;
     for (const [host, type, expected, ok] of [
@@ -62,7 +62,7 @@ describe('probes of names (with dnsmasq)', function () {
       expect(await expects(host, type, expected), `${type} ${host} ${expected}`).to.equal(ok);
   });
 
-  it('query the probe’s own DNS server, and check its response', async () => {
+  it('query the configured DNS server of the probe, and check its response', async () => {
     const web = http.createServer((_request, response) => response.end('ok'));
     await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve));
     const { port } = web.address() as AddressInfo;
@@ -89,7 +89,7 @@ describe('probes of names (with dnsmasq)', function () {
     }
   });
 
-  it('report the actual records when one differs', async () => {
+  it('report the actual records when a record differs', async () => {
     const of = { host: 'probe.test', record_type: 'TXT' };
     expect(await asked({ ...of, expected_record: '-all' })).to.include({ ok: true });
     expect(await asked({ ...of, expected_record: '~all' })).to.include({
@@ -98,7 +98,7 @@ describe('probes of names (with dnsmasq)', function () {
     });
   });
 
-  it('report no records for a missing name, and for one without this type', async () => {
+  it('report no records for a missing name, and for a name without this record type', async () => {
     for (const [host, record_type] of [
       ['nowhere.probe.test', 'A'],
       ['web.probe.test', 'TXT'],
@@ -111,7 +111,7 @@ describe('probes of names (with dnsmasq)', function () {
     }
   });
 
-  it('distinguish a server that is not responsible, a slow one, and one that is not reachable', async () => {
+  it('distinguish a server that refuses the query, a slow server, and an unreachable server', async () => {
     expect((await asked({ host: 'shop.example' })).message).to.equal(
       'shop.example cannot be resolved: the name server refuses (EREFUSED)',
     );

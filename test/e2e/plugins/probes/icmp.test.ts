@@ -1,6 +1,6 @@
 /**
- * Echoes to loopback, by the real `ping` where this machine has one that may send, and what is said where it has none
- * (contract 30, probes).
+ * Echoes to loopback, by the real `ping` where this machine has one that may send, and what is said
+ * where it has none (contract 30, probes).
  */
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,12 +22,12 @@ function pings(): boolean {
   }
 }
 
-describe('probes of machines', () => {
+describe('probes: ICMP', () => {
   const { asker } = probesOn(new MemoryStore());
   const echoed = (host: string, timeout_ms = 30_000): Promise<ProbeResult> =>
     asker.run(validateProbe({ kind: 'icmp', host, timeout_ms }));
 
-  it('receive an echo of loopback (with a ping that may send)', async function () {
+  it('receive an echo from loopback (if ping is permitted)', async function () {
     if (!isAvailable('icmp', process.platform !== 'win32' && pings())) this.skip();
     for (const host of ['127.0.0.1', 'localhost']) {
       const seen = await echoed(host);
@@ -37,11 +37,11 @@ describe('probes of machines', () => {
     }
   });
 
-  it('do not contact an address that is never allowed', async () => {
+  it('do not contact a blocked address', async () => {
     expect((await echoed('169.254.169.254')).message).to.include('never allowed');
   });
 
-  describe('with another ping of the system', () => {
+  describe('with a fake ping command', () => {
     const path = process.env['PATH'];
     let folder: string;
     before(async function () {
@@ -58,7 +58,7 @@ describe('probes of machines', () => {
       expect(await echoed('127.0.0.1')).to.include({ ok: false, message: 'This system has no ping' });
     });
 
-    it('try every address of a name (W20)', async () => {
+    it('try every address of a host name (W20)', async () => {
       const ping = join(folder, 'ping');
       await writeFile(ping, '#!/bin/sh\ncase "$*" in *192.0.2.2) echo "time=7 ms";; *) exit 1;; esac\n');
       await chmod(ping, 0o755);
@@ -69,7 +69,7 @@ describe('probes of machines', () => {
       expect(seen).to.include({ ok: true, response_ms: 7 });
     });
 
-    it('waits for its slot and for the response within one time limit', async () => {
+    it('wait for a slot and for the response within a single time limit', async () => {
       const ping = join(folder, 'ping');
       // Those that may wait for a second do not end by themselves.
       await writeFile(

@@ -1,4 +1,7 @@
-/** TestCertificates of real TLS and HTTPS servers: with days left, over, of another host, of nobody (contract 30, probes). */
+/**
+ * TestCertificates of real TLS and HTTPS servers: with days left, over, of another host, of nobody
+ * (contract 30, probes).
+ */
 import https from 'node:https';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import tls from 'node:tls';
@@ -12,7 +15,7 @@ import { certificates, type TestCertificates, type KeyAndCertificate } from './c
 import { probesOn, type ProbeFixture } from '../../../plugins/probes/fixture.js';
 import { isAvailable } from '../../../support/requirements.js';
 
-describe('probes of certificates (with openssl)', function () {
+describe('probes: TLS certificates (with openssl)', function () {
   const servers: tls.Server[] = [];
   const sockets = new Set<Socket>();
   let made: TestCertificates;
@@ -57,7 +60,7 @@ describe('probes of certificates (with openssl)', function () {
   const fetched = (port: number): Promise<ProbeResult> =>
     fixture.asker.run(validateProbe({ kind: 'http', url: `https://localhost:${port}/` }));
 
-  it('accept a connection with five days left, and fail a separate check of the days', async () => {
+  it('accept a certificate with five days left, and fail a separate check of the remaining days', async () => {
     const port = await web(made.soon);
     for (const seen of [await handshake(made.soon), await handshake(made.soon, '127.0.0.1'), await fetched(port)]) {
       expect(seen, seen.message).to.deep.include({ ok: true });
@@ -72,7 +75,7 @@ describe('probes of certificates (with openssl)', function () {
     }
   });
 
-  it('read the certificate on a reused connection, and on a new one to the same server', async () => {
+  it('read the certificate on a reused connection, and on a new connection to the same server', async () => {
     for (const close of [false, true]) {
       const port = await web(made.soon, close);
       for (let turn = 0; turn < 3; turn++) {
@@ -82,7 +85,7 @@ describe('probes of certificates (with openssl)', function () {
     }
   });
 
-  it('read a replaced certificate with the next probe, though the server resumes old sessions', async () => {
+  it('read a replaced certificate at the next probe, even if the server resumes old sessions', async () => {
     const server = https.createServer(made.soon, (_request, response) => {
       response.setHeader('connection', 'close').end('ok');
     });
@@ -94,7 +97,7 @@ describe('probes of certificates (with openssl)', function () {
     expect(await fetched(port)).to.include({ ok: false, message: 'The certificate has expired (CERT_HAS_EXPIRED)' });
   });
 
-  it('fail for an expired one, with the days since', async () => {
+  it('fail for an expired certificate, with the days since its expiry', async () => {
     const seen = await handshake(made.expired);
     expect(seen).to.include({ ok: false, message: 'The certificate has expired (CERT_HAS_EXPIRED)' });
     const told = toObservation(
@@ -122,7 +125,7 @@ describe('probes of certificates (with openssl)', function () {
     expect(await fetched(await web(made.other))).to.include({ ok: false, message });
   });
 
-  it('fail for a self-signed certificate, and for one of an unknown authority', async () => {
+  it('fail for a self-signed certificate, and for a certificate of an unknown authority', async () => {
     const message = 'The certificate is signed by itself and by nobody else (DEPTH_ZERO_SELF_SIGNED_CERT)';
     expect(await handshake(made.selfSigned)).to.include({ ok: false, message });
     expect(await fetched(await web(made.selfSigned))).to.include({ ok: false, message });
@@ -134,7 +137,7 @@ describe('probes of certificates (with openssl)', function () {
     expect(seen.certificate).to.include({ subject: 'soon' });
   });
 
-  it('trust a custom authority for its own probe, and any certificate where configured', async () => {
+  it('trust a custom authority only for its own probe, and any certificate where configured', async () => {
     const stranger = probesOn(new MemoryStore()).asker;
     const port = await web(made.soon);
     const expired = await web(made.expired);
@@ -164,7 +167,7 @@ describe('probes of certificates (with openssl)', function () {
     expect((await sees({ kind: 'http', url })).ok, 'nothing is kept of it').to.equal(false);
   });
 
-  it('send the name of Host in the handshake, without a final dot (W25, W40)', async () => {
+  it('send the Host name in SNI without a trailing dot (W25, W40)', async () => {
     const names: unknown[] = [];
     const server = https.createServer(made.other, (request, response) => {
       names.push((request.socket as tls.TLSSocket).servername);
@@ -187,7 +190,7 @@ describe('probes of certificates (with openssl)', function () {
     expect(await asker.run(validateProbe({ kind: 'tls', host: 'shop.test.', port: tlsPort }))).to.include({ ok: true });
   });
 
-  describe('behind STARTTLS', () => {
+  describe('with STARTTLS', () => {
     /** Speaks line by line until TLS begins. */
     const talking = async (greeting: string, ready: RegExp, replies: (line: string) => string): Promise<number> => {
       const context = tls.createSecureContext(made.soon);
@@ -212,7 +215,7 @@ describe('probes of certificates (with openssl)', function () {
     const sees = (starttls: string, port: number): Promise<ProbeResult> =>
       fixture.asker.run(validateProbe({ kind: 'tls', host: 'localhost', port, starttls, timeout_ms: 30_000 }));
 
-    it('read the certificate of a mail server, and report one without TLS', async () => {
+    it('read the certificate of a mail server, and report a server without TLS', async () => {
       const seen = await sees('smtp', await mail(true));
       expect(seen, seen.message).to.include({ ok: true });
       expect(seen.certificate).to.include({ subject: 'soon' });
@@ -244,7 +247,7 @@ describe('probes of certificates (with openssl)', function () {
         expect(seen.message).to.match(/^The server takes no STARTTLS/);
       });
 
-    it('ignore data before the handshake', async () => {
+    it('ignore data sent before the handshake', async () => {
       const port = await talking('+OK ready\r\n', /never/, () => '+OK begin\r\n+OK injected\r\n');
       expect((await sees('pop3', port)).message).to.equal('The server said more than was asked before TLS');
     });

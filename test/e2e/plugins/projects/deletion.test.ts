@@ -1,4 +1,7 @@
-/** Deleting a project: what goes with it, and what a later one of the same slug has of it: nothing (contract 15). */
+/**
+ * Deleting a project: what goes with it, and what a later one of the same slug has of it: nothing
+ * (contract 15).
+ */
 import 'reflect-metadata';
 import { expect } from 'chai';
 import { execFile } from 'node:child_process';
@@ -36,7 +39,7 @@ const GO = [
 ];
 
 for (const engine of durableEngines) {
-  describe(`deleting a project, on ${engine.name}`, function () {
+  describe(`deletion of a project, on ${engine.name}`, function () {
     let service: TestService;
     let admin: string;
     before(async function () {
@@ -116,7 +119,7 @@ for (const engine of durableEngines) {
       return [...names].sort();
     };
 
-    it('ends its tokens immediately, and a later project of its slug has none of its data', async () => {
+    it('revokes its tokens immediately, and exposes no data to a later project with the same slug', async () => {
       const tokens = await fill();
       expect(await naming()).to.include.members(GO);
       expect(await made('DELETE', `${PROJECTS}/shop`)).to.deep.equal({ status: 'success', deleted: true });
@@ -206,14 +209,14 @@ describe('an interrupted deletion', function () {
     });
   }
 
-  it('gives a project nothing that was bound to its slug before', async () => {
+  it('revokes tokens that were bound to a slug before its project is created', async () => {
     const token = await fixture.token(['projects:read'], 'later');
     expect(await call('POST', '', { slug: 'later' })).to.deep.equal([201]);
     expect((await fixture.api('GET', '/api/tokens/v1/self', token)).status).to.equal(401);
   });
 });
 
-describe('a project that is deleted while a plugin is off', () => {
+describe('deletion of a project while a plugin is disabled', () => {
   const fixtures: HttpFixture[] = [];
   afterEach(async () => {
     for (const fixture of fixtures.splice(0)) await fixture.stop();
@@ -256,7 +259,7 @@ describe('a project that is deleted while a plugin is off', () => {
   const nothing = async (): Promise<void> => undefined;
 
   for (const again of [true, false])
-    it(`leaves nothing when the plugin is on again, ${again ? 'created again meanwhile or' : ''} not`, async () => {
+    it(`leaves no data when the plugin is enabled again, ${again ? 'created again meanwhile or' : ''} not`, async () => {
       const store = lasting();
       await process(store, true, async (call) => void expect(await call('POST', '', { slug: 'shop' })).to.equal(201));
       await process(store, false, async (call) => {
@@ -270,7 +273,7 @@ describe('a project that is deleted while a plugin is off', () => {
       expect(await process(store, true, nothing), 'once').to.deep.equal([]);
     });
 
-  it('keeps the plugin’s data of the next one', async () => {
+  it('preserves the plugin’s data of a later project with the same slug', async () => {
     const store = lasting();
     await process(store, true, async (call) => {
       await call('POST', '', { slug: 'shop' });

@@ -1,4 +1,7 @@
-/** The key that signs releases as Prometheus sees it, and the alarms over it as promtool judges them. */
+/**
+ * The key that signs releases as Prometheus sees it, and the alarms over it as promtool judges
+ * them.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,7 +21,7 @@ describe('metrics of the release key', () => {
   const seriesOf = async (metrics: PrometheusMetrics): Promise<string[]> =>
     (await metrics.render()).split('\n').filter((line) => line.startsWith('aos_releases_key'));
 
-  it('include its age, its id and the number of its predecessors', async () => {
+  it('include age, id and number of predecessors', async () => {
     const metrics = new PrometheusMetrics();
     const signer = new MemorySigner('rsa-sha256');
     registerKeyMetrics(metrics, signer);
@@ -36,7 +39,7 @@ describe('metrics of the release key', () => {
     ]);
   });
 
-  it('are missing where releases are unsigned', async () => {
+  it('are absent when releases are unsigned', async () => {
     const metrics = new PrometheusMetrics();
     registerKeyMetrics(metrics, {
       getKey: async () => null,
@@ -49,7 +52,7 @@ describe('metrics of the release key', () => {
     ]);
   });
 
-  it('raise an alarm at two years, and when processes sign by two keys', async function () {
+  it('trigger an alert at two years, and when processes sign with different keys', async function () {
     const folder = await mkdtemp(join(tmpdir(), 'aos-rules-'));
     const expected = (name: string, labels: object, summary: string): object => ({
       alertname: name,

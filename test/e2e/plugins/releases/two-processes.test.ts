@@ -1,4 +1,7 @@
-/** Two real processes on one MongoDB and one store: what one publishes, the other answers within two seconds (contract 40, asking). */
+/**
+ * Two real processes on one MongoDB and one store: what one publishes, the other answers within two
+ * seconds (contract 40, asking).
+ */
 import { expect } from 'chai';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +14,7 @@ import { TestService } from '../../../support/service.js';
 const CHECK = '/api/updateservice/v1/check?product=shop&version=1.0';
 
 describe('releases in two processes', function () {
-  it('shows publishes and withdrawals in the other process', async function () {
+  it('shows publishes and withdrawals of one process in the other', async function () {
     const settings = await durableEngines.find(({ name }) => name === 'mongodb')?.settings();
     if (settings === null || settings === undefined) this.skip();
     const folder = await mkdtemp(join(tmpdir(), 'aos-store-'));

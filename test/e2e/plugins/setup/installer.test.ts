@@ -156,7 +156,7 @@ describe('setup: installers', function () {
     return path;
   };
 
-  it('names the command that builds the agents when they are missing: 404 for files, exit 1 for both scripts', async () => {
+  it('names the build command when agents are missing: 404 for files, exit 1 for both scripts', async () => {
     for (const name of ['installer.json', NAME, 'update-agent-win-x64.exe']) {
       const { status, body } = await wire(`${service.url}/installer/${name}`);
       expect(status, name).to.equal(404);
@@ -170,7 +170,7 @@ describe('setup: installers', function () {
     expect(windows.body.toString()).to.include(NOT_BUILT_MESSAGE).and.to.include('exit 1');
   });
 
-  it('serves the whole agent, in parts, and compressed as the client accepts', async () => {
+  it('serves the complete agent, by range, and compressed as the client accepts', async () => {
     await offer();
     const url = `${service.url}/installer/${NAME}`;
     const whole = await wire(url);
@@ -197,7 +197,7 @@ describe('setup: installers', function () {
 
   for (const shell of ['dash', 'bash', 'busybox sh']) {
     for (const downloader of ['curl', 'wget']) {
-      it(`installs with ${shell} and ${downloader}, again over an old agent, and configures nothing else`, async function () {
+      it(`installs with ${shell} and ${downloader}, also over an old agent, and configures nothing else`, async function () {
         const [program = '', ...first] = shell.split(' ');
         const at = await has(program);
         if (at === null || (await has(downloader)) === null) this.skip();
@@ -220,7 +220,7 @@ describe('setup: installers', function () {
   }
 
   for (const downloader of ['curl', 'wget', 'busybox wget']) {
-    it(`waits with ${downloader} for a server that is building its agents, and uses the compressed form`, async function () {
+    it(`waits with ${downloader} for a server that is building its agents, and downloads compressed`, async function () {
       const [program = '', applet] = downloader.split(' ');
       const at = await has(program);
       if (at === null || (await has('gunzip')) === null) this.skip();
@@ -241,7 +241,7 @@ describe('setup: installers', function () {
     });
   }
 
-  it('installs to ~/.local/bin for a user, and to /usr/local/bin for root only', async () => {
+  it('installs to ~/.local/bin for a user, and to /usr/local/bin for root', async () => {
     await offer();
     const text = renderInstallSh({ url: 'http://x', files: [] });
     expect(text).to.include('target=/usr/local/bin').and.to.include('target=$HOME/.local/bin');
@@ -254,7 +254,7 @@ describe('setup: installers', function () {
     expect(await readFile(join(dir, '.local/bin/update-agent'), 'utf8')).to.equal(AGENT);
   });
 
-  it('keeps the old agent after a wrong checksum, a truncated download and an unreachable server', async () => {
+  it('retains the old agent after a wrong checksum, a truncated download or an unreachable server', async () => {
     await writeFile(join(dir, 'update-agent'), 'the old one');
     const env = { ...process.env, UPDATE_AGENT_DIR: dir };
     const faults: [string, () => Promise<void>, RegExp][] = [
@@ -282,7 +282,7 @@ describe('setup: installers', function () {
     }
   });
 
-  it('does nothing when the script itself is truncated before its last line', async () => {
+  it('does nothing when the script is truncated before its last line', async () => {
     await offer();
     const whole = await readFile(await script(), 'utf8');
     const last = whole.lastIndexOf('main');
@@ -295,7 +295,7 @@ describe('setup: installers', function () {
     }
   });
 
-  it('reports another machine, another system, and an unwritable target', async () => {
+  it('reports an unsupported CPU, an unsupported system, and an unwritable target', async () => {
     await offer();
     const bin = await pathWith('curl');
     const uname = async (system: string, machine: string): Promise<void> => {
@@ -317,7 +317,7 @@ describe('setup: installers', function () {
     expect((await install(dir)).stderr).to.include('there is no update agent for Darwin');
   });
 
-  it('rejects musl with a clear message, in a root directory without another C library', async function () {
+  it('rejects musl with a clear message, in a root directory without glibc', async function () {
     const busybox = await has('busybox');
     if (busybox === null || process.getuid?.() !== 0) this.skip();
     const linked = await ran('sh', ['-c', `ldd ${busybox}`], process.env);
@@ -338,7 +338,7 @@ describe('setup: installers', function () {
     expect(stderr).to.include('musl');
   });
 
-  it('quotes values for both kinds of shell', () => {
+  it('quotes values for sh and PowerShell', () => {
     const file = { runtime: 'linux-x64', kind: 'agent', size: 1, sha256: 'a'.repeat(64), name: NAME };
     const url = "https://x/'; touch /tmp/owned; '$(id)`id`";
     expect(renderInstallSh({ url, files: [file] })).to.include(
@@ -354,7 +354,7 @@ describe('setup: installers', function () {
     ).to.equal(true);
   });
 
-  it('sends the compressed form that the client weighs above 0', () => {
+  it('sends the compressed form with a non-zero weight in Accept-Encoding', () => {
     const cases: [string | undefined, string[]][] = [
       [undefined, []],
       ['', []],

@@ -1,6 +1,6 @@
 /**
- * `install.ps1` read by PowerShell's grammar for tree-sitter (prepare.sh), since PowerShell itself is no package of Linux
- * distributions. Skipped where the grammar is missing.
+ * `install.ps1` read by PowerShell's grammar for tree-sitter (prepare.sh), since PowerShell itself
+ * is no package of Linux distributions. Skipped where the grammar is missing.
  */
 import { expect } from 'chai';
 import { existsSync } from 'node:fs';
@@ -33,11 +33,14 @@ interface TreeSitter {
 
 const listNodes = (node: Node): Node[] => [node, ...node.children.flatMap(listNodes)];
 
-/** The value of a text in single quotes, as PowerShell reads it: every typographic quote counts as one. */
+/**
+ * The value of a text in single quotes, as PowerShell reads it: every typographic quote counts as
+ * one.
+ */
 const valueOf = (literal: string): string =>
   literal.slice(1, -1).replaceAll(/(['\u2018-\u201b])['\u2018-\u201b]/g, '$1');
 
-describe('setup: install.ps1 by the grammar of PowerShell', function () {
+describe('setup: install.ps1 parsed by the PowerShell grammar', function () {
   this.timeout(300_000);
   let parse: (text: string) => Node;
 
@@ -65,7 +68,7 @@ describe('setup: install.ps1 by the grammar of PowerShell', function () {
     sha256: 'b'.repeat(64),
   });
 
-  it('is a reader that finds faults', () => {
+  it('detects syntax errors', () => {
     for (const text of ["$a = 'open", 'if ($a) { 1', "$url = 'https://a'b'"])
       expect(listFaults(text), text).not.to.deep.equal([]);
   });
@@ -80,7 +83,7 @@ describe('setup: install.ps1 by the grammar of PowerShell', function () {
     "https://aos.example/'; exit 1; '",
   ];
   for (const url of NAMES)
-    it(`parses with every value as it was given: ${url}`, () => {
+    it(`parses with the URL unchanged: ${url}`, () => {
       const file = url.replace('https://aos.example/', '');
       const text = renderInstallPs1({ url, files: [agent(file)] });
       expect(listFaults(text)).to.deep.equal([]);
@@ -95,12 +98,12 @@ describe('setup: install.ps1 by the grammar of PowerShell', function () {
       expect(Object.fromEntries(values)).to.deep.equal({ server: [url], file: [file], sum: ['b'.repeat(64)] });
     });
 
-  it('parses without an agent for Windows, and without any', () => {
+  it('parses without an agent for Windows, and without any agent', () => {
     for (const files of [[], [{ ...agent('update-agent'), runtime: 'linux-x64' }]])
       expect(listFaults(renderInstallPs1({ url: NAMES[1] ?? '', files }))).to.deep.equal([]);
   });
 
-  it('parses as the service gives it out', async () => {
+  it('parses as served by the service', async () => {
     const service = await TestService.createInProcess({ SVC_BASE_URL: 'https://aos.example' });
     try {
       const text = await (await fetch(`${service.url}/installer/install.ps1`)).text();

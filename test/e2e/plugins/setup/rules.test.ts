@@ -18,7 +18,7 @@ import { MONITOR_SOURCE_PATTERN } from '../../../../ports/domain/watchdog.js';
 const run = promisify(execFile);
 
 describe('setup: rules', () => {
-  it('derives a source from any name, or none, with dashes for invalid characters', () => {
+  it('derives a source from any name, with dashes for invalid characters, or returns none', () => {
     const cases: [string, string | null][] = [
       ['web-1', 'web-1'],
       ['Büro Server 2', 'B-ro-Server-2'],
@@ -39,7 +39,7 @@ describe('setup: rules', () => {
     );
   });
 
-  it('grants the requested scopes that project and role allow, and names the others', () => {
+  it('grants requested scopes that project and role allow, and lists the denied scopes', () => {
     const allowed = ['bugtracker:report', 'updateservice:publish', 'watchdog:manage', 'setup:install'];
     const cases: [string[] | undefined, 'admin' | 'installer', string[], string[]][] = [
       [undefined, 'installer', ['bugtracker:report'], ['updateservice:publish', 'watchdog:manage', 'setup:install']],
@@ -52,7 +52,7 @@ describe('setup: rules', () => {
       expect(grantScopes(allowed, asked, role)).to.deep.equal({ scopes, denied });
   });
 
-  it('repeats at least as often as the interval, in steps that a crontab repeats evenly', () => {
+  it('repeats at least as often as the interval, in steps that divide an hour or a day evenly', () => {
     fc.assert(
       fc.property(fc.integer({ min: 60, max: 86_400 }), fc.string(), (seconds, source) => {
         const step = getScheduleStep(seconds);
@@ -81,7 +81,7 @@ describe('setup: rules', () => {
     });
   });
 
-  it('names, hashes and ends the lines of a script for its platform', () => {
+  it('sets filename, hash and line endings of a script for its platform', () => {
     const reporting = { url: 'https://aos.example/api/watchdog/v1/ping', source: 'web-1', interval_seconds: 60 };
     const linux = buildReportScript('linux-x64', reporting);
     expect(linux).to.include({ filename: 'heartbeat-web-1.sh', mode: '0700', eol: 'lf' });
@@ -103,7 +103,7 @@ describe('setup: rules', () => {
   });
 
   for (const shell of ['dash', 'bash', 'busybox sh']) {
-    it(`reports numbers with a point under a German locale, with the token in no argument (${shell})`, async function () {
+    it(`formats numbers with a point in a German locale, and hides the token from argv (${shell})`, async function () {
       const [program = '', ...first] = shell.split(' ');
       if (!(await run('sh', ['-c', `command -v ${program}`]).catch(() => null))) this.skip();
       const received: { token: string | undefined; body: string }[] = [];
@@ -140,7 +140,7 @@ describe('setup: rules', () => {
     });
   }
 
-  it('fails without its token, with the reason', async () => {
+  it('fails with the reason when its token is missing', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'aos-setup-'));
     try {
       const script = buildReportScript('linux-x64', {

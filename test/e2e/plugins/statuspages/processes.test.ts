@@ -20,7 +20,7 @@ const get = (url: string, host?: string): Promise<{ status: number; text: string
       .end();
   });
 
-describe('status pages of several processes on mongodb', () => {
+describe('status pages in several processes on mongodb', () => {
   let service: TestService;
   let other: TestService;
   before(async function () {
@@ -35,7 +35,7 @@ describe('status pages of several processes on mongodb', () => {
     await service?.dispose();
   });
 
-  it('are up to date at each of them', async () => {
+  it('are up to date in each process', async () => {
     const token = await service.createToken('watchdog:manage,watchdog:ping');
     await service.request('POST', '/api/watchdog/v1/ping', token, { source: 'web-1', interval: 3_600 });
     const page = { slug: 'shop', title: 'Shop', host: HOST, components: [{ name: 'Web shop', sources: ['web-1'] }] };

@@ -1,6 +1,6 @@
 /**
- * The real program from a fault to those who are notified of it: inputs of the field reports on the watchdog, with a
- * chat channel and a webhook for all events.
+ * The real program from a fault to those who are notified of it: inputs of the field reports on the
+ * watchdog, with a chat channel and a webhook for all events.
  */
 import { expect } from 'chai';
 import http from 'node:http';
@@ -20,7 +20,7 @@ interface Notification {
   data: Record<string, unknown>;
 }
 
-describe('alarms of the watchdog, as they are received', () => {
+describe('watchdog: alarms as received', () => {
   let service: TestService;
   let chat: Receiver;
   let hook: Receiver;
@@ -55,7 +55,10 @@ describe('alarms of the watchdog, as they are received', () => {
     const words = ['token', 'create', '--name', source, '--scopes', 'watchdog:ping', '--source', source];
     return (await service.runCommand<{ token: string }>(words)).token;
   };
-  /** Posts a body of `x` over a socket of its own; resolves with the status, or with null when it hangs up first. */
+  /**
+   * Posts a body of `x` over a socket of its own; resolves with the status, or with null when it
+   * hangs up first.
+   */
   const postBody = (path: string, bytes: number, headers: http.OutgoingHttpHeaders, cut = false) =>
     new Promise<number | null>((resolve, reject) => {
       const call = http.request(service.url + path, { method: 'POST', headers, agent: false });
@@ -74,7 +77,7 @@ describe('alarms of the watchdog, as they are received', () => {
       write();
     });
 
-  it('notify before a certificate ends (W35)', async function () {
+  it('warn before a certificate expires (W35)', async function () {
     const made = await certificates();
     if (!isAvailable('tls', made !== null) || made === null) this.skip();
     const server = tls.createServer(made.soon).on('tlsClientError', () => undefined);
@@ -99,7 +102,7 @@ describe('alarms of the watchdog, as they are received', () => {
     }
   });
 
-  it('report no recovery of a monitor that is deleted or put into maintenance while it is down (W36)', async () => {
+  it('report no recovery for a monitor that is deleted or put into maintenance while down (W36)', async () => {
     for (const source of ['del-1', 'mnt-1']) {
       await beat(source);
       await beat(source, { status: 'down' });
@@ -115,7 +118,7 @@ describe('alarms of the watchdog, as they are received', () => {
     expect(said('has recovered')).to.equal(undefined);
   });
 
-  it('name the monitor, its message, its exit code and the local time (W37)', async () => {
+  it('contain the monitor, its message, its exit code and the local time (W37)', async () => {
     const pingToken = await issuePingToken('job');
     const made = { source: 'job', name: 'Nightly backup' };
     expect((await service.request('POST', `${BASE}/monitors`, token, made)).status).to.equal(201);

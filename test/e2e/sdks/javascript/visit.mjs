@@ -1,4 +1,7 @@
-/** A page of a shop with Sentry's SDK for browsers: each load is a session, of a visitor who is named. */
+/**
+ * A page of a shop with Sentry's SDK for browsers: each load is a session, of a visitor who is
+ * named.
+ */
 import { flush, init, setUser } from '@sentry/browser';
 
 const about = new URLSearchParams(location.search);

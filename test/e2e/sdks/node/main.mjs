@@ -1,4 +1,5 @@
-// A program that reports with Sentry's SDK for Node: `main.mjs report <dsn>` once of everything, `limited` ten errors.
+// A program that reports with Sentry's SDK for Node: `main.mjs report <dsn>` once of everything,
+// `limited` ten errors.
 import * as Sentry from '@sentry/node';
 
 class CartError extends Error {

@@ -1,5 +1,6 @@
-// A web shop with Sentry's SDK for Node, unchanged but for its DSN and its release: `shop.mjs <requests> <crashes> <dsn> <release>`
-// asks itself so many times, and so many requests end in an error that nobody handles. The process is a session of its own.
+// A web shop with Sentry's SDK for Node, unchanged but for its DSN and its release: `shop.mjs
+// <requests> <crashes> <dsn> <release>` asks itself so many times, and so many requests end in an
+// error that nobody handles. The process is a session of its own.
 import * as Sentry from '@sentry/node';
 
 const [requests, crashes, dsn, release] = process.argv.slice(2);

@@ -1,4 +1,7 @@
-/** Accounts, names, passwords, the last administrator, the first one (contract 10, accounts; contract 00, first start). */
+/**
+ * Accounts, names, passwords, the last administrator, the first one (contract 10, accounts;
+ * contract 00, first start).
+ */
 import 'reflect-metadata';
 import { expect } from 'chai';
 import type { Account } from '../../../../plugins/access/model/account.js';
@@ -47,18 +50,18 @@ describe('access: accounts', () => {
       });
     }
 
-    it('accepts names of any script in NFC', () => {
+    it('accepts names in any script, normalized to NFC', () => {
       expect(checkUsername('Jose\u0301')).to.deep.equal({ username: 'Jos\u00e9' });
       expect(checkUsername('a#b.c@d')).to.deep.equal({ username: 'a#b.c@d' });
     });
 
-    it('is unique in any case and form', async () => {
+    it('rejects a duplicate name in any case or Unicode form', async () => {
       await make('Jos\u00e9');
       expect(await refused(make('JOSE\u0301'))).to.include({ status: 409, code: 'conflict' });
       expect(toUsernameKey('JOSE\u0301')).to.equal(toUsernameKey('jos\u00e9'));
     });
 
-    it('has one winner among parallel creations', async () => {
+    it('creates exactly one account for parallel requests with the same name', async () => {
       const results = await Promise.allSettled(Array.from({ length: 10 }, () => make('ada')));
       expect(results.filter(({ status }) => status === 'fulfilled')).to.have.length(1);
       expect(await s.accounts.list()).to.have.length(1);
@@ -89,7 +92,7 @@ describe('access: accounts', () => {
       });
     }
 
-    it('rejects the account name, also with digits appended', () => {
+    it('rejects the account name as password, also with digits appended', () => {
       expect(findPasswordProblem('Margaret.Hamilton', 'margaret.hamilton')).to.equal('must not be the account name');
       expect(findPasswordProblem('margarethamilton1969', 'margarethamilton')).to.equal('must not be the account name');
       expect(findPasswordProblem('hoppehoppehoppe', 'hoppe')).to.equal('must not be the account name');
@@ -107,7 +110,7 @@ describe('access: accounts', () => {
       });
     }
 
-    it('returns 422 with the field, and keeps the old password', async () => {
+    it('returns 422 with the field and leaves the old password unchanged', async () => {
       const { id } = await make('ada');
       const before = await rows().get(id);
       const error = await refused(s.accounts.setPassword('system', id, 'password1234'));
@@ -117,19 +120,19 @@ describe('access: accounts', () => {
     });
   });
 
-  it('rejects an unknown role', async () => {
+  it('rejects an invalid role', async () => {
     const error = await refused(make('ada', 'owner'));
     expect(error).to.include({ status: 422 });
     expect(error.fields).to.have.all.keys('role');
   });
 
-  it('shows no hash, no secret and no key', async () => {
+  it('never exposes hashes, secrets or keys', async () => {
     const view = await make('ada');
     expect(view).to.have.all.keys('id', 'username', 'role', 'disabled', 'totp', 'created_at', 'last_login_at');
   });
 
   describe('the last active administrator', () => {
-    it('can be neither demoted, disabled nor deleted', async () => {
+    it('cannot be demoted, disabled or deleted', async () => {
       const { id } = await make('ada');
       await make('bob', 'member');
       const off = await make('eve');
@@ -144,7 +147,7 @@ describe('access: accounts', () => {
       expect(await rows().get(id)).to.include({ role: 'admin', disabled: false, epoch: 0 });
     });
 
-    it('stays under 20 parallel demotions, disablings and deletions from two processes', async () => {
+    it('survives 20 parallel demotions, disablings and deletions from two processes', async () => {
       const other = await services(w);
       const admins = [];
       for (let i = 0; i < 20; i++) admins.push(await make(`admin-${i}`));
@@ -160,14 +163,14 @@ describe('access: accounts', () => {
       expect(await roster().get('admins')).to.deep.include({ active: [(await activeAdmins())[0]?.id], changing: [] });
     });
 
-    it('stays when 20 parallel demotions meet two administrators', async () => {
+    it('remains when 20 parallel demotions target two administrators', async () => {
       const both = [await make('ada'), await make('bob')];
       const calls = Array.from({ length: 20 }, (_, i) => s.accounts.setRole('system', both[i % 2]?.id ?? '', 'member'));
       await Promise.allSettled(calls);
       expect(await activeAdmins()).to.have.length(1);
     });
 
-    it('can be removed once another account is an active administrator', async () => {
+    it('can be removed when another account is an active administrator', async () => {
       const ada = await make('ada');
       const bob = await make('bob', 'member');
       await s.accounts.setRole('system', bob.id, 'admin');
@@ -178,7 +181,7 @@ describe('access: accounts', () => {
       expect((await activeAdmins()).map(({ username }) => username)).to.deep.equal(['ada']);
     });
 
-    it('is not counted twice or forgotten after a crash in the middle of a change', async () => {
+    it('is counted exactly once after a crash in the middle of a change', async () => {
       const [ada, bob] = [await make('ada'), await make('bob')];
       // As a process leaves it that dies after the first step of demoting ada.
       const note = { account: ada.id, change: 'dead', at: w.clock.iso() };
@@ -192,7 +195,7 @@ describe('access: accounts', () => {
       expect((await activeAdmins()).map(({ id }) => id)).to.deep.equal([ada.id]);
     });
 
-    it('is corrected by several processes concurrently without a fault', async () => {
+    it('is reconciled by several processes concurrently without errors', async () => {
       const [ada, bob] = [await make('ada'), await make('bob')];
       await roster().change({ id: 'admins' }, { set: { active: [] } });
       const processes = await Promise.all(Array.from({ length: 6 }, () => services(w)));
@@ -201,7 +204,7 @@ describe('access: accounts', () => {
       expect((await roster().get('admins'))?.changing).to.deep.equal([]);
     });
 
-    it('fails the write of a change that another process has taken over', async () => {
+    it('rejects the write of a stalled change that another process has reconciled', async () => {
       const [ada, bob] = [await make('ada'), await make('bob')];
       const stalled = await rows().get(ada.id);
       const note = { account: ada.id, change: 'stalled', at: w.clock.iso() };
@@ -217,7 +220,7 @@ describe('access: accounts', () => {
   });
 
   describe('the first administrator', () => {
-    it('gets a random password that is shown once', async () => {
+    it('gets a random password that is shown only once', async () => {
       const first = await s.first.ensureAdmin();
       expect(first?.username).to.equal('admin');
       expect(first?.password).to.match(/^[0-9A-Za-z]{20}$/);
@@ -225,14 +228,14 @@ describe('access: accounts', () => {
       expect(await activeAdmins()).to.have.length(1);
     });
 
-    it('gets the configured name and password, and shows none', async () => {
+    it('gets the configured name and password, and prints no password', async () => {
       const given = await services(w, { admin_user: 'root.ops', admin_password: PASSWORD });
       expect(await given.first.ensureAdmin()).to.deep.equal({ username: 'root.ops', password: null });
       const info = { username: 'ROOT.ops', password: PASSWORD, address: '192.0.2.1', place: 'web' } as const;
       expect(await given.credentials.check(info)).to.include({ role: 'admin' });
     });
 
-    it('is rejected by the configuration with an invalid name or password', () => {
+    it('fails configuration validation with an invalid name or password', () => {
       const section = (given: object) => access.config?.validate(given);
       for (const [bad, why] of [
         [{ admin_password: 'password1234' }, 'is among the first that an attacker tries'],
@@ -245,13 +248,13 @@ describe('access: accounts', () => {
       expect(section({})?.value).to.deep.equal({ admin_user: 'admin', admin_password: null });
     });
 
-    it('is rejected with its own name as the password', async () => {
+    it('fails configuration validation when the password equals the name', async () => {
       const weak = await services(w, { admin_user: 'margarethamilton', admin_password: 'margarethamilton' });
       expect(await refused(weak.first.ensureAdmin())).to.include({ code: 'validation_failed' });
       expect(await s.accounts.list()).to.have.length(0);
     });
 
-    it('is created once when eight processes with different names start together', async () => {
+    it('is created only once when eight processes with different names start together', async () => {
       const processes = await Promise.all(
         Array.from({ length: 8 }, (_, i) => services(w, { admin_user: `admin${i}` })),
       );
@@ -260,13 +263,13 @@ describe('access: accounts', () => {
       expect(await s.accounts.list()).to.have.length(1);
     });
 
-    it('shows its password although another process corrects the list of administrators', async () => {
+    it('shows its password although another process reconciles the administrator list', async () => {
       const note = { account: '00000000-0000-7000-8000-000000000001', change: 'other', at: w.clock.iso() };
       await roster().insert({ id: 'admins', rev: 0, active: [], changing: [note] });
       expect((await s.first.ensureAdmin())?.password).to.be.a('string');
     });
 
-    it('is not created where an account exists', async () => {
+    it('is not created when an account already exists', async () => {
       await make('bob', 'member');
       expect(await s.first.ensureAdmin()).to.equal(null);
     });

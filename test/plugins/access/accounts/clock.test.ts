@@ -1,11 +1,14 @@
-/** A person's own zone and hours: in every time that a page shows, and in every time that is typed (contract 80, times). */
+/**
+ * A person's own zone and hours: in every time that a page shows, and in every time that is typed
+ * (contract 80, times).
+ */
 import { expect } from 'chai';
 import { WebSession } from '../../../pages/web-session.js';
 import { ADMIN_ACCOUNT, TestService } from '../../../support/service.js';
 
 const MEMBER = { username: 'mia', password: 'quiet-lantern-harbour' };
 
-describe('the clock of a user', function () {
+describe('time zone and clock format of a user', function () {
   let service: TestService;
   let admin: WebSession;
   let member: WebSession;
@@ -27,7 +30,7 @@ describe('the clock of a user', function () {
   const shownOn = async (session: WebSession, path: string): Promise<string> =>
     /<time class="when"[^>]*>(.*?)<\/time>/.exec((await session.get(path)).text)?.[1]?.replaceAll(/<[^>]+>/g, '') ?? '';
 
-  it('is the service’s until the user chooses one, and affects no other user', async () => {
+  it('default to the service’s settings until the user changes them, for that user only', async () => {
     expect(await shownOn(admin, '/account')).to.match(/^\d{1,2} \w{3,4} \d{4}, \d\d:\d\d CES?T$/);
     const saved = await choose('Asia/Kathmandu', '12');
     expect([saved.status, saved.location]).to.deep.equal([303, '/account']);
@@ -38,14 +41,14 @@ describe('the clock of a user', function () {
     expect((await member.get('/')).text).to.include('Times in Europe/Zurich');
   });
 
-  it('is stored with the account, for every session', async () => {
+  it('are stored with the account and apply to every session', async () => {
     await choose('Asia/Kathmandu', '');
     const other = new WebSession(service.url);
     await other.signIn(ADMIN_ACCOUNT.username, ADMIN_ACCOUNT.password);
     expect(await shownOn(other, '/account')).to.match(/, \d\d:\d\d GMT\+5:45$/);
   });
 
-  it('applies to times in forms', async () => {
+  it('apply to times in forms', async () => {
     await choose('Asia/Kathmandu', '24');
     const form = await admin.get('/maintenance/new');
     expect(form.text).to.include('Times are those of Asia/Kathmandu.');
@@ -59,7 +62,7 @@ describe('the clock of a user', function () {
     expect([made?.from, made?.until]).to.deep.equal([`${day}T00:15:00.000Z`, `${day}T01:15:00.000Z`]);
   });
 
-  it('rejects an invalid zone or clock at the field, and keeps the stored one', async () => {
+  it('reject an invalid value at its field and leave the stored one unchanged', async () => {
     await choose('Asia/Kathmandu', '24');
     for (const [timezone, hours, field] of [
       ['Mars/Olympus', '24', 'timezone'],
@@ -75,7 +78,7 @@ describe('the clock of a user', function () {
     expect(await shownOn(admin, '/account')).to.match(/ CES?T$/);
   });
 
-  it('does not apply to files and the interface', async () => {
+  it('do not apply to downloaded files and the API', async () => {
     await choose('Asia/Kathmandu', '12');
     const { text } = await admin.get('/licenses.csv');
     expect(text).not.to.match(/GMT|[ap]m\b/);

@@ -1,4 +1,7 @@
-/** Accounts as the release store needs them: who may enter, a mark of it, and word of every change (ports/domain/access.ts). */
+/**
+ * Accounts as the release store needs them: who may enter, a mark of it, and word of every change
+ * (ports/domain/access.ts).
+ */
 import 'reflect-metadata';
 import { expect } from 'chai';
 import { extend } from '../../../../kernel/contract.js';
@@ -7,7 +10,7 @@ import type { AccessServices } from '../../../../plugins/access/services.js';
 import { ACCOUNT_CHANGE_LISTENERS, type AccountCredential } from '../../../../ports/domain/access.js';
 import { fixtureOn, PASSWORD, services, type Fixture } from '../fixture.js';
 
-describe('access: the directory of accounts', () => {
+describe('access: account directory', () => {
   let w: Fixture;
   let s: AccessServices;
   /** What stood in the directory each time a watcher was told. */
@@ -30,7 +33,7 @@ describe('access: the directory of accounts', () => {
     return found;
   };
 
-  it('lists every account that is not disabled, with any role, by name, with its stored hash', async () => {
+  it('lists every enabled account of any role, sorted by name, with its stored hash', async () => {
     for (const [name, role] of [
       ['zoe', 'installer'],
       ['Ada', 'admin'],
@@ -49,7 +52,7 @@ describe('access: the directory of accounts', () => {
     expect(await s.directory.listUsernames(1)).to.deep.equal(['Ada']);
   });
 
-  it('reads more accounts than one page', async () => {
+  it('reads all pages of accounts', async () => {
     const rows = w.store.collection<Account>('access_accounts');
     const { id } = await make('first');
     const first = (await rows.get(id)) as Account;
@@ -58,7 +61,7 @@ describe('access: the directory of accounts', () => {
     expect(await open()).to.have.length(551);
   });
 
-  it('changes the mark with name, role, hash or state, and notifies watchers before the response', async () => {
+  it('changes the version marker and notifies watchers on a change of name, role, hash or state', async () => {
     let before = await s.directory.getRevision();
     let times = 0;
     const changes: [string, () => Promise<unknown>][] = [
@@ -85,7 +88,7 @@ describe('access: the directory of accounts', () => {
     expect(told.at(-1)).to.equal(await s.directory.getRevision());
   });
 
-  it('keeps the mark and notifies no watcher for other changes', async () => {
+  it('leaves the version marker unchanged and notifies no watcher on other changes', async () => {
     const { id } = await make('ada');
     const mark = await s.directory.getRevision();
     const before = told.length;
@@ -95,7 +98,7 @@ describe('access: the directory of accounts', () => {
     expect([await s.directory.getRevision(), told.length]).to.deep.equal([mark, before]);
   });
 
-  it('treats a hash that a login renews as a change', async () => {
+  it('treats a hash that is renewed at login as a change', async () => {
     const { id } = await make('ada');
     const rows = w.store.collection<Account>('access_accounts');
     const account = (await rows.get(id)) as Account;
@@ -107,7 +110,7 @@ describe('access: the directory of accounts', () => {
     expect(told.at(-1)).to.not.equal(mark);
   });
 
-  it('ignores the failure of a watcher', async () => {
+  it('ignores errors thrown by a watcher', async () => {
     w.added.unshift(
       extend(ACCOUNT_CHANGE_LISTENERS, {
         onChange: async () => {

@@ -1,4 +1,7 @@
-/** What the audit log finds by filters: the same as a look at every entry, page by page, on both embedded stores. */
+/**
+ * What the audit log finds by filters: the same as a look at every entry, page by page, on both
+ * embedded stores.
+ */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { searchAuditLog } from '../../../../plugins/access/audit/audit-search.js';
@@ -51,7 +54,7 @@ async function paged(rows: Collection<AuditEntry>, query: AuditQuery, limit: num
 }
 
 for (const engine of new PluginStores('access', access.collections ?? []).embedded) {
-  describe(`access: search of the audit log (${engine.name})`, () => {
+  describe(`access: audit log search (${engine.name})`, () => {
     let opened: OpenedStore;
     let rows: Collection<AuditEntry>;
     beforeEach(async () => {
@@ -60,7 +63,7 @@ for (const engine of new PluginStores('access', access.collections ?? []).embedd
     });
     afterEach(() => opened.close());
 
-    it('returns for every page of every filter what a full scan does', async () => {
+    it('returns the same pages as a full scan, for every filter', async () => {
       const kind = fc.tuple(
         fc.constantFrom(...ACTORS),
         fc.constantFrom(...ACTIONS),
@@ -87,7 +90,7 @@ for (const engine of new PluginStores('access', access.collections ?? []).embedd
       );
     });
 
-    it('finds a prefix of more names than are looked up separately', async () => {
+    it('finds entries by a prefix that matches more names than are queried separately', async () => {
       const entries = Array.from({ length: 60 }, (_, n) =>
         entry(n, [`user ${String(n % 30).padStart(2, '0')}`, 'bug.bulk', 't', TIMES[n % 6] as string]),
       );

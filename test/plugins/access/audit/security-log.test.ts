@@ -1,4 +1,7 @@
-/** The security log: what is written, and that a flood of the same writes little (contract 80, audit log). */
+/**
+ * The security log: what is written, and that a flood of the same writes little (contract 80, audit
+ * log).
+ */
 import 'reflect-metadata';
 import { expect } from 'chai';
 import { ServiceError } from '../../../../kernel/errors.js';
@@ -16,7 +19,7 @@ async function entries(s: AccessServices): Promise<AuditEntry[]> {
   return (await s.audit.listRecent(500)).items;
 }
 
-describe('access: the security log', () => {
+describe('access: security log', () => {
   let s: AccessServices;
   beforeEach(async () => {
     s = await services(await fixtureOn());
@@ -24,7 +27,7 @@ describe('access: the security log', () => {
   });
   afterEach(() => s.background.waitUntilIdle());
 
-  it('writes logins and failures as audit entries with address and request id, without the input', async () => {
+  it('records logins and failures with address and request id, without the input', async () => {
     await s.credentials.check({ username: 'ada', password: PASSWORD, ...FROM });
     await refused(s.credentials.check({ username: 'ada', password: 'wrong', ...FROM }));
     await refused(s.credentials.check({ username: 'my-secret-typed-here', password: 'wrong', ...FROM }));
@@ -41,7 +44,7 @@ describe('access: the security log', () => {
     expect(JSON.stringify(all)).to.not.include('my-secret-typed-here');
   });
 
-  it('counts a wrong code and a wrong password of a signed-in account as failures', async () => {
+  it('counts a wrong code or password of a signed-in account as a failure', async () => {
     const account = await s.accounts.findByUsername('ada');
     await refused(s.credentials.confirmPassword(account, 'wrong', FROM.address, undefined));
     const code = async (): Promise<void> => {
@@ -53,7 +56,7 @@ describe('access: the security log', () => {
     expect(failed.map(({ target }) => target)).to.deep.equal(['ada', 'ada']);
   });
 
-  it('logs a lock, and many failures of one network as two entries', async () => {
+  it('logs an account lock and many failures of one network as two entries', async () => {
     for (let i = 0; i < 30; i++) await refused(s.credentials.check({ username: 'ada', password: `no${i}`, ...FROM }));
     s.security.flush();
     const all = (await entries(s)).filter(({ action }) => action.startsWith('login.'));
@@ -63,7 +66,7 @@ describe('access: the security log', () => {
     expect(all.length).to.be.at.most(4);
   });
 
-  it('limits the entries of a distributed flood, and stores their number', async () => {
+  it('limits the entries of a distributed attack and records their total', async () => {
     for (let i = 0; i < 5_000; i++) {
       const address = `198.${i >> 16}.${(i >> 8) & 255}.${i & 255}`;
       s.security.record({ event: 'credential.refused', target: '/api/x', address, request_id: null });
@@ -74,7 +77,7 @@ describe('access: the security log', () => {
     expect(all.reduce((n, entry) => n + Number(entry.details['count']), 0)).to.equal(5_000);
   });
 
-  it('changes name the fields before and after, secrets as set, and the command', async () => {
+  it('logs changed fields before and after, secrets only as set, and the command', async () => {
     const { id } = await s.accounts.create('system', { username: 'eve', role: 'member', password: PASSWORD });
     await s.accounts.setRole('command line: aos user role', id, 'installer');
     await s.accounts.setPassword('command line: aos user passwd', id, `${PASSWORD}-2`);
@@ -89,7 +92,7 @@ describe('access: the security log', () => {
     expect(JSON.stringify(all)).to.not.include(PASSWORD);
   });
 
-  it('counts failed logins of a page for the address, as rejected tokens', async () => {
+  it('counts failed logins on a page per address, like rejected tokens', async () => {
     const fixture = await HttpFixture.open({ limits: { auth_failures_per_minute: 3 } });
     try {
       const statuses: number[] = [];

@@ -28,7 +28,7 @@ describe('access: credentials', () => {
     await make('spare');
   });
 
-  it('returns the account, for any case of the name', async () => {
+  it('returns the account for its name in any case', async () => {
     expect(await check(PASSWORD, { username: 'ADA' })).to.include({
       username: 'ada',
       role: 'admin',
@@ -38,7 +38,7 @@ describe('access: credentials', () => {
     expect((await s.accounts.findByUsername('ada')).last_login_at).to.equal(w.clock.iso());
   });
 
-  it('rejects wrong, unknown and disabled accounts equally: same body, same hash work', async () => {
+  it('rejects wrong, unknown and disabled accounts with the same body and hashing cost', async () => {
     const off = await make('off', 'member');
     await s.accounts.setDisabled('system', off.id, true);
     w.hasher.asked.length = 0;
@@ -54,14 +54,14 @@ describe('access: credentials', () => {
     expect(w.hasher.asked.map(({ known }) => known)).to.deep.equal([true, false, true]);
   });
 
-  it('rejects passwords that are equal up to 72 bytes or up to a NUL', async () => {
+  it('rejects passwords that match only up to 72 bytes or up to a NUL', async () => {
     const long = 'lantern-'.repeat(9);
     await s.accounts.setPassword('system', (await s.accounts.findByUsername('ada')).id, `${long.slice(0, 71)}!`);
     expect(await refused(check(`${long.slice(0, 71)}!!`))).to.include({ code: 'invalid_credentials' });
     expect(await refused(check(`${long.slice(0, 71)}!\0x`))).to.include({ code: 'invalid_credentials' });
   });
 
-  it('checks roles after the password', async () => {
+  it('checks roles only after the password', async () => {
     await make('guide', 'installer');
     await make('mem', 'member');
     const allowed: Record<string, Record<string, boolean>> = {
@@ -81,7 +81,7 @@ describe('access: credentials', () => {
     }
   });
 
-  it('returns 501 at the setup login for an account with TOTP, after a right password only; the release store accepts it', async () => {
+  it('returns 501 at setup login for a TOTP account with a correct password; the release store accepts it', async () => {
     const { id } = await s.accounts.findByUsername('ada');
     await rows().change({ id }, { set: { totp_secret: 'sealed' } });
     expect(await refused(check(PASSWORD, { place: 'setup' }))).to.include({ status: 501, code: 'totp_not_supported' });
@@ -89,7 +89,7 @@ describe('access: credentials', () => {
     expect(await check(PASSWORD, { place: 'release_store' })).to.include({ totp: true });
   });
 
-  it('replaces a hash of a lower cost or another kind at the next successful login', async () => {
+  it('upgrades a hash of lower cost or another algorithm at the next successful login', async () => {
     const { id } = await s.accounts.findByUsername('ada');
     await rows().change({ id }, { set: { password_hash: await w.hasher.hash(PASSWORD, 10) } });
     await wrong();
@@ -98,7 +98,7 @@ describe('access: credentials', () => {
     expect((await rows().get(id))?.password_hash).to.match(/^\$2y\$12\$/);
   });
 
-  describe('at the release store, behind one address of many machines', () => {
+  describe('at the release store, for one address shared by many machines', () => {
     const at = (username: string, fits: boolean, address = ADDRESS, p = s) =>
       p.credentials.run({ username, address, request_id: 'r' }, async () => fits);
     const locked = async (username: string, address = ADDRESS): Promise<boolean> =>
@@ -107,7 +107,7 @@ describe('access: credentials', () => {
       for (let i = 0; i < times; i++) await at(username, false).catch(() => undefined);
     };
 
-    it('locks out neither neighbours nor the account elsewhere for one machine with an old password', async () => {
+    it('one machine with an old password locks out neither neighbours nor the account elsewhere', async () => {
       expect([await at('ada', true), await at('spare', true)]).to.deep.equal([true, true]);
       await old('ada');
       expect(await locked('ada'), 'itself, by the count of its own').to.equal(true);
@@ -116,7 +116,7 @@ describe('access: credentials', () => {
       expect(await check(PASSWORD, { place: 'setup' }), 'at the setup login').to.include({ username: 'ada' });
     });
 
-    it('locks out no admitted machine for an unknown neighbour, also after a restart', async () => {
+    it('unknown neighbours lock out no trusted machine, even after a restart', async () => {
       await at('spare', true);
       await old('stranger');
       const restarted = await services(w);
@@ -124,7 +124,7 @@ describe('access: credentials', () => {
       expect(await locked('ada'), 'who was never let in from here').to.equal(true);
     });
 
-    it('forgets an address 30 days after its last success', async () => {
+    it('an address is forgotten 30 days after its last success', async () => {
       await at('spare', true);
       w.clock.forward(29 * 86_400_000);
       await at('spare', true);
@@ -138,7 +138,7 @@ describe('access: credentials', () => {
       expect(await locked('spare')).to.equal(true);
     });
 
-    it('registers an address by any login, and throttles guesses from it as before', async () => {
+    it('any login registers an address, and guesses from it are throttled as before', async () => {
       await check(PASSWORD);
       await old('stranger');
       expect(await locked('ada')).to.equal(false);
@@ -146,20 +146,20 @@ describe('access: credentials', () => {
       expect(await refused(at('ada', false))).to.include({ status: 429, code: 'rate_limited' });
     });
 
-    it('remembers at most 1,000 addresses of an account', async () => {
+    it('at most 1,000 addresses are stored per account', async () => {
       for (let i = 0; i < 1_002; i++) await s.known.recordSuccess('ada', `10.${i >> 8}.${i & 255}.1`);
       expect(await w.store.collection('access_known_addresses').count()).to.equal(1_000);
     });
   });
 
   describe('throttling', () => {
-    it('waits 0 s five times, then 1 s doubling to 15 minutes', () => {
+    it('applies no delay for five failures, then 1 s doubling up to 15 minutes', () => {
       const expected = [0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900];
       expect(expected.map((_, i) => getWaitSeconds(i + 1))).to.deep.equal(expected);
       expect(getWaitSeconds(5000)).to.equal(900);
     });
 
-    it('applies the delays by the clock, also in another process', async () => {
+    it('applies the delays by the clock, across processes', async () => {
       const other = await services(w);
       for (let i = 0; i < 5; i++) expect(await wrong()).to.include({ status: 401 });
       for (const wait of [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]) {
@@ -173,7 +173,7 @@ describe('access: credentials', () => {
       }
     });
 
-    it('extends no delay when a clock that ran ahead is corrected', async () => {
+    it('does not extend a delay when a clock that ran ahead is corrected', async () => {
       w.clock.forward(3 * 3_600_000);
       for (let i = 0; i < 7; i++) await wrong();
       expect(await refused(check(PASSWORD))).to.include({ status: 429 });
@@ -183,12 +183,12 @@ describe('access: credentials', () => {
       expect((await refused(check(PASSWORD))).headers).to.include({ 'retry-after': '1' });
     });
 
-    it('counts an unknown name like an existing one', async () => {
+    it('counts failures of a non-existent name like those of an existing one', async () => {
       for (let i = 0; i < 6; i++) expect(await wrong({ username: 'nobody' })).to.include({ status: 401 });
       expect(await wrong({ username: 'NOBODY', address: '198.51.100.1' })).to.include({ status: 429 });
     });
 
-    it('counts per address over many accounts, and a success does not reset that', async () => {
+    it('counts per address across accounts, and a success does not reset that count', async () => {
       for (let i = 0; i < 6; i++) await wrong({ username: `guess-${i}` });
       expect(await refused(check(PASSWORD))).to.include({ status: 429 });
       expect(await check(PASSWORD, { address: '198.51.100.1' })).to.include({ username: 'ada' });
@@ -199,21 +199,21 @@ describe('access: credentials', () => {
       expect(limited.headers).to.include({ 'retry-after': '2' });
     });
 
-    it('restarts the account’s count after a success', async () => {
+    it('resets the account’s count after a success', async () => {
       for (let round = 0; round < 3; round++) {
         for (let i = 0; i < 5; i++) expect(await wrong({ address: `203.0.113.${round}` })).to.include({ status: 401 });
         await check(PASSWORD, { address: `203.0.113.${round}` });
       }
     });
 
-    it('does not count a right password that is denied for its role', async () => {
+    it('does not count a correct password that is denied for its role', async () => {
       await make('guide', 'installer');
       for (let i = 0; i < 20; i++) {
         expect(await refused(check(PASSWORD, { username: 'guide' }))).to.include({ status: 403 });
       }
     });
 
-    it('admits a known device while the account is locked, with a separate count', async () => {
+    it('admits a trusted device while the account is locked, with a separate count', async () => {
       const { id } = await s.accounts.findByUsername('ada');
       const device = s.devices.issue(id);
       for (let i = 0; i < 6; i++) await wrong();
@@ -224,7 +224,7 @@ describe('access: credentials', () => {
       expect(await check(PASSWORD, { device: s.devices.issue(id) })).to.include({ username: 'ada' });
     });
 
-    it('rejects a forged device cookie, and one of another account', async () => {
+    it('rejects a forged device cookie and one of another account', async () => {
       const ada = await s.accounts.findByUsername('ada');
       const spare = await s.accounts.findByUsername('spare');
       const cookie = s.devices.issue(spare.id);
@@ -234,13 +234,13 @@ describe('access: credentials', () => {
       expect(s.devices.read(cookie, spare.id)).to.equal(cookie.slice(0, 22));
     });
 
-    it('allows six of a hundred parallel guesses, and then delays them', async () => {
+    it('allows six of a hundred parallel guesses, then delays the rest', async () => {
       const errors = await Promise.all(Array.from({ length: 100 }, () => wrong()));
       expect(errors.filter(({ status }) => status === 401)).to.have.length(6);
       expect(errors.filter(({ status }) => status === 429)).to.have.length(94);
     });
 
-    it('allows no more guesses where several processes share the account', async () => {
+    it('allows no additional guesses when several processes share the account', async () => {
       const PROCESSES = 3;
       w.others[RUNTIME.name] = { countProcesses: () => PROCESSES };
       const processes = await Promise.all(Array.from({ length: PROCESSES }, () => services(w)));
@@ -250,14 +250,14 @@ describe('access: credentials', () => {
       expect(passed).to.be.within(6, 6 + PROCESSES);
     });
 
-    it('allows fifty parallel right passwords', async () => {
+    it('accepts fifty parallel logins with the correct password', async () => {
       const results = await Promise.allSettled(
         Array.from({ length: 50 }, () => check(PASSWORD, { place: 'release_store' })),
       );
       expect(results.filter(({ status }) => status === 'fulfilled')).to.have.length(50);
     });
 
-    it('forgets after a day without a failure', async () => {
+    it('clears the count after a day without failures', async () => {
       for (let i = 0; i < 6; i++) await wrong();
       w.clock.forward(86_400_001);
       for (let i = 0; i < 6; i++) expect(await wrong()).to.include({ status: 401 });

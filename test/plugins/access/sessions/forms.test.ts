@@ -1,4 +1,7 @@
-/** What is created is created once, and a session that has ended keeps what was written (contract 80, conduct). */
+/**
+ * What is created is created once, and a session that has ended keeps what was written (contract
+ * 80, conduct).
+ */
 import { expect } from 'chai';
 import { computeSha256 } from '../../../../plugins/access/model/token.js';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
@@ -30,8 +33,8 @@ describe('access: forms', () => {
     (await fixture.parts.tokens.list({ kind: 'master' })).filter(({ name }) => name === 'ci').length;
   const locationOf = ({ headers }: Answer): string => String(headers['location']);
 
-  describe('executed once', () => {
-    it('a reloaded creation creates nothing more and shows the first response', async () => {
+  describe('idempotent submission', () => {
+    it('reloading a creation creates nothing more and shows the first response', async () => {
       const form = await filled('/tokens/new', TOKEN);
       const first = await admin.raw('/tokens', form);
       const again = await admin.raw('/tokens', form);
@@ -40,14 +43,14 @@ describe('access: forms', () => {
       expect(await tokens()).to.equal(1);
     });
 
-    it('two simultaneous clicks create one', async () => {
+    it('two simultaneous clicks create a single record', async () => {
       const form = await filled('/tokens/new', TOKEN);
       const answers = await Promise.all([1, 2, 3, 4].map(() => admin.raw('/tokens', form)));
       expect(new Set(answers.map(locationOf)).size).to.equal(1);
       expect(await tokens()).to.equal(1);
     });
 
-    it('the same form filled in again creates another one', async () => {
+    it('submitting a new form with the same values creates another record', async () => {
       const form = await filled('/tokens/new', TOKEN);
       await admin.raw('/tokens', form);
       const other = await admin.raw('/tokens', { ...form, scopes: 'license:read' });
@@ -55,7 +58,7 @@ describe('access: forms', () => {
       expect(await tokens()).to.equal(2);
     });
 
-    it('a rejected form can be sent again unchanged', async () => {
+    it('a rejected form can be submitted again unchanged', async () => {
       const form = await filled('/projects/new', { slug: 'shop', name: 'Shop', cache_ttl_hours: '72' });
       await fixture.api('POST', '/api/projects/v1/projects', await fixture.token(['projects:manage']), {
         slug: 'shop',
@@ -65,7 +68,7 @@ describe('access: forms', () => {
       expect((await admin.raw('/projects', form)).status).to.equal(409);
     });
 
-    it('a form whose process ended before the response reports that, and creates nothing', async () => {
+    it('a form whose process died before responding reports that and creates nothing', async () => {
       const form = await filled('/tokens/new', TOKEN);
       await admin.raw('/tokens', form);
       const [doc] = (await store.collection('access_forms').find({ filter: { location: { exists: true } } })).items;
@@ -77,7 +80,7 @@ describe('access: forms', () => {
     });
   });
 
-  it('a repeat creates nothing when the response cannot be stored', async () => {
+  it('a repeat creates nothing when the first response could not be stored', async () => {
     const forms = store.collection('access_forms');
     const change = forms.change.bind(forms);
     forms.change = () => Promise.reject(new Error('disk full'));
@@ -89,8 +92,8 @@ describe('access: forms', () => {
     expect(await tokens()).to.equal(1);
   });
 
-  describe('shown once', () => {
-    it('shows the secret on the next page once, and on a reload that it was shown', async () => {
+  describe('secrets shown once', () => {
+    it('shows the secret once on the next page, and after a reload that it was already shown', async () => {
       const made = await admin.raw('/tokens', await filled('/tokens/new', TOKEN));
       expect(made.status).to.equal(303);
       expect(made.text).to.not.match(SECRET);
@@ -102,7 +105,7 @@ describe('access: forms', () => {
       expect(again.text).to.include('It was shown once').and.include('href="/tokens"').and.not.match(SECRET);
     });
 
-    it('hides it from others, and stores it encrypted', async () => {
+    it('hides the secret from other users and stores it encrypted', async () => {
       const made = await admin.raw('/tokens', await filled('/tokens/new', TOKEN));
       const other = await fixture.signedIn();
       expect((await other.get(locationOf(made))).status).to.equal(410);
@@ -111,13 +114,13 @@ describe('access: forms', () => {
       expect((await admin.get(locationOf(made))).text).to.match(SECRET);
     });
 
-    it('shows it to one of two concurrent requests', async () => {
+    it('shows the secret to only one of two concurrent requests', async () => {
       const made = await admin.raw('/tokens', await filled('/tokens/new', TOKEN));
       const looks = await Promise.all([1, 2, 3].map(() => admin.get(locationOf(made))));
       expect(looks.map(({ status }) => status).toSorted((a, b) => a - b)).to.deep.equal([200, 410, 410]);
     });
 
-    it('never redirects back to another host', async () => {
+    it('never redirects to another host', async () => {
       const page = await admin.get(`/shown/${'0'.repeat(32)}?back=${encodeURIComponent('//evil.example/')}`);
       expect(page.status).to.equal(410);
       expect(page.text).to.include('href="/"').and.not.include('href="//evil.example');
@@ -149,7 +152,7 @@ describe('access: forms', () => {
         ]),
       );
 
-    it('stores the form: the 401 page signs in and sends it', async () => {
+    it('stores the submitted form, and the 401 page signs in and submits it', async () => {
       const refused = await late();
       expect(refused.status).to.equal(401);
       expect(refused.text).to.include('a name that was &lt;b&gt;long').and.not.include('<b>long');
@@ -163,7 +166,7 @@ describe('access: forms', () => {
       expect(names).to.include(NAME);
     });
 
-    it('a wrong password keeps the form, and a page that was opened before does not send it', async () => {
+    it('retains the form after a wrong password, and a page opened earlier does not submit it', async () => {
       const refused = await late();
       const wrong = await signIn(refused, { password: 'not the password' });
       expect(wrong.status).to.equal(401);
@@ -188,7 +191,7 @@ describe('access: forms', () => {
       }
     });
 
-    it('another account that signs in there does not send it with its own rights', async () => {
+    it('does not submit the form with the rights of another account that signs in', async () => {
       await admin.post('/users', { username: 'mem', role: 'member', password: PASSWORD });
       const member = await fixture.signedIn('mem');
       const { text } = await member
@@ -209,14 +212,14 @@ describe('access: forms', () => {
       expect((await member.get('/account')).text).to.include('another account’s');
     });
 
-    it('rejects text of another origin', async () => {
+    it('rejects form data from another origin', async () => {
       const refused = await late();
       const forged = Buffer.from(JSON.stringify(['/users', [['username', 'eve']]])).toString('base64url');
       const signed = await signIn(refused, { kept: `${forged}.${keptOf(refused).split('.')[1]}` });
       expect([signed.status, locationOf(signed)]).to.deep.equal([303, '/']);
     });
 
-    it('another session cannot open it', async () => {
+    it('does not open the stored form in another session', async () => {
       const signed = await signIn(await late());
       const other = await fixture.signedIn();
       expect((await other.get(locationOf(signed))).status).to.equal(404);

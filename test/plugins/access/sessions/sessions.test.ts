@@ -34,7 +34,7 @@ describe('access: sessions', () => {
 
   afterEach(() => s.background.waitUntilIdle());
 
-  it('stores the hash and not the cookie', async () => {
+  it('stores only the hash of the cookie', async () => {
     const cookie = await login();
     expect(await rows().get(sha256(cookie))).to.include({ address: '192.0.2.7' });
     expect(JSON.stringify((await rows().find()).items)).not.to.include(cookie);
@@ -48,7 +48,7 @@ describe('access: sessions', () => {
     expect(await alive('a'.repeat(43))).to.equal(null);
   });
 
-  it('ends after 12 hours without a request', async () => {
+  it('expires after 12 hours without a request', async () => {
     const cookie = await login();
     w.clock.forward(12 * HOUR - 1);
     expect(await alive(cookie)).not.to.equal(null);
@@ -57,7 +57,7 @@ describe('access: sessions', () => {
     expect(await alive(cookie)).to.equal(null);
   });
 
-  it('ends after 12 hours without a request also when the clock ran ahead at an earlier one', async () => {
+  it('expires after 12 idle hours even if the clock ran ahead at an earlier request', async () => {
     const cookie = await login();
     w.clock.put(3 * HOUR);
     expect(await alive(cookie)).not.to.equal(null);
@@ -69,7 +69,7 @@ describe('access: sessions', () => {
     expect(await alive(cookie)).to.equal(null);
   });
 
-  it('ends after 7 days', async () => {
+  it('expires after 7 days', async () => {
     const cookie = await login();
     for (let hours = 0; hours < 7 * 24 - 6; hours += 6) {
       w.clock.forward(6 * HOUR);
@@ -81,7 +81,7 @@ describe('access: sessions', () => {
     expect(await s.sessions.sweep()).to.equal(1);
   });
 
-  it('gets a new id at every login, and the old session of the browser ends', async () => {
+  it('issues a new id at every login and ends the previous session of the browser', async () => {
     const first = await login();
     const second = await login('ada', { ...BROWSER, session: first } as typeof BROWSER);
     expect(second).not.to.equal(first);
@@ -99,7 +99,7 @@ describe('access: sessions', () => {
     ['deletion', (p: AccessServices, id: string) => p.accounts.remove('system', id)],
     ['a TOTP reset', (p: AccessServices, id: string) => p.accounts.resetTotp('system', id)],
   ] as const) {
-    it(`${what} ends all of the account’s sessions and no other’s, in every process`, async () => {
+    it(`${what} ends all sessions of the account only, in every process`, async () => {
       const other = await services(w);
       const cookies = [await login(), await login('ada', BROWSER, other)];
       const kept = await login('root');
@@ -113,7 +113,7 @@ describe('access: sessions', () => {
     });
   }
 
-  it('ends with an account that is disabled during the login', async () => {
+  it('ends when the account is disabled during the login', async () => {
     const account = await s.accounts.findByUsername('ada');
     await s.accounts.setDisabled('system', account.id, true);
     await s.accounts.setDisabled('system', account.id, false);
@@ -121,7 +121,7 @@ describe('access: sessions', () => {
     expect(await alive(late)).to.equal(null);
   });
 
-  it('lists the sessions of the account, and ends only one of them', async () => {
+  it('lists the sessions of the account and ends a selected one', async () => {
     const mine = await login();
     const other = await login();
     const foreign = await login('root');
@@ -137,13 +137,13 @@ describe('access: sessions', () => {
     expect(await alive(foreign)).not.to.equal(null);
   });
 
-  it('has a CSRF token that belongs to the cookie', () => {
+  it('binds the CSRF token to the cookie', () => {
     const of = (cookie: string): string => s.authenticator.getCsrfToken(cookie);
     expect(of('a')).to.match(/^[\w-]{43}$/);
     expect(of('a')).to.equal(of('a')).and.not.equal(of('b'));
   });
 
-  it('rejects installers at the web login', async () => {
+  it('rejects accounts of the installer role at the web login', async () => {
     await make('guide', 'installer');
     expect(await refused(s.login.submitPassword('guide', PASSWORD, BROWSER))).to.include({
       status: 403,
@@ -168,7 +168,7 @@ describe('access: sessions', () => {
       return step.challenge;
     };
 
-    it('shows a QR code of the otpauth URI, and keeps the secret sealed', async () => {
+    it('shows a QR code of the otpauth URI and stores the secret encrypted', async () => {
       const { secret, uri, qr } = await s.totp.beginEnrolment(await account());
       expect(secret).to.match(/^[A-Z2-7]{32}$/);
       expect(uri).to.match(/^otpauth:\/\/totp\/AOS:ada\?.*secret=[A-Z2-7]{32}/);
@@ -177,7 +177,7 @@ describe('access: sessions', () => {
       expect((await account()).totp_secret).to.equal(null);
     });
 
-    it('is enabled by the first right code, which ends the sessions', async () => {
+    it('is enabled by the first correct code, which ends the account’s sessions', async () => {
       const cookie = await login();
       const { secret } = await s.totp.beginEnrolment(await account());
       const error = await refused(s.totp.enable('system', await account(), '000000'));
@@ -190,7 +190,7 @@ describe('access: sessions', () => {
       expect(JSON.stringify(await account())).not.to.include(recovery[0]);
     });
 
-    it('requires the code after the password, and neither alone is sufficient', async () => {
+    it('requires both the password and the code', async () => {
       const { secret } = await enrol();
       const challenge = await first();
       expect(await alive(challenge)).to.equal(null);
@@ -205,7 +205,7 @@ describe('access: sessions', () => {
       expect(ended.extra).to.deep.equal({ restart: true });
     });
 
-    it('accepts no code twice, including the one of the enrolment, also in parallel', async () => {
+    it('rejects reused codes, including the enrolment code, also in parallel', async () => {
       const { secret } = await s.totp.beginEnrolment(await account());
       const used = codeOf(secret);
       await s.totp.enable('system', await account(), used);
@@ -222,7 +222,7 @@ describe('access: sessions', () => {
       expect(await refused(s.login.submitCode(await first(), code, BROWSER))).to.include({ status: 401 });
     });
 
-    it('accepts the previous and the next code, and no others', async () => {
+    it('accepts the previous and the next code only', async () => {
       const { secret } = await enrol();
       w.clock.forward(300_000);
       const code = codeOf(secret);
@@ -233,7 +233,7 @@ describe('access: sessions', () => {
       expect((await s.login.submitCode(await first(), next, BROWSER)).done).to.equal(true);
     });
 
-    it('accepts a recovery code once', async () => {
+    it('accepts a recovery code only once', async () => {
       const { recovery } = await enrol();
       const [code = ''] = recovery;
       expect((await s.login.submitCode(await first(), ` ${code.toUpperCase()} `, BROWSER)).done).to.equal(true);
@@ -241,7 +241,7 @@ describe('access: sessions', () => {
       expect((await account()).totp_recovery).to.have.length(9);
     });
 
-    it('throttles codes by a separate count', async () => {
+    it('throttles codes with a separate counter', async () => {
       const { secret } = await enrol();
       for (let i = 0; i < 6; i++)
         expect(await refused(s.login.submitCode(await first(), '000000', BROWSER))).to.include({ status: 401 });
@@ -250,7 +250,7 @@ describe('access: sessions', () => {
       expect(limited.headers).to.include({ 'retry-after': '1' });
     });
 
-    it('ends a login that takes over five minutes, or during which the account changes', async () => {
+    it('ends a login that takes over five minutes or whose account changes meanwhile', async () => {
       const { secret } = await enrol();
       const slow = await first();
       w.clock.forward(300_000);

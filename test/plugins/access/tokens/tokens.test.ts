@@ -42,7 +42,7 @@ describe('access: tokens', () => {
 
   afterEach(() => s.background.waitUntilIdle());
 
-  it('are found by their full name and by the shown prefix, never by the secret', async () => {
+  it('finds tokens by full secret or by shown prefix', async () => {
     const made = await master();
     await s.tokens.issue({ kind: 'master', name: 'ci 2', scopes: [], created_by: 'admin' });
     const search = createTokenSearch(s.tokens, () => w.clock.iso());
@@ -55,7 +55,7 @@ describe('access: tokens', () => {
     expect(search.role).to.equal('admin');
   });
 
-  it('stores the SHA-256 and never the secret', async () => {
+  it('stores only the SHA-256 of the secret', async () => {
     const { id, token } = await master();
     expect(token).to.match(/^svc_live_[0-9A-Za-z]{43}$/);
     const doc = await w.store.collection<TokenDoc>('access_tokens').get(sha256(token));
@@ -63,7 +63,7 @@ describe('access: tokens', () => {
     expect(JSON.stringify(doc)).not.to.include(token);
   });
 
-  it('is found in a text, also divided by invisible characters', async () => {
+  it('detects a token in text, also split by invisible characters', async () => {
     const { token } = await master();
     for (const mark of ['', '\u200b', '\u200d', '\u00ad', '\u202e', '\ufe0f', '\u{e0041}', '\u0001']) {
       const divided = Array.from(token).join(mark);
@@ -74,7 +74,7 @@ describe('access: tokens', () => {
     expect(await s.liveTokens.hasLiveToken(token.slice(0, -1))).to.equal(false);
   });
 
-  it('is found in full-width letters and across line ends', async () => {
+  it('detects a token in full-width letters and across line breaks', async () => {
     const { token } = await master();
     const at = (base: number, from: string) => (c: string) =>
       String.fromCodePoint(base + c.charCodeAt(0) - from.charCodeAt(0));
@@ -99,7 +99,7 @@ describe('access: tokens', () => {
       expect([await s.liveTokens.hasLiveToken(text), scrubTokens(text)]).to.deep.equal([false, text]);
   });
 
-  it('has a separate prefix for every kind', async () => {
+  it('uses a separate prefix for every kind', async () => {
     const shapes = {
       master: 'svc_live_',
       sub: 'svc_sub_',
@@ -120,14 +120,14 @@ describe('access: tokens', () => {
     }
   });
 
-  it('returns null for an unknown, a malformed and an empty credential', async () => {
+  it('returns null for an unknown, malformed or empty credential', async () => {
     await master();
     for (const secret of [`svc_live_${'a'.repeat(43)}`, 'svc_live_short', 'Bearer x', '', '__proto__']) {
       expect(await s.authenticator.authenticateBearer(secret), secret).to.equal(null);
     }
   });
 
-  it('accepts the shared key, and no empty one', async () => {
+  it('accepts the shared key, and never an empty one', async () => {
     expect(await s.authenticator.authenticateBearer(SHARED_KEY)).to.deep.equal({ kind: 'shared_key' });
     expect(await s.authenticator.authenticateBearer(`${SHARED_KEY} `)).to.equal(null);
     const { AccessAuthenticator } = await import('../../../../plugins/access/sessions/authenticator.js');
@@ -136,7 +136,7 @@ describe('access: tokens', () => {
     expect(await open.authenticateBearer('')).to.equal(null);
   });
 
-  it('checks expiry at every use, including the last millisecond', async () => {
+  it('checks expiry at every use, to the millisecond', async () => {
     const { token } = await master(['watchdog:ping'], { expires_in_seconds: 60 });
     w.clock.forward(59_999);
     expect(await s.authenticator.authenticateBearer(token)).to.include({ kind: 'token' });
@@ -144,7 +144,7 @@ describe('access: tokens', () => {
     expect(await s.authenticator.authenticateBearer(token)).to.equal(null);
   });
 
-  it('revokes sub-tokens with their master, immediately and in another process', async () => {
+  it('revokes sub-tokens with their master immediately, also in another process', async () => {
     const other = await services(w);
     const { id, token } = await master();
     const sub = await provisionToken(s, await principal(s, token), { name: 'agent' });
@@ -157,7 +157,7 @@ describe('access: tokens', () => {
     expect((await s.tokens.find(sub.id))?.revoked_at).to.equal(w.clock.iso());
   });
 
-  it('rejects the sub-token of a deleted master, and one created during the revocation', async () => {
+  it('rejects a sub-token of a deleted master, and one created during the revocation', async () => {
     const first = await master();
     const sub = await provisionToken(s, await principal(s, first.token), { name: 'agent' });
     const parent = await s.tokens.findDoc(first.id);
@@ -175,7 +175,7 @@ describe('access: tokens', () => {
     expect(await s.authenticator.authenticateBearer(sub.token)).to.equal(null);
   });
 
-  it('writes last_used_at at most once a minute, in all processes together', async () => {
+  it('writes last_used_at at most once a minute across all processes', async () => {
     const { id, token } = await master();
     const other = await services(w);
     const used = async (): Promise<string | null | undefined> => {
@@ -210,7 +210,7 @@ describe('access: tokens', () => {
     expect(await used()).to.equal(w.clock.iso());
   });
 
-  it('ends the setup token of an account with its sessions: password, role, disabling, deletion', async () => {
+  it('revokes setup tokens when sessions end: password, role, disabling, deletion', async () => {
     const ends: ((id: string) => Promise<unknown>)[] = [
       (id) => s.accounts.setPassword('system', id, 'another-harbour-lantern'),
       (id) => s.accounts.setRole('system', id, 'member'),
@@ -258,13 +258,13 @@ describe('access: tokens', () => {
       expect(Date.parse(made.expires_at) - w.clock.now()).to.equal(DAY_MS);
     });
 
-    it('treats implied read scopes as the master’s', async () => {
+    it('treats implied read scopes as granted to the master', async () => {
       const { token } = await master();
       const made = await provisionToken(s, await principal(s, token), { name: 'reader', scopes: ['bugtracker:read'] });
       expect(made.scopes).to.deep.equal(['bugtracker:read']);
     });
 
-    it('returns 403 for a scope that the master lacks, 422 for an unregistered one', async () => {
+    it('returns 403 for a scope that the master lacks and 422 for an unregistered scope', async () => {
       const own = await principal(s, (await master()).token);
       expect(await refused(provisionToken(s, own, { name: 'a', scopes: ['license:manage'] }))).to.include({
         status: 403,
@@ -275,20 +275,20 @@ describe('access: tokens', () => {
       expect(unknown.fields).to.have.property('scopes');
     });
 
-    it('limits the lifetime to the master’s', async () => {
+    it('limits the lifetime to that of the master', async () => {
       const { token, expires_at } = await master(['watchdog:ping'], { expires_in_seconds: 3600 });
       const made = await provisionToken(s, await principal(s, token), { name: 'a', expires_in_seconds: 7200 });
       expect(made.expires_at).to.equal(expires_at);
     });
 
-    it('counts a sub-token for its parent in rate limits', async () => {
+    it('charges rate limits of a sub-token to its parent', async () => {
       const { id, token } = await master();
       const own = await principal(s, token);
       expect(own).to.include({ parent_id: null });
       expect(await principal(s, (await provisionToken(s, own, { name: 'a' })).token)).to.include({ parent_id: id });
     });
 
-    it('allows at most 1,000 live sub-tokens, also in parallel, without ended ones', async function () {
+    it('allows at most 1,000 live sub-tokens, also in parallel, ignoring expired ones', async function () {
       const own = await principal(s, (await master()).token);
       const one = () => provisionToken(s, own, { name: 'a', expires_in_seconds: 60 });
       for (let i = 0; i < 990; i++) await one();
@@ -301,7 +301,7 @@ describe('access: tokens', () => {
       expect((await one()).token).to.match(/^svc_sub_/);
     });
 
-    it('403 for every other kind of token', async () => {
+    it('returns 403 for every other kind of token', async () => {
       for (const kind of ['sub', 'watchdog', 'setup', 'intake'] as const) {
         const { token } = await s.tokens.issue({ kind, name: 'x', scopes: SCOPES, source: 'a', created_by: 'x' });
         const error = await refused(provisionToken(s, await principal(s, token), { name: 'a' }));
@@ -310,7 +310,7 @@ describe('access: tokens', () => {
       expect(await refused(provisionToken(s, { kind: 'shared_key' }, { name: 'a' }))).to.include({ status: 403 });
     });
 
-    it('inherits the project, and returns 403 for another and 422 for a missing one', async () => {
+    it('inherits the project, and returns 403 for another and 422 for a missing project', async () => {
       const bound = await principal(s, (await master(['watchdog:ping'], { project: 'shop' })).token);
       const made = await provisionToken(s, bound, { name: 'a' });
       expect(await principal(s, made.token)).to.include({ project: 'shop' });
@@ -327,7 +327,7 @@ describe('access: tokens', () => {
       });
     });
 
-    it('401 when the master was revoked between the check and the call', async () => {
+    it('returns 401 when the master is revoked between authentication and the call', async () => {
       const { id, token } = await master();
       const own = await principal(s, token);
       await s.tokens.revoke(id);
@@ -336,7 +336,7 @@ describe('access: tokens', () => {
   });
 
   describe('master tokens', () => {
-    it('creates a wd_live_ token for a source, which allows only watchdog:ping', async () => {
+    it('creates a wd_live_ token for a source, limited to watchdog:ping', async () => {
       const input = { name: 'web', scopes: ['watchdog:ping'], source: 'web-1', created_by: 'admin' };
       const { token, record } = await s.masters.create('command line', input);
       expect(token).to.match(/^wd_live_/);
@@ -348,7 +348,7 @@ describe('access: tokens', () => {
       expect(error.fields).to.have.property('scopes');
     });
 
-    it('reports every wrong field', async () => {
+    it('reports every invalid field', async () => {
       const error = await refused(
         s.masters.create('system', { name: ' ', scopes: [], expires_in_seconds: 0, source: 'a b', created_by: 'x' }),
       );
@@ -370,7 +370,7 @@ describe('access: tokens', () => {
     });
   });
 
-  it('names a token in the audit log with its prefix, and the other actors', async () => {
+  it('records a token actor in the audit log by its prefix, and names other actors', async () => {
     const { token } = await master();
     const actors = [await principal(s, token), { kind: 'shared_key' }, 'command line', 'system'] as const;
     for (const actor of actors) await s.audit.record(actor, 'thing.done', 'x', { n: 1 });
@@ -388,7 +388,7 @@ describe('access: tokens', () => {
     expect(rest.next).to.equal(null);
   });
 
-  it('deletes sub-tokens that ended long ago, and no master', async () => {
+  it('deletes sub-tokens that ended long ago, but no master tokens', async () => {
     const kept = await master(['watchdog:ping'], { expires_in_seconds: 10 });
     const sub = await s.tokens.issue({ kind: 'sub', name: 's', scopes: [], expires_in_seconds: 10, created_by: 'x' });
     w.clock.forward(60_000);

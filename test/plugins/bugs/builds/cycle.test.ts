@@ -1,6 +1,7 @@
 /**
- * The whole cycle of an item: fixed, shipped by a release, back again or late; and how its severity rises (contract 20,
- * severity, regression, release). The release comes as an event through the kernel, as the update service will send it.
+ * The whole cycle of an item: fixed, shipped by a release, back again or late; and how its severity
+ * rises (contract 20, severity, regression, release). The release comes as an event through the
+ * kernel, as the update service will send it.
  */
 import { fakeAccess } from '../../../support/fake-access.js';
 import { expect } from 'chai';
@@ -18,7 +19,7 @@ import { errorReport, MANAGER, memoryFixture, report, settled, shown, type Fixtu
 
 const HOUR = 3_600_000;
 
-describe('bugs: an item that was fixed', () => {
+describe('bugs: regressions of a fixed item', () => {
   let fixture: Fixture;
   beforeEach(async () => (fixture = await memoryFixture()));
 
@@ -30,7 +31,7 @@ describe('bugs: an item that was fixed', () => {
   const again = (fields: Parameters<typeof errorReport>[0]): Promise<ReportResult> =>
     fixture.bugs.record(errorReport(fields));
 
-  it('(a) with a build: a version at or above it is a regression, one below is late and changes nothing else', async () => {
+  it('treats occurrences at or above the fixed build as a regression and earlier ones as late', async () => {
     const id = await fixed({ status: 'closed', resolved_in_build: '2.10' });
     for (const app_version of ['2.9.99', '2.10-rc.1', '1'])
       expect(await again({ app_version })).to.include({ regression: false });
@@ -56,7 +57,7 @@ describe('bugs: an item that was fixed', () => {
     });
   });
 
-  it('(b) without a build: what occurred over 60 s after the fix, by its time, for any version', async () => {
+  it('without a build, treats occurrences over 60 s after the fix as a regression, for any version', async () => {
     const id = await fixed({ status: 'resolved' });
     const at = Date.parse((await shown(fixture, id)).resolved_at ?? '');
     const iso = (ms: number): string => new Date(at + ms).toISOString();
@@ -67,14 +68,14 @@ describe('bugs: an item that was fixed', () => {
     expect(await again({ occurred_at: iso(60_001), app_version: '0.0.1' })).to.include({ regression: true });
   });
 
-  it('(b) a time in the future is the receive time', async () => {
+  it('without a build, replaces a time in the future by the receive time', async () => {
     await fixed({ status: 'resolved' });
     fixture.clock.advance(30_000);
     const future = new Date(fixture.clock.now() + HOUR).toISOString();
     expect(await again({ occurred_at: future })).to.include({ regression: false });
   });
 
-  it('(b) counts from resolved_at, also where it was closed later', async () => {
+  it('without a build, counts from resolved_at even if the item was closed later', async () => {
     const id = await fixed({ status: 'resolved' });
     fixture.clock.advance(HOUR);
     await fixture.edits.edit(id, MANAGER, { status: 'closed' });
@@ -82,7 +83,7 @@ describe('bugs: an item that was fixed', () => {
     expect(await again({})).to.include({ regression: true });
   });
 
-  it('(c) with a build, and the occurrence names none: counted, late, and no regression', async () => {
+  it('with a build, counts an occurrence without a version as late, not as a regression', async () => {
     const id = await fixed({ status: 'closed', resolved_in_build: '2.0' });
     fixture.clock.advance(HOUR);
     for (const app_version of [null, 'v1.9', 'main-4f2a', ''])
@@ -90,7 +91,7 @@ describe('bugs: an item that was fixed', () => {
     expect(await shown(fixture, id)).to.include({ status: 'closed', late_count: 4, hit_count: 5 });
   });
 
-  it('compares versions by numeric segments in any spelling (property)', () => {
+  it('compares versions by numeric segments in any notation (property)', () => {
     const segments = fc.array(fc.nat({ max: 30 }), { minLength: 1, maxLength: 4 });
     const spell = (parts: number[], zeros: number): string => [...parts, ...Array<number>(zeros).fill(0)].join('.');
     const compare = (a: number[], b: number[]): number => {
@@ -111,7 +112,7 @@ describe('bugs: severity', () => {
   let fixture: Fixture;
   beforeEach(async () => (fixture = await memoryFixture()));
 
-  it('raises the severity with the rolling hour: high at 100, critical at 1,000 with one event, without hits of other hours', async () => {
+  it('escalates by the rolling hour: high at 100, critical at 1,000 with one event', async () => {
     const { id } = await fixture.bugs.record(report({ severity: 'low' }));
     const bump = async (minute: number, n: number): Promise<void> => {
       await fixture.deps.items.change({ id }, { inc: { [`minutes.m${minute}`]: n, hit_count: n } });
@@ -144,7 +145,7 @@ describe('bugs: severity', () => {
     expect(fixture.told.map(({ event }) => event)).to.deep.equal(['bug.created', 'bug.critical']);
   });
 
-  it('stores a higher level that raises no severity, without a revision', async () => {
+  it('stores a higher error level that does not raise severity without a new revision', async () => {
     const first = await fixture.bugs.record(errorReport({ error_level: 'warning', severity: 'critical' }));
     const again = await fixture.bugs.record(errorReport({ error_level: 'fatal', severity: 'critical' }));
     expect(again.item).to.include({ rev: first.item.rev, error_level: 'fatal', severity: 'critical' });
@@ -154,7 +155,7 @@ describe('bugs: severity', () => {
     expect(await shown(fixture, first.id)).to.include({ rev: locked.rev, severity: 'low', severity_locked: true });
   });
 
-  it('a regression raises by one step, never a locked one', async () => {
+  it('raises severity by one step on a regression, unless it is locked', async () => {
     for (const [before, locked, after] of [
       ['low', false, 'medium'],
       ['high', false, 'critical'],
@@ -214,7 +215,7 @@ describe('bugs: release.published', () => {
     return (await api.record(report({ title, resolved_in_build, project }))).id;
   }
 
-  it('closes what its version or its build fixes, in its project alone', async () => {
+  it('closes items fixed by its version or build, in its project only', async () => {
     const byVersion = await waiting('By version', '1.2');
     const byBuild = await waiting('By build', 'nightly-7');
     const later = await waiting('Later', '1.3');
@@ -230,7 +231,7 @@ describe('bugs: release.published', () => {
     expect(await stored(byVersion)).to.include({ status: 'closed' });
   });
 
-  it('what the event missed the job closes', async () => {
+  it('closes items in the background job when the event was missed', async () => {
     const id = await waiting('Missed', '3.1.0');
     // A publish that was cut off between its first write and its second.
     const build: BuildDoc = {
@@ -245,7 +246,7 @@ describe('bugs: release.published', () => {
     await waitUntil('it is closed', async () => (await stored(id))?.status === 'closed');
   });
 
-  it('a call of the update service answers what it closed, and what is withdrawn closes nothing', async () => {
+  it('returns the closed items to the update service, and closes none for a withdrawn release', async () => {
     const fixed = await waiting('Fixed', 'b5');
     expect(await api.recordRelease('alpha', { version: '5.0', build: 'b5' })).to.deep.equal([fixed]);
     expect(await api.listRefs([fixed, 'gone'])).to.deep.equal([(await stored(fixed))?.ref]);
@@ -258,7 +259,7 @@ describe('bugs: release.published', () => {
     expect(await api.recordRelease('alpha', { version: '5.0', build: null })).to.deep.equal([later]);
   });
 
-  it('the same act of publishing, repeated after a crash, answers the same ids, and what the job closed for it', async () => {
+  it('returns the same ids when a publish is repeated after a crash', async () => {
     const [first, second] = [await waiting('First', '6.0'), await waiting('Second', 'b6')];
     const act = { version: '6.0', build: 'b6', publication: 'act-1' };
     expect(await api.recordRelease('alpha', act)).to.deep.equal([first, second]);
@@ -271,7 +272,7 @@ describe('bugs: release.published', () => {
     for (const id of [first, second, raced]) expect(await stored(id)).to.include({ closed_by: 'act-1', rev: 2 });
   });
 
-  it('closes each item once in many concurrent publishes, with one event', async () => {
+  it('closes each item once in many concurrent publishes, with a single event', async () => {
     const ids = await Promise.all(Array.from({ length: 12 }, (_, i) => waiting(`Many ${'abcdefghijkl'[i]}`, '8.0')));
     const acts = await Promise.all(
       Array.from({ length: 6 }, (_, i) =>
@@ -287,7 +288,7 @@ describe('bugs: release.published', () => {
     }
   });
 
-  it('closes by every build name of a version, for every platform', async () => {
+  it('closes items for every build name of a version, on every platform', async () => {
     const [linux, windows] = [await waiting('Linux', 'b7-linux'), await waiting('Windows', 'b7-windows')];
     expect(await api.recordRelease('alpha', { version: '7.0', build: 'b7-linux' })).to.deep.equal([linux]);
     expect(await api.recordRelease('alpha', { version: '7.0', build: 'b7-windows' })).to.deep.equal([windows]);
@@ -299,7 +300,7 @@ describe('bugs: release.published', () => {
       expect(await stored(await waiting(`Withdrawn ${build}`, build))).to.include({ status: 'open' });
   });
 
-  it('closes immediately for a published build, and treats an old installation as late', async () => {
+  it('closes immediately for a published build, and treats older installations as late', async () => {
     expect(await api.recordRelease('alpha', { version: '4.0', build: 'b4' })).to.deep.equal([]);
     const id = await waiting('At once', 'b4');
     expect(await stored(id)).to.include({ status: 'closed', resolved_in_build: 'b4' });

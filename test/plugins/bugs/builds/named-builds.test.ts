@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { codeOf, errorReport, MANAGER, memoryFixture, type Fixture } from '../fixture.js';
 
-describe('bugs: the build of a fix', () => {
+describe('bugs: build that contains the fix', () => {
   let fixture: Fixture;
   let id: string;
   beforeEach(async () => {
@@ -30,7 +30,7 @@ describe('bugs: the build of a fix', () => {
       expect((await fixture.deps.items.get(id))?.status).to.equal('open');
     });
 
-  it('rejects one at or below the first with the error, and warns of one in which it occurred', async () => {
+  it('rejects builds up to the first occurrence, and warns if the error occurred in the given build', async () => {
     for (const old of ['1.2.0', 'v1.2', '1.0']) expect(await codeOf(resolve(old)), old).to.equal('validation_failed');
     const { item, warnings, latest_build } = await resolve('1.4.0');
     expect(item.status).to.equal('resolved');
@@ -39,7 +39,7 @@ describe('bugs: the build of a fix', () => {
     expect(latest_build).to.equal(null);
   });
 
-  it('closes immediately by a published build above the last, and never by one in which it occurred', async () => {
+  it('closes for a published build above the last occurrence, never for one in which it occurred', async () => {
     await fixture.published('1.4.0');
     await fixture.published('1.5.0');
     const seen = await resolve('1.4.0');
@@ -52,7 +52,7 @@ describe('bugs: the build of a fix', () => {
     expect(closed).to.not.have.property('warnings');
   });
 
-  it('closes by the publish itself, for any sightings', async () => {
+  it('closes on the publish itself, regardless of sightings', async () => {
     await resolve('1.4.0');
     expect(await fixture.bugs.recordRelease('alpha', { version: '1.4.0', build: null })).to.deep.equal([id]);
   });

@@ -16,7 +16,7 @@ const commit = (id: string, fields: Partial<BuildCommit> = {}): BuildCommit => (
   ...fields,
 });
 
-describe('bugs: releases on the timeline', () => {
+describe('bugs: releases in the timeline', () => {
   let fixture: Fixture;
   beforeEach(async () => {
     fixture = await memoryFixture();
@@ -25,7 +25,7 @@ describe('bugs: releases on the timeline', () => {
   const keep = (version: string, commits: BuildCommit[]) =>
     fixture.history.save('alpha', version, { range: '1.3.0..HEAD', commits, truncated: false });
 
-  it('returns how long after the first of its publishes a version was seen', async () => {
+  it('returns the time from the first publish of a version to its first occurrence', async () => {
     const published = fixture.clock.iso();
     await fixture.published('1.4.0');
     fixture.clock.advance(5 * MINUTE);
@@ -40,7 +40,7 @@ describe('bugs: releases on the timeline', () => {
     });
   });
 
-  it('returns nothing for a version that was not published, or is withdrawn', async () => {
+  it('returns nothing for a version that is unpublished or withdrawn', async () => {
     await fixture.published('1.4.0');
     const { id } = await fixture.bugs.record(errorReport({ app_version: '1.4.1' }));
     expect((await detail(id)).first_release).to.equal(null);
@@ -49,7 +49,7 @@ describe('bugs: releases on the timeline', () => {
     expect((await detail(other.id)).first_release).to.equal(null);
   });
 
-  it('names the commits of that version, those that touched the failing file first', async () => {
+  it('lists the commits of the version, those that touched the failing file first', async () => {
     await fixture.published('1.4.0');
     await keep('1.4.0', [commit('a', { files: ['README.md'] }), commit('b', { files: ['shop/src/cart.ts'] })]);
     const { id } = await fixture.bugs.record(errorReport({ app_version: '1.4' }));
@@ -65,7 +65,7 @@ describe('bugs: releases on the timeline', () => {
     });
   });
 
-  it('names those of the version in which it came back', async () => {
+  it('lists the commits of the version in which the error reappeared', async () => {
     await fixture.published('1.4.0');
     await fixture.published('1.5.0');
     await keep('1.4.0', [commit('a')]);
@@ -79,7 +79,7 @@ describe('bugs: releases on the timeline', () => {
     expect(suspect_commits.map(({ id: hash }) => hash[0])).to.deep.equal(['b']);
   });
 
-  it('keeps the newest commits, one line of each and no secret', async () => {
+  it('retains the newest commits, one line each, without secrets', async () => {
     const hostile = commit('c', {
       message: `password=hunter2secret ${'x'.repeat(400)}\nsecond`,
       files: Array.from({ length: 300 }, (_, i) => `${i}/${'f'.repeat(500)}`),
@@ -100,7 +100,7 @@ describe('bugs: releases on the timeline', () => {
     expect((await fixture.history.find('alpha', '1.4.0'))?.commits).to.deep.equal([]);
   });
 
-  it('marks the publishes of the charts’ time, each version once', async () => {
+  it('marks each version published in the charts’ time range once', async () => {
     await fixture.published('1.0.0', 'nightly');
     fixture.clock.advance(31 * 24 * 60 * MINUTE);
     await fixture.published('1.4.0', 'b1');
@@ -112,7 +112,7 @@ describe('bugs: releases on the timeline', () => {
     expect(publishes.map(({ version }) => version)).to.deep.equal(['1.5.0', '1.4.0']);
   });
 
-  it('puts a mark where its moment lies among the columns', () => {
+  it('places a mark at its position among the chart columns', () => {
     const now = Date.parse('2026-11-25T12:30:00.000Z');
     const at = (iso: string) =>
       buildPublishMarks([{ version: '1', published_at: iso }], now, { unit: 60 * MINUTE, length: 24 });

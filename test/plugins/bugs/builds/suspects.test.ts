@@ -15,7 +15,7 @@ const order = (commits: readonly BuildCommit[], paths: readonly string[]): [stri
   rankSuspectCommits(commits, paths).map(({ id, touched }) => [id, touched]);
 
 describe('bugs: suspect commits', () => {
-  it('come by the place of their file in the trace, then newest first, and the others after them', () => {
+  it('are ordered by position of their file in the trace, then newest first, then all others', () => {
     const commits = [
       commit('docs', 'README.md'),
       commit('caller', 'web/src/shop.js'),
@@ -39,20 +39,20 @@ describe('bugs: suspect commits', () => {
     ['Windows', String.raw`   at Shop.Cart.Total() in C:\build\Shop\Cart.cs:line 42`, 'Shop/Cart.cs'],
     ['Go', 'panic: x\n\tmain.total()\n\t/src/shop/cart.go:9 +0x1d', 'shop/cart.go'],
   ] as const)
-    it(`are found by a trace of ${what}`, () => {
+    it(`are found for a trace of ${what}`, () => {
       expect(order([commit('other', 'x/y.z'), commit('it', file)], listTracePaths(null, trace))[0]).to.deep.equal([
         'it',
         file,
       ]);
     });
 
-  it('are not taken for a file of the same name in another folder', () => {
+  it('are not matched by a file of the same name in another folder', () => {
     expect(order([commit('it', 'admin/index.js')], listTracePaths('shop/index.js', null))).to.deep.equal([
       ['it', null],
     ]);
   });
 
-  it('take a hostile trace in linear time', () => {
+  it('are found in linear time for a hostile trace', () => {
     expectLinear(() => {
       for (const piece of ['.', ':', 'a.', 'a:1:', '/', '\\', ':1', '('])
         listTracePaths(piece.repeat(9_999), piece.repeat(99_999));

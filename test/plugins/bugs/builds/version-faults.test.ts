@@ -45,7 +45,7 @@ for (const engine of ENGINES) {
       address,
     });
 
-    it('counts a new group by a token immediately, for its version in any spelling only, in its project', async () => {
+    it('counts a new group of a token immediately, for its version in any notation, in its project', async () => {
       await send(group());
       await send(group({ app_version: '1.2.0' }));
       await send(group({ app_version: '1.2.1' }));
@@ -60,7 +60,7 @@ for (const engine of ENGINES) {
       expect(counted).to.have.members([...Array<string>(4).fill('alpha 1.2'), 'alpha 1.2.1', 'beta 1.2']);
     });
 
-    it('does not count further occurrences of a group, of any version', async () => {
+    it('does not count further occurrences of a group in any version', async () => {
       const one = group();
       for (const app_version of ['1.2', '1.3', '1.2', null]) await send({ ...one, app_version });
       expect(await count()).to.equal(1);
@@ -68,7 +68,7 @@ for (const engine of ENGINES) {
       expect(counted).to.deep.equal(['alpha 1.2']);
     });
 
-    it('counts reports of intake keys from the required number of networks: /24 and /48', async () => {
+    it('counts intake-key reports from the required number of networks: /24 and /48', async () => {
       const one = group();
       for (const address of ['2001:db8:1:2::a', '2001:db8:1:3::a', '2001:db8:1:ffff:ffff::b'])
         await send(stranger(address, one));
@@ -89,7 +89,7 @@ for (const engine of ENGINES) {
       expect(await count(), 'nine reports').to.equal(0);
     });
 
-    it('notes 50 networks of a fault and no more', async () => {
+    it('stores at most 50 networks per fault', async () => {
       const one = group();
       let id = '';
       for (let i = 0; i < 60; i++) ({ id } = await send(stranger(`10.${i}.0.1`, one)));
@@ -99,14 +99,14 @@ for (const engine of ENGINES) {
       expect(await count()).to.equal(1);
     });
 
-    it('a token confirms what a key reported', async () => {
+    it('counts a fault reported by a key when a token confirms it', async () => {
       const one = group();
       await send(stranger('192.0.2.1', one));
       await send(one);
       expect(await count()).to.equal(1);
     });
 
-    it('counts a regression for the version that brought it back, after a second sender again', async () => {
+    it('counts a regression for the version that reintroduced it, after a second sender again', async () => {
       const one = group({ app_version: '1.0' });
       const { id } = await send(one);
       const fixIn = (resolved_in_build: string) =>
@@ -122,7 +122,7 @@ for (const engine of ENGINES) {
       expect([...new Set(counted)]).to.deep.equal(['alpha 1', 'alpha 1.2', 'alpha 1.3']);
     });
 
-    it('counts within the window alone: since when it counts, not since when it was seen', async () => {
+    it('counts faults confirmed within the window, even if first seen before it', async () => {
       const one = group();
       await send(stranger('192.0.2.1', one));
       await send(group());
@@ -133,7 +133,7 @@ for (const engine of ENGINES) {
       expect(await count()).to.equal(1);
     });
 
-    it('muted groups and duplicates do not count', async () => {
+    it('ignores muted groups and duplicates', async () => {
       await send(group({ muted_by: { rule_id: 'r', reason: 'noise' } }));
       const kept = await send(group());
       const merged = await send(group());
@@ -141,7 +141,7 @@ for (const engine of ENGINES) {
       expect(await count()).to.equal(1);
     });
 
-    it('of many processes each notes its networks, none is lost, and no address is stored in clear', async () => {
+    it('records networks from many processes without loss and never as plain addresses', async () => {
       const one = group();
       const others = [process_(fixture.store), process_(fixture.store), process_(fixture.store)];
       const { id } = await send(stranger('192.0.2.1', one));

@@ -1,4 +1,7 @@
-/** Leases on a machine whose clock is put forward and back (contract 95, a bad day). The monotonic clock goes on. */
+/**
+ * Leases on a machine whose clock is put forward and back (contract 95, a bad day). The monotonic
+ * clock goes on.
+ */
 import { expect } from 'chai';
 import type { BugCaller } from '../../../../plugins/bugs/caller.js';
 import type { GrantedLease } from '../../../../plugins/bugs/claims/leases.js';
@@ -12,7 +15,7 @@ const YEAR_MS = 365 * DAY_MS;
 const STEPS = { 'an hour back': -HOUR_MS, 'a year back': -YEAR_MS, 'an hour ahead': HOUR_MS, 'a year ahead': YEAR_MS };
 
 for (const engine of ENGINES) {
-  describe(`bugs on ${engine.name}: leases and a clock that steps`, () => {
+  describe(`bugs on ${engine.name}: leases when the clock steps`, () => {
     let opened: OpenedStore;
     let clock: ManualClock;
     let first: Fixture;
@@ -56,7 +59,7 @@ for (const engine of ENGINES) {
       Date.parse((await shown(by, id)).claim?.expires_at ?? '') - by.clock.now();
 
     for (const [name, ms] of Object.entries(STEPS)) {
-      it(`of ${name}: a lease lasts as long as before, and shows its end`, async () => {
+      it(`clock step of ${name}: preserves the duration of a lease and shows its end`, async () => {
         const { lease } = await claim(1_800);
         clock.advance(10 * MINUTE_MS);
         step(ms);
@@ -70,7 +73,7 @@ for (const engine of ENGINES) {
         await expectFree();
       });
 
-      it(`of ${name}: one that is made, or renewed, after it has its own length`, async () => {
+      it(`clock step of ${name}: gives a lease created or renewed afterwards its full duration`, async () => {
         const { lease } = await claim(60);
         step(ms);
         const { claim_token } = lease;
@@ -85,7 +88,7 @@ for (const engine of ENGINES) {
         expect((await shown(first, id)).status).to.equal('open');
       });
 
-      it(`of ${name}: 24 hours in all are 24 hours`, async () => {
+      it(`clock step of ${name}: limits a lease to 24 hours in total`, async () => {
         const { lease } = await claim(14_400);
         const { claim_token } = lease;
         step(ms);
@@ -96,7 +99,7 @@ for (const engine of ENGINES) {
         expect(await codeOf(first.leases.renew(id, MANAGER, { claim_token }))).to.equal('lease_limit');
       });
 
-      it(`of ${name}: every process of the machine sees the same, also one that starts after it`, async () => {
+      it(`clock step of ${name}: applies to all processes of the machine, also later ones`, async () => {
         const second = process();
         await looksOnce(second);
         await claim(1_800);
@@ -110,7 +113,7 @@ for (const engine of ENGINES) {
         await expectFree(second);
       });
 
-      it(`of ${name} on one machine ends no lease that another one gave before its time`, async () => {
+      it(`clock step of ${name} on one machine: ends no lease granted by another machine early`, async () => {
         const there = new ManualClock(clock.now());
         const other = process(there);
         // The store has more than one process, as an embedded store never has.
@@ -135,7 +138,7 @@ for (const engine of ENGINES) {
       expect((await shown(by, id)).status).to.equal('open');
     }
 
-    it('two steps, there and back, leave a lease where it was', async () => {
+    it('two opposite steps leave a lease unchanged', async () => {
       await claim(600);
       step(HOUR_MS);
       await expectHeld();
@@ -145,7 +148,7 @@ for (const engine of ENGINES) {
       await expectFree();
     });
 
-    it('what a machine wrote whose clock was a year ahead is brought to where it can be', async () => {
+    it('shortens a lease written by a machine whose clock was a year ahead', async () => {
       await claim(1_800, process(new ManualClock(clock.now() + YEAR_MS)));
       const later = process();
       await later.jobs.sweep();

@@ -1,4 +1,7 @@
-/** Very many leases that run out at once: no request waits for all of them, and nothing of them is lost. */
+/**
+ * Very many leases that run out at once: no request waits for all of them, and nothing of them is
+ * lost.
+ */
 import { expect } from 'chai';
 import { MAX_EXPIRY_BATCH_SIZE } from '../../../../plugins/bugs/claims/lease-expiry.js';
 import type { BugCaller } from '../../../../plugins/bugs/caller.js';
@@ -74,7 +77,7 @@ describe('bugs: thousands of leases that expire simultaneously', function () {
     fixture.clock.advance(61_000);
   });
 
-  it('a list and a claim write one batch, for any number of expired leases, and show no expired lease', async () => {
+  it('a list and a claim write one batch for any number of expired leases, and show none of them', async () => {
     writes.most = MAX_EXPIRY_BATCH_SIZE;
     const list = listed(await fixture.lists.list(MANAGER, { limit: 200 }));
     expect(writes.n).to.equal(MAX_EXPIRY_BATCH_SIZE);
@@ -88,7 +91,7 @@ describe('bugs: thousands of leases that expire simultaneously', function () {
     await fixture.jobs.sweep();
   });
 
-  it('a claim that only an item of the rest fits gets it, though the rest has not been written', async () => {
+  it('grants a claim on an expired item whose expiry has not been written yet', async () => {
     writes.most = MAX_EXPIRY_BATCH_SIZE;
     expect(await shown(fixture, last)).to.include({ status: 'open', claim: null });
     const granted = await fixture.nextItem.reserveNext(OTHER, {}, { target_agent: 'other' });
@@ -99,7 +102,7 @@ describe('bugs: thousands of leases that expire simultaneously', function () {
     await fixture.jobs.sweep();
   });
 
-  it('all of them are open in the end, each with its entry in the history', async () => {
+  it('reopens all items eventually, each with a history entry', async () => {
     await fixture.lists.list(MANAGER, { limit: 1 });
     await fixture.jobs.sweep();
     await fixture.jobs.stop();

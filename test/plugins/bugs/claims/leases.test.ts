@@ -42,7 +42,7 @@ describe('bugs: leases', () => {
   const claim = (caller = MANAGER, request = {}) =>
     fixture.leases.claim(id, caller, { agent: caller.name, ...request });
 
-  it('grants 1,800 s by default, and stores no token', async () => {
+  it('grants 1,800 s by default and stores no plain token', async () => {
     const { item, lease } = await claim();
     expect(lease.lease_seconds).to.equal(1800);
     expect(Date.parse(lease.expires_at) - fixture.clock.now()).to.equal(1_800_000);
@@ -51,14 +51,14 @@ describe('bugs: leases', () => {
     expect(JSON.stringify(await fixture.deps.items.get(id))).to.not.include(lease.claim_token);
   });
 
-  it('rejects a claim under a live lease of another and names its holder', async () => {
+  it('rejects a claim under another’s live lease and names its holder', async () => {
     const { lease } = await claim();
     const error = await refusal(claim(OTHER));
     expect(error.code).to.equal('already_claimed');
     expect(error.extra).to.deep.equal({ claim: { agent: 'manager', expires_at: lease.expires_at, yours: false } });
   });
 
-  it('gives the same credential and agent its lease back with a new token; the old one is dead', async () => {
+  it('returns a new token to the same credential and agent, and invalidates the old one', async () => {
     const first = await claim();
     const second = await claim();
     expect(second.item.claim_count).to.equal(1);
@@ -70,7 +70,7 @@ describe('bugs: leases', () => {
     expect(await codeOf(claim(MANAGER, { agent: 'someone else' }))).to.equal('already_claimed');
   });
 
-  it('renews from now, and ends 24 hours after the claim', async () => {
+  it('renews from the current time, up to 24 hours after the claim', async () => {
     let { lease } = await claim(MANAGER, { lease_seconds: 14_400 });
     const claimed = fixture.clock.now();
     for (let h = 3; h <= 21; h += 3) {
@@ -85,7 +85,7 @@ describe('bugs: leases', () => {
     expect((await claim()).item.claim_count).to.equal(2);
   });
 
-  it('sees an expired lease as gone before anything wrote it', async () => {
+  it('treats a lease as expired before the expiry is written', async () => {
     const { lease } = await claim();
     fixture.clock.advance(1_800_000);
     expect(await shown(fixture, id)).to.include({ status: 'open', claim: null });
@@ -98,7 +98,7 @@ describe('bugs: leases', () => {
     expect((await claim(OTHER)).item).to.include({ status: 'in_progress', claim_count: 2 });
   });
 
-  it('records expired leases, so that a delta query returns them', async () => {
+  it('records expired leases so that a delta query returns the items', async () => {
     await claim();
     fixture.clock.advance(1_800_001);
     const since = fixture.clock.iso();
@@ -108,7 +108,7 @@ describe('bugs: leases', () => {
     expect(listed(answer).map(({ status }) => status)).to.deep.equal(['open']);
   });
 
-  it('a process that has just looked sees what runs out of another one’s, to the moment', async () => {
+  it('detects the expiry of another process’s lease on time, right after a previous check', async () => {
     const other = fixtureOn(fixture.store);
     const open = async (): Promise<number> => listed(await other.lists.list(MANAGER, { status: ['open'] })).length;
     const advance = (ms: number): void => [fixture, other].forEach(({ clock }) => clock.advance(ms));
@@ -130,7 +130,7 @@ describe('bugs: leases', () => {
     await settled(other);
   });
 
-  it('hands out an item five times without result, then sets needs_info', async () => {
+  it('hands out an item five times without a result, then sets needs_info', async () => {
     for (let i = 1; i <= 5; i++) {
       const granted = await fixture.nextItem.reserveNext(MANAGER, { lease_seconds: 60 }, {});
       expect(granted.item?.claim_count).to.equal(i);
@@ -142,7 +142,7 @@ describe('bugs: leases', () => {
     expect((await fixture.nextItem.reserveNext(MANAGER, {}, {})).item?.id).to.equal(id);
   });
 
-  it('renews with any write by the holder', async () => {
+  it('renews the lease on any write by the holder', async () => {
     const { lease } = await claim(MANAGER, { lease_seconds: 600 });
     fixture.clock.advance(500_000);
     const item = await fixture.edits.edit(id, MANAGER, { title: 'New', claim_token: lease.claim_token });
@@ -152,7 +152,7 @@ describe('bugs: leases', () => {
     expect(Date.parse((await shown(fixture, id)).claim?.expires_at ?? '')).to.equal(fixture.clock.now() + 600_000);
   });
 
-  it('denies writes of others under a live lease, unless forced with a reason', async () => {
+  it('denies writes by others under a live lease, unless forced with a reason', async () => {
     await claim();
     expect(await codeOf(fixture.edits.edit(id, OTHER, { title: 'x' }))).to.equal('already_claimed');
     expect(await codeOf(fixture.edits.edit(id, OTHER, { title: 'x', claim_token: 'wrong' }))).to.equal('lease_lost');
@@ -163,7 +163,7 @@ describe('bugs: leases', () => {
     expect((await shown(fixture, id)).status).to.equal('in_progress');
   });
 
-  it('rejects a token where the item is not claimed', async () => {
+  it('rejects a claim token for an item that is not claimed', async () => {
     expect(await codeOf(fixture.edits.edit(id, MANAGER, { title: 'x', claim_token: 'stale' }))).to.equal('lease_lost');
     expect(await codeOf(fixture.comments.add(id, MANAGER, { body: 'hi', claim_token: 'stale' }))).to.equal(
       'lease_lost',
@@ -171,7 +171,7 @@ describe('bugs: leases', () => {
     expect(await fixture.deps.comments.count()).to.equal(0);
   });
 
-  it('orders by severity, then regressions, then age; skips muted and other agents’ items', async () => {
+  it('orders by severity, regressions, then age, and skips muted and other agents’ items', async () => {
     const make = async (title: string, fields: object) => (await fixture.bugs.record(report({ title, ...fields }))).id;
     await fixture.edits.edit(id, MANAGER, { status: 'wont_fix', reason: 'out of the way' });
     const low = await make('low', { severity: 'low' });
@@ -194,7 +194,7 @@ describe('bugs: leases', () => {
     expect((await fixture.nextItem.reserveNext(MANAGER, { agent: 'b' }, {})).item?.id).to.equal(mine);
   });
 
-  it('narrows by filters and by the token’s project', async () => {
+  it('applies filters and the token’s project', async () => {
     const other = (await fixture.bugs.record(report({ project: 'beta', tags: ['ui'] }))).id;
     const bound: BugCaller = { ...MANAGER, project: 'beta' };
     const granted = await fixture.nextItem.reserveNext(bound, {}, toCallerFilter(bound, {}));
@@ -210,7 +210,7 @@ describe('bugs: leases', () => {
 
 for (const engine of STORES) {
   describe(`bugs: parallel claims on ${engine.name}`, function () {
-    it('64 parallel action=next of two processes over 40 items: 40 winners, each item once', async () => {
+    it('64 parallel action=next calls of two processes claim 40 items once each', async () => {
       const { store, close } = await engine.open();
       const clock = new ManualClock();
       const both = [fixtureOn(store, clock), fixtureOn(store, clock)] as const;
@@ -236,7 +236,7 @@ for (const engine of STORES) {
     for (const by of ['next', 'claim'] as const) {
       for (const together of [true, false]) {
         const way = together ? 'in the way of the store' : 'without transactions';
-        it(`a process that dies in a ${by} leaves item and history entry, or neither, ${way}`, async () => {
+        it(`a process that dies in a ${by} leaves both item and history entry, or neither, ${way}`, async () => {
           for (const late of [false, true]) {
             for (let n = 1, died = true; died; n++) {
               const { store, close } = await engine.open();
@@ -272,7 +272,7 @@ for (const engine of STORES) {
       }
     }
 
-    it('a claim is one write, by its id where the store has transactions', async () => {
+    it('a claim is a single write, by id when the store supports transactions', async () => {
       const { store, close } = await engine.open();
       try {
         const fixture = fixtureOn(store);
@@ -324,7 +324,7 @@ for (const engine of STORES) {
       }
     });
 
-    it('16 parallel claims of one item: one winner', async () => {
+    it('16 parallel claims of an item succeed exactly once', async () => {
       const { store, close } = await engine.open();
       const fixture = fixtureOn(store);
       try {

@@ -1,4 +1,7 @@
-/** Giving an item back, and what a 409 about a lease says (contract 20, leases and next). Over HTTP, on every engine. */
+/**
+ * Giving an item back, and what a 409 about a lease says (contract 20, leases and next). Over HTTP,
+ * on every engine.
+ */
 import { expect } from 'chai';
 import { httpOf, MANAGE, OTHER, type AskFreely } from '../http.js';
 import { ENGINES, report, settled, fixtureOn, type Fixture } from '../fixture.js';
@@ -37,7 +40,7 @@ for (const engine of ENGINES) {
     const release = (ref: string, claim_token: string, more: object = {}) =>
       ask('POST', `/bugs/${ref}/release`, { claim_token, ...more });
 
-    it('skips the item for 24 hours for the agent that released it only', async () => {
+    it('skips the item for 24 hours only for the agent that released it', async () => {
       const forged = await make('Forged', 'critical');
       const real = await make('Real');
       const first = await next();
@@ -56,7 +59,7 @@ for (const engine of ENGINES) {
       expect((await next())?.ref).to.equal(forged);
     });
 
-    it('gives an item that is blocked back to its holder when the blocker is finished', async () => {
+    it('returns a blocked item to its holder when the blocker is finished', async () => {
       const blocked = await make('Blocked', 'critical');
       const blocker = await make('Blocker');
       const first = await next('a', MANAGE, '&severity=critical');
@@ -72,7 +75,7 @@ for (const engine of ENGINES) {
       expect((await next('a'))?.ref).to.equal(blocked);
     });
 
-    it('skips an item that is assigned to a user, unless requested', async () => {
+    it('skips an item assigned to a user, unless requested explicitly', async () => {
       const taken = await make('Taken', 'critical');
       const free = await make('Free');
       await ask('PATCH', `/bugs/${taken}`, { assignee: 'alice' });
@@ -88,7 +91,7 @@ for (const engine of ENGINES) {
       expect((await next('b', MANAGE, '&assignee=alice'))?.ref).to.equal(taken);
     });
 
-    it('keeps the reason, and the comment with the change or not at all', async () => {
+    it('stores the reason and the comment atomically with the change', async () => {
       const ref = await make('A');
       const held = await next();
       const lost = await release(ref, 'x'.repeat(43), { comment: 'never stored' });
@@ -107,7 +110,7 @@ for (const engine of ENGINES) {
       expect([long.status, errorOf(long.body).code]).to.deep.equal([422, 'validation_failed']);
     });
 
-    it('sets needs_info after three releases without a change of status', async () => {
+    it('sets needs_info after three releases without a status change', async () => {
       const ref = await make('A');
       const status = async (): Promise<unknown> =>
         ((await ask('GET', `/bugs/${ref}`)).body['item'] as { status: string }).status;
@@ -123,7 +126,7 @@ for (const engine of ENGINES) {
       expect(await status()).to.equal('open');
     });
 
-    it('begins to count again when the status changes in between', async () => {
+    it('restarts the count when the status changes in between', async () => {
       const ref = await make('A');
       for (const agent of ['a', 'b']) await release(ref, (await next(agent))?.token ?? '');
       await ask('PATCH', `/bugs/${ref}`, { status: 'resolved' });
@@ -132,7 +135,7 @@ for (const engine of ENGINES) {
       expect(((await ask('GET', `/bugs/${ref}`)).body['item'] as { status: string }).status).to.equal('open');
     });
 
-    it('returns why a token is dead, and who holds the item', async () => {
+    it('returns why a token is invalid and who holds the item', async () => {
       const why = async (ref: string, claim_token: string): Promise<(string | boolean | undefined)[]> => {
         const { body } = await ask('POST', `/bugs/${ref}/renew`, { claim_token });
         const { code, why: reason, claim } = errorOf(body);
@@ -175,7 +178,7 @@ for (const engine of ENGINES) {
       expect(await why(forced, 'x'.repeat(43))).to.deep.equal(['unknown', undefined]);
     });
 
-    it('reports that a live lease is one’s own', async () => {
+    it('reports that the live lease belongs to the caller', async () => {
       const ref = await make('A');
       await ask('POST', `/bugs/${ref}/claim`, { agent: 'a' });
       const refusal = async (method: string, path: string, body: object, bearer = MANAGE): Promise<unknown> => {

@@ -1,4 +1,7 @@
-/** What two agents and a person are told of each other's work on one queue (contract 20, leases and hold). */
+/**
+ * What two agents and a person are told of each other's work on one queue (contract 20, leases and
+ * hold).
+ */
 import { expect } from 'chai';
 import { ServiceError } from '../../../../kernel/errors.js';
 import type { BugCaller } from '../../../../plugins/bugs/caller.js';
@@ -22,7 +25,7 @@ async function refused(run: Promise<unknown>): Promise<{ code: string } & Record
 }
 
 for (const { name, open } of ENGINES)
-  describe(`bugs: agents and a person on ${name}`, function () {
+  describe(`bugs: agents and a user on ${name}`, function () {
     let fixture: Fixture;
     useStore({ name, open }, (store) => (fixture = fixtureOn(store)), { end: () => settled(fixture), once: true });
 
@@ -31,7 +34,7 @@ for (const { name, open } of ENGINES)
       (await fixture.bugs.record(report({ title: `Item ${'x'.repeat(++items)}`, ...fields }))).id;
     const claim = (id: string, caller = ONE): Promise<ClaimResult> => fixture.leases.claim(id, caller, {});
 
-    it('stores the holder’s note on its progress with a renewal', async () => {
+    it('stores the holder’s progress note on renewal', async () => {
       const id = await made();
       const { claim_token } = (await claim(id)).lease;
       await fixture.leases.renew(id, ONE, { claim_token, note: ' The total is rounded twice ', tokens: 2450 });
@@ -47,7 +50,7 @@ for (const { name, open } of ENGINES)
       expect((await claim(id, TWO)).item.claim).to.not.have.any.keys('note', 'tokens');
     });
 
-    it('names the requester of a feature', async () => {
+    it('returns the requester of a feature', async () => {
       const id = await made({ type: 'feature', reporter: 'Ada' });
       expect((await fixture.lists.getDetail(id, MANAGER)).requester).to.equal('Ada');
       const { item } = await claim(id);
@@ -55,7 +58,7 @@ for (const { name, open } of ENGINES)
       expect((await fixture.lists.getDetail(await made(), MANAGER)).requester).to.equal(null);
     });
 
-    it('stops a resolve over a user’s unread comment once', async () => {
+    it('rejects a resolve once when a user’s comment is unread', async () => {
       const id = await made();
       const { claim_token } = (await claim(id)).lease;
       await fixture.comments.add(id, ADA, { body: 'Please keep the old format.' });
@@ -74,7 +77,7 @@ for (const { name, open } of ENGINES)
       await fixture.edits.edit(other, ONE, { status: 'resolved', claim_token: lease.claim_token });
     });
 
-    it('returns merges into and splits from its item to the holder', async () => {
+    it('reports merges into and splits from an item to its holder', async () => {
       const [id, other] = [await made(), await made()];
       const { claim_token } = (await claim(id)).lease;
       const told = async (): Promise<unknown[]> =>
@@ -89,7 +92,7 @@ for (const { name, open } of ENGINES)
       expect(await told()).to.deep.equal([]);
     });
 
-    it('keeps news that another agent of the same token may have read, and stops no one twice for it', async () => {
+    it('retains news for agents that share a token, and rejects a resolve only once for it', async () => {
       const shared = { ...ONE, id: 'tok-shared', name: 'shared' };
       const [mine, other] = [await made(), await made()];
       const { lease } = await fixture.leases.claim(mine, shared, { agent: 'first' });
@@ -117,7 +120,7 @@ for (const { name, open } of ENGINES)
       expect(resolved.news?.[0]).to.include({ body: 'Please.' });
     });
 
-    it('counts what waits, and why', async () => {
+    it('counts waiting items by reason', async () => {
       const tags = ['waiting'];
       const filter = { tags: { has: 'waiting' } } as const;
       const [mine, reserved] = [await made({ tags }), await made({ tags })];
@@ -139,7 +142,7 @@ for (const { name, open } of ENGINES)
       });
     });
 
-    it('waits for an item for the requested time, and claims the first', async () => {
+    it('waits for an item for the requested time and claims the first available', async () => {
       const filter = { tags: { has: 'later' } } as const;
       const waiting = fixture.nextItem.reserveNext(ONE, { wait_seconds: 25 }, filter);
       const id = await made({ tags: ['later'] });
@@ -154,7 +157,7 @@ for (const { name, open } of ENGINES)
       expect((await left).item).to.equal(null);
     });
 
-    it('allows max_claims per credential and agent, also concurrently, without ended ones', async () => {
+    it('allows max_claims live leases per credential and agent, also concurrently', async () => {
       const filter = { tags: { has: 'quota' } } as const;
       for (let i = 0; i < 6; i++) await made({ tags: ['quota'] });
       const before = fixture.deps.config.max_claims;
@@ -176,7 +179,7 @@ for (const { name, open } of ENGINES)
       }
     });
 
-    it('lets several processes together hold at most max_claims, however they share them', async () => {
+    it('enforces max_claims across processes, for any distribution', async () => {
       const filter = { tags: { has: 'shared' } } as const;
       for (let i = 0; i < 40; i++) await made({ tags: ['shared'] });
       const caller = { ...ONE, id: 'tok-many' };
@@ -210,7 +213,7 @@ for (const { name, open } of ENGINES)
       for (const one of processes) await settled(one);
     });
 
-    it('gives concurrent claims the free slots, and rejects none without an item', async () => {
+    it('grants concurrent claims the free slots, and rejects no call when there is no item', async () => {
       const filter = { tags: { has: 'places' } } as const;
       for (let i = 0; i < 8; i++) await made({ tags: ['places'] });
       const before = fixture.deps.config.max_claims;
@@ -239,7 +242,7 @@ for (const { name, open } of ENGINES)
       expect(await fixture.edits.edit(id, ONE, { severity: 'low', claim_token })).to.include({ severity_locked: true });
     });
 
-    it('changes bug and feature into each other, and leaves errors what they are', async () => {
+    it('converts between bug and feature, but never converts errors', async () => {
       const id = await made();
       expect((await fixture.edits.edit(id, ONE, { type: 'feature' })).type).to.equal('feature');
       expect((await fixture.edits.edit(id, ONE, { type: 'bug' })).type).to.equal('bug');

@@ -1,6 +1,6 @@
 /**
- * The history entries of a new item and of a fetch wait in the item, and are in the history whenever that is read (contract 20,
- * leases).
+ * The history entries of a new item and of a fetch wait in the item, and are in the history
+ * whenever that is read (contract 20, leases).
  */
 import { expect } from 'chai';
 import { ChangeSet, listPendingEntries } from '../../../../plugins/bugs/item/change-set.js';
@@ -21,7 +21,7 @@ interface Shown {
 for (const engine of STORES) {
   for (const together of [true, false]) {
     const way = together ? 'in the way of the store' : 'without transactions';
-    describe(`bugs: the history of what was fetched, on ${engine.name}, ${way}`, () => {
+    describe(`bugs: history of claimed items on ${engine.name}, ${way}`, () => {
       let store: DocumentStore;
       let close: () => Promise<void>;
       let fixture: Fixture;
@@ -53,7 +53,7 @@ for (const engine of STORES) {
         await close();
       });
 
-      it('returns its author and time, the same each time', async () => {
+      it('returns the same author and time for a creation at every read', async () => {
         const at = fixture.clock.iso();
         const made = await fixture.bugs.record(report({ title: 'another', reporter: 'Ada' }));
         ({ id } = made);
@@ -69,7 +69,7 @@ for (const engine of STORES) {
         expect(await fixture.deps.items.get(id)).to.not.have.property('made_by');
       });
 
-      it('has what was made in it by its first change, whether it was read meanwhile or not', async () => {
+      it('stores pending entries with the first change, whether the history was read before or not', async () => {
         for (const [title, read] of [
           ['one', false],
           ['two', true],
@@ -86,13 +86,13 @@ for (const engine of STORES) {
         }
       });
 
-      it('goes with an item that is deleted', async () => {
+      it('removes the history of a deleted item', async () => {
         await fixture.deps.items.remove({ id });
         expect(await actions()).to.deep.equal([]);
         expect(await stored()).to.equal(0);
       });
 
-      it('returns who fetched it, and when, the same each time', async () => {
+      it('returns the same claimant and time at every read', async () => {
         const at = fixture.clock.iso();
         await fetched();
         fixture.clock.advance(1_000);
@@ -104,7 +104,7 @@ for (const engine of STORES) {
         expect(await fixture.deps.items.get(id)).to.not.have.property('noted');
       });
 
-      it('is read by pages', async () => {
+      it('supports paging', async () => {
         await fetched();
         const page = await fixture.parts.listPart(id, 'activity', { limit: 1, include_total: true });
         expect((page.items as Shown[]).map(({ action }) => action)).to.deep.equal(['claimed']);
@@ -113,7 +113,7 @@ for (const engine of STORES) {
         expect(rest.map(({ action }) => action)).to.deep.equal(['created']);
       });
 
-      it('stays in order with what follows, whether it was read meanwhile or not', async () => {
+      it('preserves the order of entries, whether the history was read in between or not', async () => {
         for (const read of [false, true]) {
           const token = await fetched();
           if (read) await historyOf(fixture);
@@ -125,7 +125,7 @@ for (const engine of STORES) {
         expect(await fixture.deps.items.get(id)).to.not.have.property('noted');
       });
 
-      it('stays when the lease runs out, and when a report reopens or counts', async () => {
+      it('retains the entry when the lease expires and when a report reopens or counts', async () => {
         await fetched();
         fixture.clock.advance(1_000);
         await fixture.bugs.record(report());
@@ -140,7 +140,7 @@ for (const engine of STORES) {
         expect(await actions()).to.deep.equal(['status', 'claimed', 'status', 'claimed', 'created']);
       });
 
-      it('stays when a report is counted for a process that died', async () => {
+      it('retains the entry when a report of a dead process is counted', async () => {
         const token = await fetched();
         fixture.clock.advance(1_000);
         const again = report({ client_ref: 'once' });
@@ -157,7 +157,7 @@ for (const engine of STORES) {
         expect(await fixture.deps.items.get(id)).to.include({ hit_count: 2 });
       });
 
-      it('is there once where somebody has brought it into the history and left it in the item', async () => {
+      it('shows an entry once when it is in both the history and the item', async () => {
         const token = await fetched();
         fixture.clock.advance(1_000);
         const item = await fixture.deps.items.get(id);
@@ -172,7 +172,7 @@ for (const engine of STORES) {
         expect(await fixture.deps.items.get(id)).to.not.have.property('noted');
       });
 
-      it('is there once, however many read it and change the item at a time', async () => {
+      it('shows an entry once under concurrent reads and changes', async () => {
         const token = await fetched();
         const other = fixtureAt(store, fixture.clock);
         await Promise.all([
@@ -189,7 +189,7 @@ for (const engine of STORES) {
         expect(all.map(({ action }) => action)).to.deep.equal(expected);
       });
 
-      it('is there once when the process dies while it is read', async () => {
+      it('shows an entry once when the process dies during a read', async () => {
         for (const late of [false, true]) {
           for (let n = 1, died = true; died; n++) {
             const opened = await engine.open();
@@ -214,7 +214,7 @@ for (const engine of STORES) {
         }
       });
 
-      it('is whole while the disk is full', async () => {
+      it('returns the complete history while the disk is full', async () => {
         await fetched();
         const full = Object.create(store) as DocumentStore;
         const refuse = (): Promise<never> => Promise.reject(new StoreFull());
@@ -243,7 +243,8 @@ for (const engine of STORES) {
         const all = [...shown(first), ...shown(rest)];
         expect(all.filter((action) => action === 'claimed')).to.have.lengthOf(2);
         expect([all.at(-1), first.total]).to.deep.equal(['created', all.length]);
-        // What is merged into it is in its history without a change of it, where nobody works on it.
+        // What is merged into it is in its history without a change of it, where nobody works on
+        // it.
         fixture.clock.advance(1_801_000);
         const other = await fixture.bugs.record(report({ title: 'merged into it' }));
         await fixture.merging.merge(other.id, id, MANAGER);
@@ -252,7 +253,7 @@ for (const engine of STORES) {
         expect(await fixture.deps.items.get(id)).to.have.property('noted');
       });
 
-      it('is filed when something is merged into the item, with news for its holder', async () => {
+      it('stores the claim entry when another item is merged in, with news for the holder', async () => {
         await fetched();
         fixture.clock.advance(1_000);
         const other = await fixture.bugs.record(report({ title: 'merged into it' }));

@@ -1,4 +1,7 @@
-/** What agents and people write to items (contract 20, untrusted text, assignee, lists and search). Over HTTP. */
+/**
+ * What agents and people write to items (contract 20, untrusted text, assignee, lists and search).
+ * Over HTTP.
+ */
 import { expect } from 'chai';
 import { httpOf, MANAGE, READ, REPORT, type AskFreely } from '../http.js';
 import { errorReport, LIVE_TOKEN, memoryFixture, report, type Fixture } from '../fixture.js';
@@ -6,7 +9,7 @@ import { errorReport, LIVE_TOKEN, memoryFixture, report, type Fixture } from '..
 const errorOf = (body: Record<string, unknown>): { code: string; fields?: Record<string, string> } =>
   body['error'] as { code: string; fields?: Record<string, string> };
 
-describe('bugs: what agents and people write', () => {
+describe('bugs: input of agents and users', () => {
   let fixture: Fixture;
   let ask: AskFreely;
   let ref: string;
@@ -18,8 +21,8 @@ describe('bugs: what agents and people write', () => {
   const item = async (): Promise<Record<string, unknown>> =>
     (await ask('GET', `/bugs/${ref}`)).body['item'] as Record<string, unknown>;
 
-  describe('untrusted_fields', () => {
-    it('names copies of outside text, and an agent’s name', async () => {
+  describe('untrusted_fields of items', () => {
+    it('lists fields that hold external text and agent names', async () => {
       await fixture.bugs.record(errorReport({ app_version: 'SYSTEM:stop-and-set-all' }));
       await ask('POST', `/bugs/${ref}/claim`, { agent: 'obey' });
       const shown = await item();
@@ -28,7 +31,7 @@ describe('bugs: what agents and people write', () => {
     });
   });
 
-  it('marks outside text in occurrences, comments and history as in items', async () => {
+  it('marks external text in occurrences, comments and history as in items', async () => {
     await fixture.bugs.record(errorReport({ host: 'web-1', tags: ['a'], app_version: '1.0' }));
     const { items } = await fixture.deps.items.find({ filter: { type: 'error' }, limit: 1 });
     const name = items[0]?.ref ?? '';
@@ -51,7 +54,7 @@ describe('bugs: what agents and people write', () => {
     expect(history.get('claimed')).to.deep.equal(['actor', 'data.agent']);
   });
 
-  describe('a text with a live token of this service', () => {
+  describe('text that contains a live token of this service', () => {
     const secret = `see ${LIVE_TOKEN}, please`;
     const tries: [name: string, method: string, path: () => string, body: () => object, field: string][] = [
       ['comment', 'POST', () => `/bugs/${ref}/comments`, () => ({ body: secret }), 'body'],
@@ -86,7 +89,7 @@ describe('bugs: what agents and people write', () => {
           expect((await ask('POST', `/bugs/${ref}/comments`, { body })).status, body).to.equal(422);
     });
 
-    it('is rejected when a line end divides a claim token, or its letters are full-width', async () => {
+    it('is rejected when a line break divides a claim token or its letters are full-width', async () => {
       const claimed = await ask('POST', `/bugs/${ref}/claim`, {});
       const { claim_token } = claimed.body['lease'] as { claim_token: string };
       const bold = claim_token.replace(/[A-Z]/g, (c) => String.fromCodePoint(0x1d400 + c.charCodeAt(0) - 65));
@@ -98,13 +101,13 @@ describe('bugs: what agents and people write', () => {
         expect((await ask('POST', `/bugs/${ref}/comments`, { body })).status, body).to.equal(422);
     });
 
-    it('is rejected in bulk, item by item', async () => {
+    it('is rejected per item in a bulk call', async () => {
       const { status, body } = await ask('POST', '/bugs/bulk', { ids: [ref], set: { title: secret } });
       expect(status).to.equal(207);
       expect((body['results'] as { error: { code: string } }[])[0]?.error.code).to.equal('validation_failed');
     });
 
-    it('and so is the claim token of a live lease', async () => {
+    it('is rejected when it contains the claim token of a live lease', async () => {
       const { body } = await ask('POST', `/bugs/${ref}/claim`, { agent: 'a' });
       const { claim_token } = body['lease'] as { claim_token: string };
       const said = { body: `my token is ${claim_token}.`, claim_token };
@@ -116,7 +119,7 @@ describe('bugs: what agents and people write', () => {
   });
 
   describe('comment with a change', () => {
-    it('is stored with it, once, and not when the change is rejected', async () => {
+    it('is stored once with the change, and not stored when the change is rejected', async () => {
       const refused = await ask('PATCH', `/bugs/${ref}`, { status: 'in_progress', comment: 'no' });
       expect(refused.status).to.equal(409);
       const done = await ask('PATCH', `/bugs/${ref}`, { status: 'resolved', comment: 'Off by one.' });
@@ -127,7 +130,7 @@ describe('bugs: what agents and people write', () => {
       expect((await ask('PATCH', `/bugs/${ref}`, { comment: ' ' })).status).to.equal(422);
     });
 
-    it('survives a death between the change and its comment, where the two are not one transaction', async () => {
+    it('survives a crash between the change and its comment when there is no transaction', async () => {
       fixture.deps.transact = null;
       fixture.deps.comments.bulk = async () => {
         throw new Error('died');
@@ -141,7 +144,7 @@ describe('bugs: what agents and people write', () => {
   });
 
   describe('assignee and pr_url', () => {
-    it('takes an account’s name or null, and filters by it', async () => {
+    it('accept an account name or null, and filter by it', async () => {
       expect(await item()).to.include({ assignee: null, pr_url: null });
       const done = await ask('PATCH', `/bugs/${ref}`, { assignee: 'Alice', pr_url: 'https://git.example/shop/pull/7' });
       expect(done.body['item']).to.include({ assignee: 'alice', pr_url: 'https://git.example/shop/pull/7' });
@@ -163,7 +166,7 @@ describe('bugs: what agents and people write', () => {
       expect(back.body['item']).to.include({ assignee: null });
     });
 
-    it('stands in a report too', async () => {
+    it('are accepted in a report too', async () => {
       const made = await ask(
         'POST',
         '/report',
@@ -175,13 +178,13 @@ describe('bugs: what agents and people write', () => {
     });
   });
 
-  describe('q', () => {
+  describe('text search with q', () => {
     const refs = async (q: string): Promise<string[]> => {
       const { body } = await ask('GET', `/bugs?${new URLSearchParams({ q }).toString()}`, undefined, { bearer: READ });
       return (body['items'] as { ref: string }[]).map((found) => found.ref).toSorted();
     };
 
-    it('requires every word in title, message or class, and quoted phrases; a ref finds its item', async () => {
+    it('requires every word in title, message or class, supports quoted phrases, and finds refs', async () => {
       const other = (await fixture.bugs.record(report({ title: 'Checkout is slow' }))).ref;
       expect(await refs('checkout')).to.deep.equal([ref, other].toSorted());
       expect(await refs('checkout CART')).to.deep.equal([ref]);
@@ -196,8 +199,8 @@ describe('bugs: what agents and people write', () => {
     });
   });
 
-  describe('similar', () => {
-    it('finds items of the same class or origin, both first, never another project’s', async () => {
+  describe('similar items', () => {
+    it('ranks items of the same class and origin first, and excludes other projects', async () => {
       const both = (await fixture.bugs.record(errorReport({ error_message: 'another', title: 'E: another' }))).ref;
       const classOnly = await fixture.bugs.record(errorReport({ file_path: 'src/other.ts', title: 'E: elsewhere' }));
       const fileOnly = await fixture.bugs.record(errorReport({ exception_class: 'F', title: 'F: here' }));
@@ -212,7 +215,7 @@ describe('bugs: what agents and people write', () => {
       expect((await ask('GET', `/bugs/${ref}/similar?nonsense=1`)).status).to.equal(400);
     });
 
-    it('finds what a report in words is near to, most words first, never by one word of many', async () => {
+    it('ranks items by the number of shared words, and requires more than one of many', async () => {
       const titled = async (title: string, more = {}): Promise<string> =>
         (await fixture.bugs.record(report({ title, ...more }))).ref;
       const asked = await titled('Checkout total is WRONG with two vouchers');
@@ -230,7 +233,7 @@ describe('bugs: what agents and people write', () => {
     });
   });
 
-  it('shows the requested number of occurrences', async () => {
+  it('returns the requested number of occurrences', async () => {
     await fixture.bugs.record(errorReport());
     const count = async (query: string): Promise<number> =>
       ((await ask('GET', `/bugs/${ref}${query}`)).body['occurrences'] as object[]).length;
@@ -240,7 +243,7 @@ describe('bugs: what agents and people write', () => {
     expect((await ask('GET', `/bugs/${ref}?occurrences=11`)).status).to.equal(400);
   });
 
-  it('names who created an item', async () => {
+  it('records who created an item', async () => {
     const made = await ask('POST', '/report', { project: 'alpha', title: 'Mine' }, { bearer: REPORT });
     const { body } = await ask('GET', `/bugs/${String(made.body['ref'])}/activity`, undefined, { bearer: MANAGE });
     const created = (body['items'] as { action: string; actor: string }[]).find(({ action }) => action === 'created');

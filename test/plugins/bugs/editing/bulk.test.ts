@@ -51,7 +51,7 @@ for (const engine of ENGINES) {
     );
     const bulk = (body: object) => ask('POST', '/bugs/bulk', body);
 
-    it('changes all by id or ref: 200', async () => {
+    it('returns 200 when all items, given by id or ref, are changed', async () => {
       const ids = [
         await itemIn(fixture, 'open'),
         await itemIn(fixture, 'needs_info'),
@@ -74,7 +74,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    it('fails item by item: 207, and every other one is changed', async () => {
+    it('returns 207 when some items fail, and changes the others', async () => {
       const [open, closed, target] = [
         await itemIn(fixture, 'open'),
         await itemIn(fixture, 'closed'),
@@ -95,7 +95,7 @@ for (const engine of ENGINES) {
       expect(await shown(fixture, open)).to.include({ status: 'duplicate', duplicate_of: target });
     });
 
-    it('takes a filter with the count that the caller saw', async () => {
+    it('accepts a filter with the count that the caller saw', async () => {
       const tag = 'counted';
       const ids: string[] = [];
       for (let i = 0; i < 5; i++)
@@ -116,7 +116,7 @@ for (const engine of ENGINES) {
       expect([none.status, none.body['updated'], resultsOf(none)]).to.deep.equal([200, 0, []]);
     });
 
-    it('respects leases, each item with its own token', async () => {
+    it('respects leases, with a token per item', async () => {
       const lease = async (): Promise<{ id: string; ref: string; token: string }> => {
         const id = await itemIn(fixture, 'open');
         const { body } = await ask('POST', `/bugs/${id}/claim`, { agent: 'holder' }, { bearer: OTHER });
@@ -145,7 +145,7 @@ for (const engine of ENGINES) {
       expect((await shown(fixture, c.id)).claim).to.equal(null);
     });
 
-    it('is 404 when every id is unknown', async () => {
+    it('returns 404 when every id is unknown', async () => {
       const answer = await bulk({ ids: ['alpha-9998', '019aa000-0000-7000-8000-000000000000'], set: { title: 'x' } });
       expect([answer.status, answer.code]).to.deep.equal([404, 'not_found']);
     });
@@ -187,7 +187,7 @@ for (const engine of ENGINES) {
 }
 
 describe('bugs: bulk', () => {
-  it('fixes the ids at the count: what stops matching is a failed result, what starts to is left alone', async () => {
+  it('limits the change to the counted ids: fails those that stop matching, ignores new matches', async () => {
     const store = await ensureCollections(new MemoryStore());
     const plain = fixtureOn(store);
     const ids: string[] = [];
@@ -222,7 +222,7 @@ describe('bugs: bulk', () => {
     await settled(fixture);
   });
 
-  it('changes 1,000 items, and not one of 1,001', async () => {
+  it('changes 1,000 items and rejects 1,001', async () => {
     const fixture = await memoryFixture();
     const { id } = await fixture.bugs.record(report());
     await settled(fixture);
@@ -244,7 +244,7 @@ describe('bugs: bulk', () => {
     expect(fixture.told.filter(({ event }) => event === 'bug.resolved')).to.have.lengthOf(1001);
   });
 
-  it('leaves other projects alone', async () => {
+  it('leaves items of other projects unchanged', async () => {
     const fixture = await memoryFixture();
     const mine = (await fixture.bugs.record(report({ title: 'Mine' }))).id;
     const theirs = await fixture.bugs.record(report({ title: 'Theirs', project: 'beta' }));
@@ -263,7 +263,7 @@ describe('bugs: bulk', () => {
     expect((await shown(fixture, theirs.id)).title).to.equal('Theirs');
   });
 
-  it('sees leases that ran out as open', async () => {
+  it('treats items with expired leases as open', async () => {
     const fixture = await memoryFixture();
     await itemIn(fixture, 'in_progress');
     fixture.clock.advance(3_600_000);
@@ -274,7 +274,7 @@ describe('bugs: bulk', () => {
     expect(updated).to.equal(1);
   });
 
-  it('is counted in the bucket of bulk calls', async () => {
+  it('is charged to the bulk rate limit', async () => {
     const fixture = await memoryFixture();
     const id = await itemIn(fixture, 'open');
     const limits = { ...NO_LIMITS, bulk_per_minute: 2 };

@@ -1,4 +1,7 @@
-/** Merge and split: where occurrences are counted, through chains, in parallel, over other processes and deaths. */
+/**
+ * Merge and split: where occurrences are counted, through chains, in parallel, over other processes
+ * and deaths.
+ */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Item, Report } from '../../../../ports/domain/bugs.js';
@@ -44,7 +47,7 @@ for (const engine of ENGINES) {
       await close();
     });
 
-    it('counts at the target from then on, and at the item again after the split', async () => {
+    it('counts at the target after a merge, and at the item again after the split', async () => {
       const [a, b] = [await make(fixture, 'A'), await make(fixture, 'B')];
       const merged = await fixture.merging.merge(a, b, MANAGER);
       expect(merged).to.include({ id: a, status: 'duplicate', duplicate_of: b, hit_count: 1 });
@@ -62,7 +65,7 @@ for (const engine of ENGINES) {
       expect(await fixture.deps.moves.count()).to.equal(0);
     });
 
-    it('leads through chains, and gives back exactly what was taken', async () => {
+    it('follows chains of merges, and a split restores exactly the merged keys', async () => {
       const [a, b, c] = [await make(fixture, 'A'), await make(fixture, 'B'), await make(fixture, 'C')];
       await fixture.merging.merge(a, b, MANAGER);
       await fixture.merging.merge(b, c, MANAGER);
@@ -75,7 +78,7 @@ for (const engine of ENGINES) {
       expect(await countedAt(fixture, 'B')).to.equal(c);
     });
 
-    it('takes every key of an item along, those of features too', async () => {
+    it('moves every key of an item, including those of features', async () => {
       const bare = await fixture.bugs.record(errorReport({ file_path: null }));
       const adopted = await fixture.bugs.record(errorReport());
       expect(adopted.id).to.equal(bare.id);
@@ -96,7 +99,7 @@ for (const engine of ENGINES) {
       expect((await wish('A theme for the night')).id).to.equal(night.id);
     });
 
-    it('lets one of two opposite merges win, in two processes', async () => {
+    it('lets only one of two opposite merges succeed, in two processes', async () => {
       for (let i = 0; i < 5; i++) {
         const [a, b] = [await make(fixture, `Pair${'abcde'[i]}`), await make(other, `Twin${'abcde'[i]}`)];
         const codes = await Promise.all([
@@ -110,7 +113,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    it('agrees with itself after many parallel merges and splits', async () => {
+    it('is consistent after many parallel merges and splits', async () => {
       const names = ['A', 'B', 'C', 'D', 'E', 'F'];
       const ids = new Map<string, string>();
       for (const name of names) ids.set(name, await make(fixture, name));
@@ -152,7 +155,7 @@ describe('bugs: merge and split over HTTP', () => {
   const merge = (id: string, body: object, headers: Record<string, string> = {}) =>
     ask('POST', `/bugs/${id}/merge`, body, { headers });
 
-  it('answers {item}, and takes refs', async () => {
+  it('returns {item} and accepts refs', async () => {
     const [a, b] = [await fixture.bugs.record(errorOf('A')), await fixture.bugs.record(errorOf('B'))];
     const merged = await merge(a.ref, { into: b.ref, unknown: 1 });
     expect(merged.status).to.equal(200);
@@ -162,7 +165,7 @@ describe('bugs: merge and split over HTTP', () => {
     expect(split.body['item']).to.include({ id: a.id, status: 'open' });
   });
 
-  it('rejects an impossible merge, and changes nothing', async () => {
+  it('rejects an invalid merge and changes nothing', async () => {
     const [a, b] = [await make(fixture, 'A'), await make(fixture, 'B')];
     const foreign = (await fixture.bugs.record({ ...errorOf('F'), project: 'beta' })).id;
     await fixture.merging.merge(b, a, MANAGER);
@@ -179,7 +182,7 @@ describe('bugs: merge and split over HTTP', () => {
     expect(await fixture.deps.items.get(a)).to.deep.equal(before);
   });
 
-  it('respects leases, revisions, and statuses that are final', async () => {
+  it('respects leases, revisions and final statuses', async () => {
     const [a, b, c] = [await make(fixture, 'A'), await make(fixture, 'B'), await make(fixture, 'C')];
     const { body } = await ask('POST', `/bugs/${a}/claim`, { agent: 'x' }, { bearer: OTHER });
     const claim_token = body['lease']?.['claim_token'];
@@ -198,14 +201,14 @@ describe('bugs: merge and split over HTTP', () => {
     expect((await ask('POST', `/bugs/${b}/split`, {})).code).to.equal('invalid_transition');
   });
 
-  it('leaves the revision of the other item alone', async () => {
+  it('leaves the revision of the other item unchanged', async () => {
     const [a, b] = [await make(fixture, 'A'), await make(fixture, 'B')];
     expect((await merge(a, { into: b })).status).to.equal(200);
     expect((await shown(fixture, b)).rev).to.equal(1);
     expect((await ask('PATCH', `/bugs/${b}`, { title: 'x' }, { headers: { 'if-match': '"1"' } })).status).to.equal(200);
   });
 
-  it('writes both histories', async () => {
+  it('writes history entries on both items', async () => {
     const [a, b] = [await make(fixture, 'A'), await make(fixture, 'B')];
     await fixture.merging.merge(a, b, MANAGER);
     await fixture.merging.split(a, MANAGER);
@@ -213,7 +216,7 @@ describe('bugs: merge and split over HTTP', () => {
     expect(await historyOf(fixture, b)).to.deep.equal(['created', 'merged', 'split']);
   });
 
-  it('moves the keys with a PATCH too', async () => {
+  it('moves the keys on a PATCH too', async () => {
     const [a, b] = [await make(fixture, 'A'), await make(fixture, 'B')];
     await fixture.edits.edit(a, MANAGER, { status: 'duplicate', duplicate_of: b });
     const [key] = (await fixture.deps.keys.find({ filter: { item_id: a } })).items;
@@ -222,7 +225,7 @@ describe('bugs: merge and split over HTTP', () => {
     expect(await countedAt(fixture, 'A')).to.equal(a);
   });
 
-  it('reopens a resolved target by a forwarded occurrence, and leaves a client_ref with its item', async () => {
+  it('reopens a resolved target on a forwarded occurrence, and leaves a client_ref with its item', async () => {
     const a = await fixture.bugs.record({ ...errorOf('A'), client_ref: 'r1' });
     const b = await make(fixture, 'B');
     await fixture.merging.merge(a.id, b, MANAGER);
@@ -233,7 +236,7 @@ describe('bugs: merge and split over HTTP', () => {
   });
 });
 
-describe('bugs: a merge that dies', () => {
+describe('bugs: a merge interrupted by a crash', () => {
   /** Whatever stands there afterwards agrees, and nothing is left to do. */
   async function agrees(heir: Fixture, a: string, b: string, pass: Death['pass']): Promise<Item> {
     const item = await shown(heir, a);
@@ -250,7 +253,7 @@ describe('bugs: a merge that dies', () => {
   }
 
   for (const { late, pass, when } of DEATHS) {
-    it(`before any of its writes ${when}, is whole after the next look`, async () => {
+    it(`before any of its writes ${when}: is completed by the next read`, async () => {
       let n = 1;
       for (let through = false; !through; n++) {
         const store = await ensureCollections(new MemoryStore());
@@ -269,7 +272,7 @@ describe('bugs: a merge that dies', () => {
       expect(n).to.be.greaterThan(5);
     });
 
-    it(`while splitting, before any of its writes ${when}, is whole too`, async () => {
+    it(`while splitting, before any of its writes ${when}: is completed by the next read`, async () => {
       let n = 1;
       for (let through = false; !through; n++) {
         const store = await ensureCollections(new MemoryStore());
@@ -290,7 +293,7 @@ describe('bugs: a merge that dies', () => {
     });
   }
 
-  it('is repaired by the job when no one repeats the split', async () => {
+  it('is repaired by the job when the split is not repeated', async () => {
     const store = await ensureCollections(new MemoryStore());
     const first = fixtureOn(store);
     const [a, b] = [await make(first, 'A'), await make(first, 'B')];
@@ -307,7 +310,7 @@ describe('bugs: a merge that dies', () => {
     expect(await countedAt(heir, 'A')).to.equal(a);
   });
 
-  it('does not undo a split that overtakes it', async () => {
+  it('does not undo a split that overtakes the merge', async () => {
     const store = await ensureCollections(new MemoryStore());
     const first = fixtureOn(store);
     const [a, b] = [await make(first, 'A'), await make(first, 'B')];
@@ -335,8 +338,8 @@ describe('bugs: a merge that dies', () => {
   });
 });
 
-describe('bugs: merges and splits at random', () => {
-  it('count where a model says', async () => {
+describe('bugs: random merges and splits', () => {
+  it('count occurrences as the model predicts', async () => {
     const names = ['A', 'B', 'C', 'D'];
     const index = fc.integer({ min: 0, max: names.length - 1 });
     const step = fc.record({ split: fc.boolean(), at: index, into: index, by: fc.boolean() });

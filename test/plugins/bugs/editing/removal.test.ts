@@ -49,7 +49,7 @@ for (const { name, open } of ENGINES) {
     let fixture: Fixture;
     useStore({ name, open }, (store) => (fixture = fixtureOn(store)), { end: () => settled(fixture) });
 
-    it('leaves nothing of it, and the next report begins a new one', async () => {
+    it('removes all its data, and the next report creates a new item', async () => {
       const id = await worked(fixture);
       await fixture.removal.remove(id, MASTER);
       expect(await left(fixture, id)).to.deep.equal({});
@@ -61,7 +61,7 @@ for (const { name, open } of ENGINES) {
       }
     });
 
-    it('frees its reference for the next report with the same text', async () => {
+    it('frees its client_ref for the next report with the same text', async () => {
       for (const first of [report(REF), errorReport({ client_ref: 'r3' })]) {
         const other = fixtureOn(fixture.store, fixture.clock);
         const { id } = await other.bugs.record(first);
@@ -74,7 +74,7 @@ for (const { name, open } of ENGINES) {
       }
     });
 
-    it('is seen by a process that has just counted in it', async () => {
+    it('is detected by another process that has just counted an occurrence', async () => {
       const other = fixtureOn(fixture.store, fixture.clock);
       const { id } = await other.bugs.record(errorReport());
       await settled(other);
@@ -86,7 +86,7 @@ for (const { name, open } of ENGINES) {
       await settled(other);
     });
 
-    it('loses no report that comes meanwhile', async () => {
+    it('loses no concurrent report', async () => {
       const { id } = await fixture.bugs.record(errorReport());
       const reports = Array.from({ length: 20 }, () => fixture.bugs.record(errorReport()));
       const removal = fixture.removal.remove(id, MASTER);
@@ -101,14 +101,14 @@ for (const { name, open } of ENGINES) {
   });
 }
 
-describe('bugs: what may be deleted', () => {
+describe('bugs: conditions of deletion', () => {
   let fixture: Fixture;
   beforeEach(async () => {
     fixture = await memoryFixture();
   });
   afterEach(() => settled(fixture));
 
-  it('requires the lease, as PATCH does', async () => {
+  it('requires the lease, like PATCH', async () => {
     const { id } = await fixture.bugs.record(report());
     const { lease } = await fixture.leases.claim(id, { ...MANAGER, id: 'tok-other' }, { agent: 'a' });
     expect(await codeOf(fixture.removal.remove(id, MASTER))).to.equal('already_claimed');
@@ -119,14 +119,14 @@ describe('bugs: what may be deleted', () => {
     expect(await fixture.deps.items.count()).to.equal(0);
   });
 
-  it('is forced with a reason', async () => {
+  it('can be forced with a reason', async () => {
     const { id } = await fixture.bugs.record(report());
     await fixture.leases.claim(id, MANAGER, { agent: 'a' });
     await fixture.removal.remove(id, MASTER, { force: true, reason: 'holds personal data' });
     expect(await left(fixture, id)).to.deep.equal({});
   });
 
-  it('is rejected while duplicates refer to it, with the way to resolve that', async () => {
+  it('is rejected while duplicates refer to the item, with a hint how to resolve that', async () => {
     const duplicate = await itemIn(fixture, 'duplicate');
     const { duplicate_of: target } = (await fixture.deps.items.get(duplicate)) ?? {};
     expect(await codeOf(fixture.removal.remove(target ?? '', MASTER))).to.equal('conflict');
@@ -135,7 +135,7 @@ describe('bugs: what may be deleted', () => {
     expect(await fixture.deps.items.count()).to.equal(0);
   });
 
-  it('is not there for another project, or twice', async () => {
+  it('returns not found for another project and for a repeated call', async () => {
     const { id } = await fixture.bugs.record(report());
     expect(await codeOf(fixture.removal.remove(id, { ...MASTER, project: 'beta' }))).to.equal('not_found');
     await fixture.removal.remove(id, MASTER);
@@ -155,8 +155,8 @@ function calling<T extends object, K extends keyof T>(collection: T, method: K, 
   });
 }
 
-describe('bugs: a deletion next to concurrent calls', () => {
-  it('by two concurrent calls leaves nothing that a report could count for', async () => {
+describe('bugs: deletion with concurrent calls', () => {
+  it('leaves no key behind when two calls delete concurrently', async () => {
     const fixture = await memoryFixture();
     const id = await worked(fixture);
     // The other call has removed the item, and has not removed its keys and references yet.
@@ -176,7 +176,7 @@ describe('bugs: a deletion next to concurrent calls', () => {
     await settled(fixture);
   });
 
-  it('rejects no report that was counted before it', async () => {
+  it('rejects no report that was counted before the deletion', async () => {
     const fixture = await memoryFixture();
     const { id } = await fixture.bugs.record(errorReport({ error_level: 'warning', severity: 'medium' }));
     await settled(fixture);
@@ -195,9 +195,9 @@ describe('bugs: a deletion next to concurrent calls', () => {
   });
 });
 
-describe('bugs: a deletion that dies', () => {
+describe('bugs: a deletion interrupted by a crash', () => {
   for (const late of [false, true]) {
-    it(`${late ? 'before a write was answered' : 'before a write arrived'} is whole after the next look`, async () => {
+    it(`${late ? 'before a write was answered' : 'before a write arrived'}: is completed by the next read`, async () => {
       let died = true;
       for (let n = 1; died; n++) {
         const store = await ensureCollections(new MemoryStore());
@@ -225,7 +225,7 @@ describe('bugs: a deletion that dies', () => {
 });
 
 describe('bugs: retention', () => {
-  it('deletes ended items without recent occurrences, and no others', async () => {
+  it('deletes only finished items without recent occurrences', async () => {
     const fixture = await memoryFixture();
     fixture.deps.config = { ...fixture.deps.config, retention_days: 30 };
     const old: Record<string, string> = {};
@@ -242,7 +242,7 @@ describe('bugs: retention', () => {
     await settled(fixture);
   });
 
-  it('keeps everything by default', async () => {
+  it('deletes nothing by default', async () => {
     const fixture = await memoryFixture();
     await itemIn(fixture, 'closed');
     await settled(fixture);

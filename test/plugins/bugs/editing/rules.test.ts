@@ -1,4 +1,7 @@
-/** Severity, regression, muting and releases (contract 20, severity, regression, release; contract 21, ignore rules). */
+/**
+ * Severity, regression, muting and releases (contract 20, severity, regression, release; contract
+ * 21, ignore rules).
+ */
 import { expect } from 'chai';
 import { compareVersions, isVersion } from '../../../../lib/versions.js';
 import { evaluateRegression } from '../../../../plugins/bugs/builds/regression.js';
@@ -8,7 +11,7 @@ import { COLLECTIONS } from '../../../../plugins/bugs/collections.js';
 import { errorReport, itemIn, MANAGER, memoryFixture, report, settled, shown, type Fixture } from '../fixture.js';
 
 describe('bugs: pure rules', () => {
-  it('compares versions by numeric segments of any length, suffixes as in SemVer', () => {
+  it('compares versions by numeric segments of any length, with suffixes as in SemVer', () => {
     const ascending = [
       '0.9',
       '1.0-alpha',
@@ -67,7 +70,7 @@ describe('bugs: pure rules', () => {
     });
   }
 
-  it('fills 50 slots, then draws fairly', () => {
+  it('fills 50 slots, then samples uniformly', () => {
     expect(Array.from({ length: 50 }, (_, i) => chooseSlot(i + 1, () => 0.99))).to.deep.equal(
       Array.from({ length: 50 }, (_, i) => i),
     );
@@ -76,7 +79,7 @@ describe('bugs: pure rules', () => {
     expect(chooseSlot(1000, () => 44 / 995)).to.equal(49);
   });
 
-  it('declares for every hot query an index, values of which few documents have one, or an index of its order', () => {
+  it('declares an index, a selective value or a sort index for every hot query', () => {
     for (const { collection, filter, sort, for: what } of HOT_QUERIES) {
       const { indexes, values = [] } = COLLECTIONS.find(({ name }) => name === collection) ?? { indexes: [] };
       const [order] = sort.map(([path]) => path);
@@ -88,7 +91,7 @@ describe('bugs: pure rules', () => {
   });
 });
 
-describe('bugs: what occurrences do', () => {
+describe('bugs: effects of occurrences', () => {
   let fixture: Fixture;
   beforeEach(async () => {
     fixture = await memoryFixture();
@@ -98,7 +101,7 @@ describe('bugs: what occurrences do', () => {
     return fixture.told.map(({ event }) => event);
   };
 
-  it('reopens what occurs again in the fixed version, one step more severe', async () => {
+  it('reopens an item that recurs in the fixed version, one severity step higher', async () => {
     const { id } = await fixture.bugs.record(errorReport({ app_version: '1.0' }));
     await fixture.edits.edit(id, MANAGER, { status: 'resolved', resolved_in_build: '1.1' });
     const late = await fixture.bugs.record(errorReport({ app_version: '1.0' }));
@@ -119,7 +122,7 @@ describe('bugs: what occurrences do', () => {
     expect(fixture.told[2]?.data).to.include({ regression: true, severity: 'critical', item_status: 'open' });
   });
 
-  it('counts parallel occurrences of one regression once', async () => {
+  it('counts a regression once for parallel occurrences', async () => {
     const { id } = await fixture.bugs.record(errorReport());
     await fixture.edits.edit(id, MANAGER, { status: 'closed' });
     fixture.clock.advance(61_000);
@@ -142,7 +145,7 @@ describe('bugs: what occurrences do', () => {
     expect((await told()).filter((event) => event === 'feature.created')).to.have.lengthOf(1);
   });
 
-  it('raises with the rolling hour, upwards only, never when locked', async () => {
+  it('raises severity by the rolling hour, never lowers it, and never when locked', async () => {
     const { id } = await fixture.bugs.record(report());
     for (let i = 1; i < 99; i++) await fixture.bugs.record(report());
     expect((await shown(fixture, id)).severity).to.equal('medium');
@@ -155,7 +158,7 @@ describe('bugs: what occurrences do', () => {
     expect(Object.keys((await fixture.deps.items.get(id))?.minutes ?? {})).to.have.lengthOf(2);
   });
 
-  it('raises with a higher error_level', async () => {
+  it('raises severity with a higher error_level', async () => {
     const { id } = await fixture.bugs.record(errorReport({ error_level: 'warning', severity: 'medium' }));
     expect((await fixture.bugs.record(errorReport({ error_level: 'warning' }))).item.severity).to.equal('medium');
     expect(
@@ -169,7 +172,7 @@ describe('bugs: what occurrences do', () => {
     expect((await shown(fixture, id)).rev).to.equal(2);
   });
 
-  it('emits nothing for a muted item until an occurrence matches no rule', async () => {
+  it('emits nothing for a muted item until an occurrence matches no ignore rule', async () => {
     const muted_by = { rule_id: 'rule-1', reason: 'known noise' };
     const { id } = await fixture.bugs.record(errorReport({ severity: 'critical', error_level: 'fatal', muted_by }));
     expect(await shown(fixture, id)).to.include({
@@ -186,7 +189,7 @@ describe('bugs: what occurrences do', () => {
     expect(await shown(fixture, id)).to.include({ muted: true, hit_count: 4 });
   });
 
-  it('unmutes items of a deleted rule; the next occurrence emits the missing event', async () => {
+  it('unmutes items of a deleted rule, and the next occurrence emits the missing event', async () => {
     const muted_by = { rule_id: 'rule-1', reason: 'known noise' };
     await fixture.bugs.record(errorReport({ muted_by }));
     expect(await fixture.bugs.unmuteByRule('rule-1')).to.equal(1);
@@ -196,7 +199,7 @@ describe('bugs: what occurrences do', () => {
     expect(await told()).to.deep.equal(['bug.created']);
   });
 
-  it('closes what a publish fixes, by version or build, wont_fix and duplicate aside', async () => {
+  it('closes items fixed by a publish, by version or build, except wont_fix and duplicates', async () => {
     const set = async (title: string, status: string, build: string): Promise<string> => {
       const id = await itemIn(fixture, status, title);
       await fixture.edits.edit(id, MANAGER, { resolved_in_build: build });

@@ -1,4 +1,7 @@
-/** What a plugin from outside may ask of the tracker (ports/domain/bugs.ts, TrackedItems), through the kernel. */
+/**
+ * What a plugin from outside may ask of the tracker (ports/domain/bugs.ts, TrackedItems), through
+ * the kernel.
+ */
 import { expect } from 'chai';
 import { definePlugin, type Plugin } from '../../../../kernel/contract.js';
 import { ServiceError } from '../../../../kernel/errors.js';
@@ -41,7 +44,7 @@ const commentsOf = async (fixture: Fixture, id: string) =>
   (await fixture.parts.getPage(id, MANAGER, 'comments', {})).items as { id: string; body: string; author: string }[];
 
 describe('bugs: items for plugins', () => {
-  it('each plugin acts under its own name, which the kernel gives it', async () => {
+  it('attributes changes of each plugin to the name that the kernel gives it', async () => {
     const seen: Record<string, TrackedItems> = {};
     let api = {} as BugsApi;
     const outside = (id: string): Plugin =>
@@ -86,14 +89,14 @@ describe('bugs: items for plugins', () => {
   });
   const made = async (title = 'It breaks'): Promise<string> => (await fixture.bugs.record(report({ title }))).id;
 
-  it('gets an item by ref or id, with its long texts, and null for none', async () => {
+  it('returns an item by ref or id with its long texts, or null when it does not exist', async () => {
     const { id, ref } = await fixture.bugs.record(report({ description: 'long' }));
     expect(await items.get(ref)).to.deep.include({ id, description: 'long' });
     expect(await items.get(id)).to.deep.equal(await shown(fixture, id));
     for (const none of ['alpha-99', 'x', '', '$where', 'a'.repeat(500)]) expect(await items.get(none)).to.equal(null);
   });
 
-  it('comments once per key, on each item', async () => {
+  it('adds one comment per key on each item', async () => {
     const [one, other] = [await made('One'), await made('Other')];
     const first = await items.comment(one, { body: 'page sent', key: 'page-1' });
     expect(first.created).to.equal(true);
@@ -112,7 +115,7 @@ describe('bugs: items for plugins', () => {
     expect(await historyOf(fixture, one)).to.include('plugin:oncall: commented');
   });
 
-  it('rejects an invalid comment, and live tokens', async () => {
+  it('rejects invalid comments and comments with live tokens', async () => {
     const id = await made();
     for (const [given, field] of [
       [{ body: ' ', key: 'k' }, 'body'],
@@ -131,7 +134,7 @@ describe('bugs: items for plugins', () => {
     expect(await commentsOf(fixture, id)).to.deep.equal([]);
   });
 
-  it('resolves with a build and a comment; a repeat changes nothing', async () => {
+  it('resolves with a build and a comment, and a repeat changes nothing', async () => {
     const id = await made();
     const done = await items.resolve(id, { build: '1.4', comment: 'fixed by the runbook', actor: 'Ada' });
     expect(done).to.include({ status: 'resolved', resolved_in_build: '1.4' });
@@ -145,7 +148,7 @@ describe('bugs: items for plugins', () => {
     expect(await items.resolve(id, { build: '1.7' })).to.include({ status: 'closed', resolved_in_build: '1.6' });
   });
 
-  it('resolves once for many concurrent calls', async () => {
+  it('resolves once under many concurrent calls', async () => {
     const id = await made();
     await Promise.all(Array.from({ length: 8 }, () => items.resolve(id, { comment: 'done' })));
     expect(await commentsOf(fixture, id)).to.have.length(1);
@@ -153,7 +156,7 @@ describe('bugs: items for plugins', () => {
     expect(fixture.told.filter(({ event }) => event === 'bug.resolved')).to.have.length(1);
   });
 
-  it('does not take an item from an agent, nor from the status of a user', async () => {
+  it('never overrides an agent’s lease or a status set by a user', async () => {
     const id = await made();
     await fixture.leases.claim(id, MANAGER, { agent: 'coder' });
     expect(await refused(items.resolve(id))).to.include({ status: 409, code: 'already_claimed' });
@@ -166,7 +169,7 @@ describe('bugs: items for plugins', () => {
 });
 
 for (const engine of ENGINES) {
-  it(`bugs: one comment per key, of many calls in several processes (${engine.name})`, async function () {
+  it(`bugs: adds one comment per key under many calls in several processes (${engine.name})`, async function () {
     const { store, close } = await engine.open(() => this.skip());
     try {
       const processes = [fixtureOn(store), fixtureOn(store), fixtureOn(store)];
@@ -188,7 +191,7 @@ for (const engine of ENGINES) {
   });
 }
 
-it('bugs: a comment that a crash cut off at any write is there once after the repeat', async () => {
+it('bugs: a comment interrupted by a crash at any write exists once after the repeat', async () => {
   for (let n = 1, alive = false; !alive; n++) {
     for (const late of [false, true]) {
       const store = await ensureCollections(new MemoryStore());

@@ -1,4 +1,7 @@
-/** Feedback that comes before its event waits in the store, and is linked once (contract 21, Sentry SDK intake). */
+/**
+ * Feedback that comes before its event waits in the store, and is linked once (contract 21, Sentry
+ * SDK intake).
+ */
 import { expect } from 'chai';
 import { DAY_MS, toIsoString } from '../../../../lib/time.js';
 import { ensureCollections, errorReport, fixtureOn, memoryFixture, settled, type Fixture } from '../fixture.js';
@@ -35,7 +38,7 @@ describe('bugs: feedback before its event', () => {
     return fixtureOn(first.store, first.clock);
   };
 
-  it('is linked when the event is counted, and waits no longer', async () => {
+  it('is linked when the event is counted, and removed from the queue', async () => {
     const itself = await said(first);
     const { id } = await first.bugs.record(event);
     expect(await bodies(first, id)).to.deep.equal(['It broke.']);
@@ -53,7 +56,7 @@ describe('bugs: feedback before its event', () => {
     await settled(later);
   });
 
-  it('is linked by the job where another process counted the event, once', async () => {
+  it('is linked once by the job when another process counted the event', async () => {
     await said(first);
     const { id } = await (await another()).bugs.record(event);
     expect(await bodies(first, id)).to.deep.equal([]);
@@ -63,7 +66,7 @@ describe('bugs: feedback before its event', () => {
     await settled(first);
   });
 
-  it('is only a comment where somebody works on its own item already', async () => {
+  it('becomes only a comment when its own item is already being worked on', async () => {
     const itself = await said(first);
     await first.bugs.record({ ...own, client_ref: null });
     const { id } = await first.bugs.record(event);
@@ -72,7 +75,7 @@ describe('bugs: feedback before its event', () => {
     await settled(first);
   });
 
-  it('is forgotten after a week, and beyond a thousand of a project', async () => {
+  it('is dropped after a week, and beyond a thousand per project', async () => {
     await said(first);
     first.clock.advance(7 * DAY_MS + 1);
     await first.jobs.deleteExpired();

@@ -1,4 +1,7 @@
-/** Reports of users of error trackers, from the event or body to the group (contract 21, grouping and amendments). */
+/**
+ * Reports of users of error trackers, from the event or body to the group (contract 21, grouping
+ * and amendments).
+ */
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
 import { computeGrouping } from '../../../../plugins/bugs/grouping/grouping-key.js';
@@ -46,14 +49,14 @@ describe('grouping: field reports', () => {
 
   const named = (name: string): Report[] => (reports.find((one) => one.name === name)?.inputs ?? []).map(read);
 
-  it('shows anonymous classes by their names', () => {
+  it('shows anonymous classes by their full names', () => {
     expect(named('php-anonymous-exception-class')[0]?.exception_class).to.equal('RuntimeException@anonymous');
     expect(named('ruby-anonymous-class')[0]).to.include({ exception_class: '#<Class>', title: '#<Class>: boom' });
   });
 
-  it('names the async method of a state machine', () =>
+  it('shows the async method of a state machine', () =>
     expect(computeGrouping(named('dotnet-async-state-machine')[0] as Report).origin).to.equal('acme.job.runasync'));
 
-  it('names the file that Ruby evaluates a text in', () =>
+  it('shows the file for code that Ruby evaluates from a string', () =>
     expect(computeGrouping(named('ruby-eval-line')[0] as Report).origin).to.equal('app/x.rb'));
 });

@@ -1,4 +1,6 @@
-/** Stack traces of each language: the frame that the error comes from (contract 21, first frame). */
+/**
+ * Stack traces of each language: the frame that the error comes from (contract 21, first frame).
+ */
 import { expect } from 'chai';
 import { computeGrouping } from '../../../../plugins/bugs/grouping/grouping-key.js';
 import { findFirstFrame, parseFrames } from '../../../../plugins/bugs/grouping/stack-trace.js';
@@ -244,7 +246,7 @@ describe('grouping: first frame', () => {
       expect(crash[0]).to.include({ line, line_no });
     });
 
-    it(`${name}: CRLF is LF, and other lines decide nothing`, () => {
+    it(`${name}: treats CRLF as LF and ignores other lines`, () => {
       expect(originOf(stack.replaceAll('\n', '\r\n'))).to.equal(origin);
       expect(findFirstFrame(`${stack}\n`)).to.deep.include(findFirstFrame(stack));
     });
@@ -259,12 +261,12 @@ describe('grouping: first frame', () => {
     '<anonymous>',
     '\n\n',
   ])
-    it(`none in ${JSON.stringify(text)}`, () => {
+    it(`finds no frame in ${JSON.stringify(text)}`, () => {
       expect(originOf(text)).to.equal('');
       expect(parseFrames(text).filter((frame) => frame.crash)).to.deep.equal([]);
     });
 
-  it('gives functions and lines for display', () => {
+  it('returns functions and lines for display', () => {
     const frames = parseFrames(
       'TypeError: x\n\n    at async f (/srv/a.js:42:13)\n    at new G (<anonymous>)\n    at /b.js:1:2',
     );

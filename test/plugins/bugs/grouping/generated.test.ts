@@ -1,4 +1,7 @@
-/** Generated parts of names, files and addresses (contract 21, amendments): both directions, language by language. */
+/**
+ * Generated parts of names, files and addresses (contract 21, amendments): both directions,
+ * language by language.
+ */
 import { expect } from 'chai';
 import { normalizeFunction, normalizeOrigin } from '../../../../plugins/bugs/grouping/origin.js';
 import { computeGrouping } from '../../../../plugins/bugs/grouping/grouping-key.js';
@@ -159,20 +162,20 @@ const OTHER_NAMES: Pairs = [
 describe('generated names', () => {
   for (const [language, pairs] of Object.entries(SAME_NAMES))
     for (const [a, b] of pairs)
-      it(`${language}: ${JSON.stringify(a)} is one with ${JSON.stringify(b)}`, () => {
+      it(`${language}: treats ${JSON.stringify(a)} and ${JSON.stringify(b)} as equal`, () => {
         expect(maskGeneratedName(a)).to.equal(maskGeneratedName(b)).and.not.equal('');
         expect(maskGeneratedName(maskGeneratedName(a))).to.equal(maskGeneratedName(a));
       });
   for (const [a, b] of OTHER_NAMES)
-    it(`${JSON.stringify(a)} is not ${JSON.stringify(b)}`, () =>
+    it(`distinguishes ${JSON.stringify(a)} from ${JSON.stringify(b)}`, () =>
       expect(normalizeFunction(a)).not.to.equal(normalizeFunction(b)));
 
-  it('leaves prices and words in messages alone', () => {
+  it('leaves prices and words in messages unchanged', () => {
     for (const text of ['costs US$5 more', 'a total of $42', 'utf8 and base64', 'closure #tag', 'a__b', 'x @ 12'])
       expect(maskNamesInText(text)).to.equal(text);
   });
 
-  it('is part of the key where a class has such a name', () => {
+  it('masks generated parts of class names in the key', () => {
     const key = (exception_class: string): string =>
       computeGrouping({ type: 'error', project: 'p', error_message: 'm', exception_class }).dedup_key;
     expect(key('com.acme.Pay$1')).to.equal(key('com.acme.Pay$2'));
@@ -293,7 +296,7 @@ const OTHER_FILES: Pairs = [
 describe('generated parts of files', () => {
   for (const [kind, pairs] of Object.entries(SAME_FILES))
     for (const [a, b] of pairs)
-      it(`${kind}: ${a} is one with ${b}`, () => expect(normalizeOrigin(a)).to.equal(normalizeOrigin(b)));
+      it(`${kind}: treats ${a} and ${b} as equal`, () => expect(normalizeOrigin(a)).to.equal(normalizeOrigin(b)));
   for (const [a, b] of OTHER_FILES)
-    it(`${a} is not ${b}`, () => expect(normalizeOrigin(a)).not.to.equal(normalizeOrigin(b)));
+    it(`distinguishes ${a} from ${b}`, () => expect(normalizeOrigin(a)).not.to.equal(normalizeOrigin(b)));
 });

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { maskText } from '../../../../plugins/bugs/grouping/message-mask.js';
 
-describe('bugs: masks that are switched off', () => {
-  it('leave the values of their kind in the text', () => {
+describe('bugs: disabled masks', () => {
+  it('leave values of their kind in the text', () => {
     const text = 'order 1234567 took 12 ms';
     expect(maskText(text)).to.equal('order <number> took <duration>');
     expect(maskText(text, { numbers: false })).to.equal('order 1234567 took <duration>');

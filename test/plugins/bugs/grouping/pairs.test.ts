@@ -15,7 +15,7 @@ function meet(a: ReturnType<typeof keysOf>, b: ReturnType<typeof keysOf>): boole
 
 describe('grouping: the shared vectors', () => {
   for (const { name, a, b, same_group } of cases)
-    it(`${name}: ${same_group}`, () => expect(meet(keysOf(a), keysOf(b))).to.equal(same_group));
+    it(`${name}: same group is ${same_group}`, () => expect(meet(keysOf(a), keysOf(b))).to.equal(same_group));
 });
 
 const SAME: readonly (readonly [string, string])[] = [
@@ -204,14 +204,15 @@ const DIFFERENT: readonly (readonly [string, string])[] = [
 describe('grouping: messages', () => {
   const key = (error_message: string): string => keysOf({ error_message }).dedup_key;
   for (const [a, b] of SAME)
-    it(`one group: ${JSON.stringify(a)}`, () => {
+    it(`puts into a single group: ${JSON.stringify(a)}`, () => {
       expect(maskText(a.replaceAll('\r', ''))).to.be.a('string');
       expect(keysOf({ error_message: a }).masked).to.equal(keysOf({ error_message: b }).masked);
       expect(key(a)).to.equal(key(b));
     });
-  for (const [a, b] of DIFFERENT) it(`two groups: ${JSON.stringify(a)}`, () => expect(key(a)).not.to.equal(key(b)));
+  for (const [a, b] of DIFFERENT)
+    it(`separates into two groups: ${JSON.stringify(a)}`, () => expect(key(a)).not.to.equal(key(b)));
 
-  it('switches off each of the masks that may be', () => {
+  it('disables each of the optional masks', () => {
     const samples: Record<keyof MaskOptions, readonly [string, string]> = {
       emails: ['a@b.de', '<email>'],
       ip_addresses: ['10.0.0.1:80 fe80::1', '<ip> <ip>'],
@@ -230,7 +231,7 @@ describe('grouping: messages', () => {
     }
   });
 
-  it('switches off several', () => {
+  it('disables several masks together', () => {
     const text = 'a@b.de 10.0.0.1 123456';
     expect(maskText(text)).to.equal('<email> <ip> <number>');
     expect(maskText(text, { emails: false, ip_addresses: false, numbers: false })).to.equal(text);
@@ -285,7 +286,7 @@ describe('grouping: a file and its function', () => {
   const origin = (file_path: string | null, function_name: string | null): string =>
     computeGrouping({ type: 'error', project: 'p', error_message: 'm', file_path, function_name }).origin;
 
-  it('are one origin', () => {
+  it('form a single origin', () => {
     expect(origin('/srv/shop/cart/cart.go', '(*Cart).Total')).to.equal('cart/cart.go#(*Cart).Total');
     expect(origin('assets/index-CkLzaFvZ.js', 't')).to.equal('assets/index-<hash>.js#t');
     expect(origin('cart.rs', 'shop::total::h0123456789abcdef')).to.equal('cart.rs#shop::total');
@@ -293,16 +294,16 @@ describe('grouping: a file and its function', () => {
   });
 
   for (const name of ['', ' ', '?', '<anonymous>', 'anonymous', '<unknown>', '<redacted>', '{closure}', '0x7fff12'])
-    it(`${JSON.stringify(name)} names no function`, () => expect(origin('a/b.js', name)).to.equal('a/b.js'));
+    it(`${JSON.stringify(name)} is not a function name`, () => expect(origin('a/b.js', name)).to.equal('a/b.js'));
 
   it('ignores a function without a file', () => expect(origin(null, 'total')).to.equal(''));
 });
 
-describe('grouping: a template', () => {
+describe('grouping: message template', () => {
   const masked = (error_message: string, message_template: string | null): string =>
     computeGrouping({ type: 'error', project: 'p', error_message, message_template }).masked;
 
-  it('is masked in place of the message', () => {
+  it('is masked instead of the message', () => {
     expect(masked('login of bob failed', 'login of %s failed')).to.equal('login of %s failed');
     expect(masked('login of bob failed at 12:13:14', 'login of %s failed at 12:13:14')).to.equal(
       'login of %s failed at <time>',
@@ -314,7 +315,7 @@ describe('grouping: a template', () => {
 describe('grouping: the key', () => {
   const base = { type: 'bug', project: 'p', error_message: 'm', exception_class: 'E', file_path: 'src/a.js' };
 
-  it('has its form and its parts', () => {
+  it('has the specified format and parts', () => {
     const keys = computeGrouping(base);
     expect(keys.dedup_key).to.match(/^v2:[0-9a-f]{40}$/);
     expect(keys).to.include({ origin: 'src/a.js', masked: 'm' });
@@ -322,23 +323,23 @@ describe('grouping: the key', () => {
     expect(computeGrouping({ ...base, file_path: '' }).bare_key).to.equal(keys.bare_key);
   });
 
-  it('is the one published for these parts', () => {
+  it('equals the published key for these parts', () => {
     expect(computeGrouping(base).dedup_key).to.equal('v2:c67aa23c80dddf013c89d7ea85a53e538e82b3db');
   });
 
-  it('takes the title without a message', () => {
+  it('uses the title when there is no message', () => {
     const titled = computeGrouping({ ...base, error_message: ' \r\n ', title: 'order 123456' });
     expect(titled.masked).to.equal('order <number>');
   });
 
-  it('compares titles of features without punctuation', () => {
+  it('ignores punctuation in titles of features', () => {
     const feature = (title: string) => computeGrouping({ type: 'feature', project: 'p', title }).dedup_key;
     expect(feature('Add dark mode!')).to.equal(feature(' add  Dark-Mode'));
     expect(feature('Add light mode')).not.to.equal(feature('Add dark mode'));
     expect(feature('!!!')).not.to.equal(feature('???'));
   });
 
-  it('lets a fingerprint replace origin and message', () => {
+  it('uses a fingerprint instead of origin and message', () => {
     const printed = (fingerprint: string[], file_path: string | null = 'a.js', error_message = 'm') =>
       computeGrouping({ ...base, file_path, error_message, fingerprint });
     expect(printed(['x']).dedup_key).to.equal(printed(['x'], 'b.js', 'n').dedup_key);
@@ -351,7 +352,7 @@ describe('grouping: the key', () => {
     expect(printed([], 'src/a.js').dedup_key).to.equal(computeGrouping(base).dedup_key);
   });
 
-  it('lets no part reach into the next', () => {
+  it('separates its parts unambiguously', () => {
     const a = computeGrouping({ ...base, exception_class: 'E\u001fx', file_path: 'y' });
     const b = computeGrouping({ ...base, exception_class: 'E', file_path: 'x\u001fy' });
     expect(a.dedup_key).not.to.equal(b.dedup_key);

@@ -66,14 +66,14 @@ const keyOf = (error_message: string): string =>
 
 describe('grouping: masking', () => {
   for (const [name, kind] of Object.entries(KINDS))
-    it(`another ${name} never changes the key`, () =>
+    it(`never changes the key for another ${name}`, () =>
       fc.assert(
         fc.property(kind.of, kind.of, (a, b) => {
           expect(keyOf(kind.in(a))).to.equal(keyOf(kind.in(b)));
         }),
       ));
 
-  it('another name of a constraint always does', () => {
+  it('always changes the key for another constraint name', () => {
     const name = fc.tuple(word, fc.oneof(fc.nat().map(String), guid, hex(24))).map((parts) => parts.join('_'));
     const forms = [
       (n: string) => `Duplicate entry 'x' for key '${n}'`,
@@ -115,7 +115,7 @@ describe('grouping: masking', () => {
   );
   const message = fc.array(piece, { maxLength: 8 });
 
-  it('masks a masked text to itself', () =>
+  it('is idempotent', () =>
     fc.assert(
       fc.property(message, fc.constantFrom('', ' '), (pieces, glue) => {
         const once = maskText(pieces.join(glue));
@@ -132,7 +132,7 @@ describe('grouping: masking', () => {
       }),
     ));
 
-  it('takes any report', () =>
+  it('accepts any report', () =>
     fc.assert(
       fc.property(
         fc.string({ unit: 'binary' }),
@@ -310,7 +310,7 @@ const SIZE = 200_000;
 
 describe('grouping: hostile input', () => {
   for (const atom of HOSTILE)
-    it(`${JSON.stringify(atom)} to ${SIZE} characters stays linear`, () => {
+    it(`processes ${JSON.stringify(atom)} repeated to ${SIZE} characters in linear time`, () => {
       for (const text of [atom, `${atom}\n`, `Duplicate entry '${atom}`].map((unit) =>
         unit.repeat(SIZE / unit.length),
       )) {

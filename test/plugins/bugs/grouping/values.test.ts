@@ -1,4 +1,7 @@
-/** Values in messages that runtimes, parsers, databases and bundlers write (contract 21, amendments): both directions. */
+/**
+ * Values in messages that runtimes, parsers, databases and bundlers write (contract 21,
+ * amendments): both directions.
+ */
 import { expect } from 'chai';
 import { computeGrouping } from '../../../../plugins/bugs/grouping/grouping-key.js';
 import { maskText } from '../../../../plugins/bugs/grouping/message-mask.js';
@@ -244,21 +247,22 @@ const keyOf = (error_message: string, exception_class = 'E'): string =>
 describe('values in messages', () => {
   for (const [kind, pairs] of Object.entries(SAME))
     for (const [a, b] of pairs)
-      it(`${kind}: ${JSON.stringify(a)}`, () => {
+      it(`masks ${kind}: ${JSON.stringify(a)}`, () => {
         expect(maskText(a)).to.equal(maskText(b));
         expect(keyOf(a)).to.equal(keyOf(b));
         expect(maskText(maskText(a))).to.equal(maskText(a));
       });
-  for (const [a, b] of OTHER) it(`two groups: ${JSON.stringify(a)}`, () => expect(keyOf(a)).not.to.equal(keyOf(b)));
+  for (const [a, b] of OTHER)
+    it(`separates into two groups: ${JSON.stringify(a)}`, () => expect(keyOf(a)).not.to.equal(keyOf(b)));
 
-  it('treats a message that is a number as a value when the class implies it', () => {
+  it('treats a numeric message as a value when the class implies it', () => {
     expect(keyOf('5', 'java.lang.ArrayIndexOutOfBoundsException')).to.equal(
       keyOf('-1', 'java.lang.ArrayIndexOutOfBoundsException'),
     );
     expect(keyOf('404', 'HttpError')).not.to.equal(keyOf('500', 'HttpError'));
   });
 
-  it('shows no row of a database in a title', () => {
+  it('never shows a database row in a title', () => {
     const message =
       'null value in column "name" violates not-null constraint DETAIL: Failing row contains (412, ann, null).';
     expect(toErrorTitle('IntegrityError', message)).to.equal(

@@ -1,4 +1,6 @@
-/** The shared grouping vectors, posted one after the other to a fresh store (contract 21, grouping). */
+/**
+ * The shared grouping vectors, posted one after the other to a fresh store (contract 21, grouping).
+ */
 import { expect } from 'chai';
 import { cases } from '../../../support/grouping-vectors.js';
 import { getUrgency } from '../../../../lib/urgency.js';
@@ -24,10 +26,10 @@ function errorOf(body: Record<string, string>): Report {
 }
 
 describe('bugs: grouping vectors', () => {
-  it('are there', () => expect(cases.length).to.be.greaterThan(20));
+  it('exist', () => expect(cases.length).to.be.greaterThan(20));
 
   for (const { name, endpoint, a, b, same_group } of cases) {
-    it(`${name}: ${same_group ? 'one item' : 'two items'}`, async () => {
+    it(`${name}: creates ${same_group ? 'one item' : 'two items'}`, async () => {
       const fixture = await memoryFixture();
       const native = endpoint.startsWith('/api/errors/');
       const ids: string[] = [];

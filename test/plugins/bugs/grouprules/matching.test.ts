@@ -53,7 +53,7 @@ function problemsOf(fields: Partial<GroupingRule>): Record<string, string> {
   return {};
 }
 
-describe('grouping rules: what fits', () => {
+describe('grouping rules: matching', () => {
   const cases: [string, Partial<GroupingRule>, boolean][] = [
     ['the class, whole', { exception_class: 'shop.errors.Timeout' }, true],
     ['its last segment, in any case', { exception_class: 'timeout' }, true],
@@ -73,7 +73,7 @@ describe('grouping rules: what fits', () => {
   ];
   for (const [name, fields, expected] of cases) it(name, () => expect(fits(fields)).to.equal(expected));
 
-  it('the title stands for a missing message, and a stack trace names the origin', () => {
+  it('uses the title for a missing message, and the stack trace for the origin', () => {
     expect(fits({ message: 'no answer' }, { error_message: null })).to.equal(true);
     const stack_trace = 'Traceback\n  File "/app/shop/cart.py", line 3, in add\n    x()';
     expect(fits({ origin: 'shop/cart.py' }, { file_path: null, function_name: null, stack_trace })).to.equal(true);
@@ -82,8 +82,8 @@ describe('grouping rules: what fits', () => {
   });
 });
 
-describe('grouping rules: what is made of a report', () => {
-  it('fills fingerprint and title with class, message, origin and the groups of the pattern', () => {
+describe('grouping rules: resulting fingerprint and title', () => {
+  it('replaces placeholders for class, message, origin and pattern groups in fingerprint and title', () => {
     const ruling = rulingOf({
       message: 'no answer of (\\w+) after (\\d+)',
       fingerprint: ['db', '{{ 1 }}', '{{class}}', '{{ origin }}', '{{ message }}', '{{ default }}'],
@@ -104,7 +104,7 @@ describe('grouping rules: what is made of a report', () => {
     });
   });
 
-  it('a message never becomes a placeholder, and an empty title leaves the report its own', () => {
+  it('expands no placeholder inside a message, and ignores an empty title', () => {
     const given = { error_message: 'say {{ default }}' };
     const ruling = rulingOf({ message: 'say (.*)', fingerprint: ['{{ 1 }}'], title: ' {{ 1 }} ' }, given);
     expect(ruling?.fingerprint).to.deep.equal(['{ { default }}']);
@@ -112,7 +112,7 @@ describe('grouping rules: what is made of a report', () => {
     expect(rulingOf({ message: 'no( never)?', title: '{{ 1 }}' })?.title).to.equal(null);
   });
 
-  it('groups by the fingerprint in any class without {{ default }}, and also by class with it', () => {
+  it('groups by fingerprint across classes without {{ default }}, and per class with it', () => {
     const keyOf = (fields: Partial<GroupingRule>, given: Partial<GroupingInput>): string => {
       const report = { ...REPORT, ...given };
       return applyRuleOutcome(report, rulingOf(fields, given), {}).dedup_key;
@@ -130,7 +130,7 @@ describe('grouping rules: what is made of a report', () => {
     expect(e).to.equal(computeGrouping({ ...REPORT, fingerprint: ['db', '{{ default }}'] }).dedup_key);
   });
 
-  it('a title alone changes no key, nor does a rule that does not fit', () => {
+  it('a title alone or a rule that does not match changes no key', () => {
     const automatic = computeGrouping(REPORT);
     const titled = applyRuleOutcome(REPORT, rulingOf({ message: 'answer', fingerprint: null, title: 'T' }), {});
     expect(titled).to.include(automatic);
@@ -138,7 +138,7 @@ describe('grouping rules: what is made of a report', () => {
     expect(applyRuleOutcome(REPORT, null, {})).to.include(automatic);
   });
 
-  it('the first rule that fits decides; one that is disabled or cannot be compiled is passed over', () => {
+  it('applies the first matching rule, and skips disabled and uncompilable rules', () => {
     const faults: unknown[] = [];
     const set = GroupingRuleSet.compile(
       [
@@ -154,7 +154,7 @@ describe('grouping rules: what is made of a report', () => {
     expect(faults).to.have.length(1);
   });
 
-  it('many slow rules let the event loop run between two of them, and answer the same', async () => {
+  it('yields to the event loop between slow rules and returns the same result', async () => {
     const rules = [1, 2, 3].map((n) => rule({ id: `r${n}`, message: n === 3 ? 'answer' : 'x+y' }));
     const set = GroupingRuleSet.compile(rules, { error: () => undefined });
     let now = 0;
@@ -183,7 +183,7 @@ describe('grouping rules: rejections', () => {
   ];
   for (const [name, fields, field, says] of cases) it(name, () => expect(problemsOf(fields)[field]).to.match(says));
 
-  it('combines all of them', () => {
+  it('reports all of them together', () => {
     expect(problemsOf({ message: '(a', title: '{{ host }}', fingerprint: ['{{ x }}'] })).to.have.keys(
       'message',
       'title',
@@ -192,8 +192,8 @@ describe('grouping rules: rejections', () => {
   });
 });
 
-describe('grouping rules: any input', () => {
-  it('a wildcard agrees with the expression that it stands for', () => {
+describe('grouping rules: arbitrary input', () => {
+  it('a wildcard matches like its equivalent regular expression', () => {
     const text = fc.string({ unit: fc.constantFrom('a', 'b', 'B', '.', '/'), maxLength: 12 });
     const form = fc.string({ unit: fc.constantFrom('a', 'b', 'B', '.', '/', '*'), maxLength: 8 });
     fc.assert(
@@ -206,7 +206,7 @@ describe('grouping rules: any input', () => {
     );
   });
 
-  it('never throws for a report, and the same report has the same key', () => {
+  it('never throws for a report and is deterministic', () => {
     const word = fc.option(fc.string({ unit: 'binary', maxLength: 60 }), { nil: null });
     const compiled = compileRule(
       rule({
@@ -240,7 +240,7 @@ describe('grouping rules: any input', () => {
     );
   });
 
-  it('groups that a pattern holds are those of the language’s own engine', () => {
+  it('captures the same groups as the JavaScript regular expression engine', () => {
     const text = fc.string({ unit: fc.constantFrom('a', 'b', '1', ' '), maxLength: 20 });
     const pattern = '(a+) ?(b*)(1)?';
     const compiled = compileRule(rule({ message: pattern, fingerprint: ['{{ 1 }}', '{{ 2 }}', '{{ 3 }}'] }));
@@ -255,7 +255,7 @@ describe('grouping rules: any input', () => {
     );
   });
 
-  it('hostile patterns and messages stay linear', () => {
+  it('hostile patterns and messages are processed in linear time', () => {
     for (const message of ['(a+)+$', '(.*)(.*)(.*)(.*)!|((a|aa)*)*', '(([a-c]*){9}b?){9}', '(x+x+)+y|(a*){60}$']) {
       const compiled = compileRule(rule({ message, fingerprint: ['{{ 1 }}'] }));
       for (const text of ['a'.repeat(16_000) + '!', 'ab'.repeat(8_000), 'x'.repeat(16_000)])

@@ -9,7 +9,7 @@ import { errorReport, MANAGER, MASTER, memoryFixture, report, settled, type Fixt
 /** Short words of letters and digits, which stay as they are. */
 const strange = (n: number): Report => errorReport({ title: `E: ${n}`, error_message: `no seat ${n}A in hall Q${n}` });
 
-describe('bugs: flood', () => {
+describe('bugs: flood protection', () => {
   let fixture: Fixture;
   beforeEach(async () => {
     fixture = await memoryFixture();
@@ -22,7 +22,7 @@ describe('bugs: flood', () => {
     return ids;
   };
 
-  it('makes 25 items of ids that no mask matches, and counts what follows in the first of them', async () => {
+  it('creates 25 items from ids that no mask matches, then counts further reports in the first', async () => {
     const first = await idsOf(1, 25);
     expect(new Set(first).size).to.equal(25);
     expect(new Set(await idsOf(26, 60))).to.deep.equal(new Set([first[0]]));
@@ -30,20 +30,20 @@ describe('bugs: flood', () => {
     expect(await fixture.deps.items.count()).to.equal(25);
   });
 
-  it('counts every key that it merged there in that item from then on', async () => {
+  it('counts every merged key in that first item permanently', async () => {
     const [first] = await idsOf(1, 30);
     fixture.clock.advance(3 * 3_600_000);
     expect((await fixture.bugs.record(strange(28))).id).to.equal(first);
     expect((await fixture.deps.items.get(first ?? ''))?.flooded).to.equal(5);
   });
 
-  it('makes items again when the hour is over', async () => {
+  it('creates items again after an hour', async () => {
     await idsOf(1, 25);
     fixture.clock.advance(3_600_001);
     expect((await fixture.bugs.record(strange(70))).created).to.equal(true);
   });
 
-  it('counts in the next one when the first is deleted, and where the first is counted when it is merged', async () => {
+  it('counts in the next item when the first is deleted, and in its target when it is merged', async () => {
     const made = await idsOf(1, 25);
     const [first, second, third] = made as [string, string, string];
     await fixture.removal.remove(first, MASTER);
@@ -54,14 +54,14 @@ describe('bugs: flood', () => {
     expect((await fixture.bugs.record(strange(32))).id).to.equal(second);
   });
 
-  it('makes an item again when all that had the coarse key are gone, and counts in that one', async () => {
+  it('creates an item when all with the coarse key are deleted, and counts in the new item', async () => {
     for (const id of await idsOf(1, 25)) await fixture.removal.remove(id, MASTER);
     const next = await fixture.bugs.record(strange(30));
     expect(next).to.include({ created: true });
     expect((await fixture.bugs.record(strange(31))).id).to.equal(next.id);
   });
 
-  it('finds the coarse keys of all items of a source, of the first ones and of later ones', async () => {
+  it('finds the coarse keys of all items of a source, both early and later ones', async () => {
     const kinds = Array.from({ length: 40 }, (_, n) => ({ error_message: `${'x'.repeat(n + 1)} seat 1Q` }));
     const made: string[] = [];
     for (const kind of kinds) made.push((await fixture.bugs.record({ ...strange(1), ...kind })).id);
@@ -73,7 +73,7 @@ describe('bugs: flood', () => {
     }
   });
 
-  it('goes by the coarse keys that earlier versions kept', async () => {
+  it('uses coarse keys stored by earlier versions', async () => {
     const made = await idsOf(1, 25);
     const [{ id, first = [] } = { id: '' }] = (await fixture.deps.floods.find()).items;
     const [entry] = first;
@@ -84,7 +84,7 @@ describe('bugs: flood', () => {
     expect((await fixture.bugs.record(strange(30))).id).to.equal(made[7]);
   });
 
-  it('stores no coarse key of a message with a single group', async () => {
+  it('stores no coarse key for a message with a single group', async () => {
     await fixture.bugs.record(errorReport({ error_message: 'no seat left in the hall' }));
     await fixture.bugs.record(errorReport({ error_message: 'no seat <word> in the hall' }));
     const [source] = (await fixture.deps.floods.find()).items;
@@ -92,7 +92,7 @@ describe('bugs: flood', () => {
     expect(await fixture.deps.keys.count({ key: { prefix: 'c3:' } })).to.equal(0);
   });
 
-  it('counts groups of a class in any origin, and joins pages and classes that vary in words with digits', async () => {
+  it('groups a class across origins, and joins pages and classes that differ in words with digits', async () => {
     const variants: readonly ((n: number) => Partial<Report>)[] = [
       (n) => ({ file_path: `/srv/part-${n}x/cart.js`, error_message: 'no price' }),
       (n) => ({ file_path: 'src/cart.js', function_name: `f${n}x`, error_message: 'no stock' }),
@@ -115,12 +115,12 @@ describe('bugs: flood', () => {
     });
   });
 
-  it('finds the coarse texts of a single message', () => {
+  it('detects coarse texts of any message (property)', () => {
     const text = fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^[ab1 ]*(<word>)?$/));
     fc.assert(fc.property(text, (one) => isCoarse(toCoarseText(one)) || toCoarseText(one) === one));
   });
 
-  it('accepts another class, origin, type or wording', async () => {
+  it('creates a separate item for another class, origin, type or wording', async () => {
     await idsOf(1, 25);
     for (const fields of [
       { exception_class: 'F' },
@@ -134,18 +134,18 @@ describe('bugs: flood', () => {
     }
   });
 
-  it('leaves bugs and features alone, whose titles are meant', async () => {
+  it('does not apply to bugs and features, whose titles are intentional', async () => {
     for (let n = 1; n <= 40; n++)
       expect(await fixture.bugs.record(report({ title: `Step ${n}` }))).to.include({ created: true });
   });
 
-  it('may be switched off', async () => {
+  it('can be disabled', async () => {
     fixture.deps.grouping.flood_items = 0;
     expect(new Set(await idsOf(1, 40)).size).to.equal(40);
     expect(await fixture.deps.floods.count()).to.equal(0);
   });
 
-  it('masks every word with a digit, and nothing else', () => {
+  it('masks only words that contain a digit', () => {
     expect(toCoarseText('no seat 12A in hall=Q7 (x9.2/b), <id>')).to.equal(
       'no seat <word> in hall=<word> (<word>), <id>',
     );

@@ -17,7 +17,7 @@ describe('bugs: DELETE /bugs/{id}', () => {
   const remove = (query = '', json?: object) =>
     fixture.server.ask('DELETE', `${BASE}/${ref}${query}`, { bearer: MANAGE, ...(json && { json }) });
 
-  it('answers deleted, and then not found', async () => {
+  it('returns deleted, and then 404', async () => {
     const answer = await remove();
     expect(answer.status).to.equal(200);
     expect(answer.body).to.deep.equal({ status: 'success', deleted: true });
@@ -30,14 +30,14 @@ describe('bugs: DELETE /bugs/{id}', () => {
     { name: 'in its query', query: '?force=true&reason=personal%20data' },
   ];
   for (const { name, query, json } of FORCED) {
-    it(`takes the override of a lease ${name}`, async () => {
+    it(`accepts the lease override ${name}`, async () => {
       await fixture.server.ask('POST', `${BASE}/${ref}/claim`, { bearer: MANAGE, json: { agent: 'a' } });
       expect((await remove()).body['error']).to.include({ code: 'already_claimed' });
       expect((await remove(query, json)).status).to.equal(200);
     });
   }
 
-  it('is not for those who may only report', async () => {
+  it('is denied to tokens with bugtracker:report only', async () => {
     const answer = await fixture.server.ask('DELETE', `${BASE}/${ref}`, { bearer: 'master:bugtracker:report' });
     expect(answer.status).to.equal(403);
   });

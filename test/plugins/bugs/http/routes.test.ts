@@ -1,4 +1,7 @@
-/** The routes over HTTP: statuses, codes, fields (contract 20, endpoints), and the plugin in a kernel. */
+/**
+ * The routes over HTTP: statuses, codes, fields (contract 20, endpoints), and the plugin in a
+ * kernel.
+ */
 import { fakeAccess } from '../../../support/fake-access.js';
 import { expect } from 'chai';
 import plugin from '../../../../plugins/bugs/plugin.js';
@@ -40,7 +43,7 @@ describe('bugs: routes', () => {
       'item'
     ] as unknown as Item;
 
-  it('charges a bulk change by its items: each hundred are a call', async () => {
+  it('charges a bulk change as a call per hundred items', async () => {
     server = await TestServer.create(
       { routes: buildBugRoutes(fixture) },
       { limits: { ...NO_LIMITS, bulk_per_minute: 4 } },
@@ -55,7 +58,7 @@ describe('bugs: routes', () => {
     expect(seen(await bulk(200))).to.deep.equal([429, 'rate_limited']);
   });
 
-  it('names in `warnings` what no contract names', async () => {
+  it('lists unknown fields in `warnings`', async () => {
     const { id } = await make();
     const path = `/bugs/${id}`;
     const { body } = await ask('PATCH', path, MANAGE, { titel: 'Changed', set: 1 });
@@ -65,7 +68,7 @@ describe('bugs: routes', () => {
     expect(next.body['warnings']).to.deep.equal(['agnet is no field of this call']);
   });
 
-  it('stores the build of a fix in a report as in a change, and rejects an invalid one', async () => {
+  it('stores the fix build from reports and changes, and rejects invalid ones', async () => {
     const send = (resolved_in_build: string) =>
       ask('POST', '/report', REPORT, { project: 'alpha', title: `Fixed in ${resolved_in_build}`, resolved_in_build });
     for (const [given, stored] of [
@@ -79,7 +82,7 @@ describe('bugs: routes', () => {
     expect((body['error'] as { fields: object }).fields).to.have.keys('resolved_in_build');
   });
 
-  it('truncates long texts and reports it', async () => {
+  it('truncates long texts and reports the truncation', async () => {
     const answer = await ask('POST', '/report', REPORT, {
       project: 'alpha',
       title: 'x',
@@ -93,7 +96,7 @@ describe('bugs: routes', () => {
 });
 
 describe('bugs: the plugin', () => {
-  it('boots in a kernel, accepts a report and emits its event', async () => {
+  it('starts in a kernel, accepts a report and emits its event', async () => {
     const told: string[] = [];
     const projects = definePlugin({
       id: 'projects',

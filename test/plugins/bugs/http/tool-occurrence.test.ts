@@ -7,7 +7,7 @@ const SDK = { source: 'sdk' };
 const steps = (breadcrumbs: unknown[]): unknown => formatOccurrence({ breadcrumbs }, SDK)['breadcrumbs'];
 
 describe('bugs: occurrences for agents', () => {
-  it('breadcrumbs are lines, newest first; equal steps in a row are one', () => {
+  it('shows breadcrumbs as lines, newest first, and collapses equal consecutive steps', () => {
     const at = (second: number): number => Date.UTC(2026, 10, 25, 12, 0, second) / 1000;
     expect(
       steps([
@@ -38,7 +38,7 @@ describe('bugs: occurrences for agents', () => {
     });
   });
 
-  it('contexts keep what an application says of itself, without ids and measures', () => {
+  it('includes contexts set by the application, without ids and measurements', () => {
     const contexts = {
       trace: { trace_id: 'a' },
       culture: { locale: 'en' },
@@ -62,7 +62,7 @@ describe('bugs: occurrences for agents', () => {
     expect(formatOccurrence(own, SDK)).to.deep.equal({ context: { order: 7 } });
   });
 
-  it('names a caller within the lines of the failure, with its values, and repeats no lines', () => {
+  it('shows callers next to the failing lines with their values, without repeating lines', () => {
     const source = { 1: 'function rate(table) {', 2: '  return table.x.rate;', 3: '}', 4: 'rate(tables[0]);' };
     const frame = { filename: 'src/a.ts', function: 'run', lineno: 4, source, locals: { tables: '[]' } };
     const far = { ...frame, filename: 'src/b.ts', function: 'main' };

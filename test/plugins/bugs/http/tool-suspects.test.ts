@@ -17,7 +17,7 @@ describe('bugs: suspect commits for agents', () => {
     ['get', formatItemDetail],
     ['next', formatClaim],
   ] as const)
-    it(`are a line each in ${name}, before code and spread, and named as text from outside`, () => {
+    it(`have one line each in ${name}, before code and spread, marked as external text`, () => {
       const suspect_commits = [commit('a', 'src/cart.js'), commit('b', null)];
       const told = answer({ item: { ref: 'shop-1' }, suspect_commits, code_url: 'https://forge.test/x' });
       expect(told['suspects']).to.deep.equal({ commits: [LINE], untrusted_fields: ['commits'] });
@@ -25,7 +25,7 @@ describe('bugs: suspect commits for agents', () => {
       expect(names.indexOf('suspects')).to.be.below(names.indexOf('code_url'));
     });
 
-  it('are at most three, and nothing where none touched a file of the trace', () => {
+  it('include at most three, and none when no commit touched a file of the trace', () => {
     const many = Array.from({ length: 9 }, () => commit('a', 'src/cart.js'));
     expect(formatItemDetail({ item: {}, suspect_commits: many })['suspects']).to.deep.equal({
       commits: [LINE, LINE, LINE],

@@ -1,12 +1,15 @@
-/** Texts in answers to agents: short traces, paths of the repository, values without escapes, quotes in comments. */
+/**
+ * Texts in answers to agents: short traces, paths of the repository, values without escapes, quotes
+ * in comments.
+ */
 import { expect } from 'chai';
 import { formatComments } from '../../../../plugins/bugs/http/tool-comments.js';
 import { findRoots, formatLines, shortenTrace, stripRoots } from '../../../../plugins/bugs/http/tool-text.js';
 import { splitQuotes } from '../../../../plugins/bugs/text/comment-quotes.js';
 import { UserText } from '../../../../ports/tools.js';
 
-describe('bugs: texts of tool answers', () => {
-  it('folds three or more library frames in a row, and keeps the application’s', () => {
+describe('bugs: text of tool responses', () => {
+  it('folds three or more consecutive library frames, and shows application frames', () => {
     const library = (n: number): string => `    at handle${n} (/srv/app/node_modules/express/lib/layer.js:${n}:5)`;
     const own = '    at run (/srv/app/src/cart.js:41:9)';
     const trace = [
@@ -29,11 +32,11 @@ describe('bugs: texts of tool answers', () => {
     ]);
   });
 
-  it('leaves a text without frames as it is', () => {
+  it('returns a text without frames unchanged', () => {
     for (const text of ['', 'nothing', 'one\ntwo\n\nthree']) expect(shortenTrace(text, ['/srv/app/'])).to.equal(text);
   });
 
-  it('finds the root of the repository where a frame names both paths, and in common images', () => {
+  it('finds the repository root from frames with both paths, and in common container images', () => {
     const frames = [
       { filename: 'src/cart.js', abs_path: '/home/ada/shop/src/cart.js' },
       { filename: '/etc/x.js', abs_path: '/etc/x.js' },
@@ -71,12 +74,12 @@ describe('bugs: texts of tool answers', () => {
     ['   ```obey\r\nobey', ['>   ```obey\nobey']],
   ];
   for (const [body, parts] of quotes)
-    it(`separates own lines from quotes: ${JSON.stringify(body)}`, () => {
+    it(`separates generated lines from quotes: ${JSON.stringify(body)}`, () => {
       const found = splitQuotes(body).map(({ text, quoted }) => (quoted ? `>${text}` : text));
       expect(found).to.deep.equal(parts);
     });
 
-  it('shows only the words of a user as a user’s, for any name of the author', () => {
+  it('shows only comments of users as user text, for any author name', () => {
     const comment = { id: 'x', body: 'Fix it.', author: 'admin', untrusted_fields: ['body', 'author'] };
     for (const author_kind of ['agent', 'integration', undefined])
       expect(formatComments([{ ...comment, author_kind }])).to.have.nested.property('[0].body', 'Fix it.');

@@ -6,11 +6,11 @@ import { useStore } from '../../../support/stores.js';
 const YEAR_MS = 365 * 86_400_000;
 
 for (const engine of ENGINES) {
-  describe(`bugs: after a clock was ahead (${engine.name})`, () => {
+  describe(`bugs: correction after the clock ran ahead (${engine.name})`, () => {
     let fixture: Fixture;
     useStore(engine, (store) => (fixture = fixtureOn(store)), { end: () => settled(fixture) });
 
-    it('no item was seen later than now', async () => {
+    it('limits last_seen_at of items to the current time', async () => {
       const { clock } = fixture;
       const right = clock.now();
       clock.set(right + YEAR_MS);

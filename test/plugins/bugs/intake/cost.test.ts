@@ -5,8 +5,8 @@ import type { Collection, Doc, Transact } from '../../../../ports/store.js';
 import { errorReport, memoryFixture, settled, fixtureOn, type Fixture } from '../fixture.js';
 
 /**
- * A process over the fixture's store that has read the grouping rules, as the service does at its start; every further
- * call is noted as `collection.method`, or as a transaction of collections.
+ * A process over the fixture's store that has read the grouping rules, as the service does at its
+ * start; every further call is noted as `collection.method`, or as a transaction of collections.
  */
 async function noted(given: Fixture, transacts = true): Promise<{ fixture: Fixture; calls: string[] }> {
   const calls: string[] = [];
@@ -35,7 +35,7 @@ async function noted(given: Fixture, transacts = true): Promise<{ fixture: Fixtu
   return { fixture, calls };
 }
 
-describe('bugs: the cost of an occurrence', () => {
+describe('bugs: store calls per occurrence', () => {
   let fixture: Fixture;
   let calls: string[];
   beforeEach(async () => {
@@ -45,12 +45,12 @@ describe('bugs: the cost of an occurrence', () => {
     ({ fixture, calls } = await noted(plain));
   });
 
-  it('of a known group is one read by id and one write', async () => {
+  it('counts an occurrence of an existing group with a read by id and one write', async () => {
     await fixture.bugs.record(errorReport());
     expect(calls).to.deep.equal(['keys.get', 'items.change']);
   });
 
-  it('is the same with users: a known one adds nothing, and a new one is part of the one write', async () => {
+  it('stores a new user in the same write, and adds no call for an existing user', async () => {
     const named = (from: number, n: number): BatchReport[] =>
       Array.from({ length: n }, (_, i) => ({ report: errorReport({ user: `user ${from + i}` }) }));
     await fixture.bugs.recordAll(named(0, 10));
@@ -62,7 +62,7 @@ describe('bugs: the cost of an occurrence', () => {
     expect((await fixture.deps.items.find()).items[0]?.people).to.be.within(95, 105);
   });
 
-  it('of a list is less than one: those of a group are one write, with the index of each', async () => {
+  it('counts a list with a single write per group, and returns the count of each report', async () => {
     const known = Array.from({ length: 100 }, () => ({ report: errorReport() }));
     const done = await fixture.bugs.recordAll(known);
     expect(calls.filter((call) => !call.endsWith('get'))).to.deep.equal(['items.change']);
@@ -70,7 +70,7 @@ describe('bugs: the cost of an occurrence', () => {
     expect(counts).to.deep.equal(Array.from({ length: 100 }, (_, i) => 61 + i));
   });
 
-  it('of a list with references is one write as well, and of an unknown group one more', async () => {
+  it('counts a list with references in a single write, and a new group in one more', async () => {
     const list = (title: string): BatchReport[] =>
       Array.from({ length: 100 }, (_, i) => ({
         report: errorReport({ error_message: title, client_ref: `${title} ${i}` }),
@@ -82,7 +82,7 @@ describe('bugs: the cost of an occurrence', () => {
     expect(items.map(({ hit_count }) => hit_count).toSorted((a, b) => a - b)).to.deep.equal([60, 100]);
   });
 
-  it('with a client_ref is as many, the reference being written with the count', async () => {
+  it('needs no more calls for a client_ref, since the reference is written with the count', async () => {
     await fixture.bugs.record(errorReport({ client_ref: 'r' }));
     await settled(fixture);
     expect(calls).to.deep.equal(['keys.get', 'transact refs items']);
@@ -111,7 +111,7 @@ describe('bugs: the cost of an occurrence', () => {
     expect([kept.sampled, asked]).to.deep.equal([true, 1]);
   });
 
-  it('with a client_ref whose payload is kept is one write too, and a repeat of another process keeps none', async () => {
+  it('stores client_ref and payload in one write, and no payload for a repeat in another process', async () => {
     const kept = await noted(await memoryFixture());
     await kept.fixture.bugs.record(errorReport());
     await settled(kept.fixture);
@@ -130,14 +130,14 @@ describe('bugs: the cost of an occurrence', () => {
     expect(await kept.fixture.deps.occurrences.count()).to.equal(3);
   });
 
-  it('with a client_ref and no transactions is two writes more, one of them behind the answer', async () => {
+  it('needs two more writes for a client_ref without transactions, one after the response', async () => {
     ({ fixture, calls } = await noted(fixture, false));
     await fixture.bugs.record(errorReport({ client_ref: 'r' }));
     await settled(fixture);
     expect(calls).to.deep.equal(['keys.get', 'refs.insert', 'items.change', 'refs.bulk']);
   });
 
-  it('of a new group is a number, one write and, behind the answer, its event', async () => {
+  it('needs a number and one write for a new group, and emits its event after the response', async () => {
     const fresh = { error_message: 'another one', exception_class: 'F', client_ref: 'r' };
     await fixture.bugs.record(errorReport(fresh));
     await settled(fixture);
@@ -148,7 +148,7 @@ describe('bugs: the cost of an occurrence', () => {
     ]);
   });
 
-  it('that repeats a client_ref is two reads, its key having been met lately', async () => {
+  it('needs two reads for a repeated client_ref whose key was used recently', async () => {
     await fixture.bugs.record(errorReport({ client_ref: 'r' }));
     await settled(fixture);
     calls.length = 0;

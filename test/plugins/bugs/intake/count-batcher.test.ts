@@ -1,4 +1,7 @@
-/** Occurrences that come at once: one write for many, and each is told its own place (count-batcher.ts). */
+/**
+ * Occurrences that come at once: one write for many, and each is told its own place
+ * (count-batcher.ts).
+ */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { mergeCountUpdates } from '../../../../plugins/bugs/intake/count-batcher.js';
@@ -32,7 +35,7 @@ for (const { name, open } of STORES) {
     });
     afterEach(() => close());
 
-    it('writes less often than it counts, and returns every report its own count', async () => {
+    it('writes less often than it counts, and returns every report its hit count', async () => {
       const counts = await Promise.all(
         Array.from({ length: 40 }, async () => {
           const { hit_count, hour_count, created, item } = await fixture.bugs.record(errorReport());
@@ -45,7 +48,7 @@ for (const { name, open } of STORES) {
       expect(writes).to.be.within(1, 12);
     });
 
-    it('counts a client_ref once for any sender, next to those without', async () => {
+    it('counts a client_ref once per sender, together with reports without client_ref', async () => {
       await Promise.all(
         Array.from({ length: 24 }, (_, i) =>
           fixture.bugs.record(errorReport(i % 3 === 0 ? { client_ref: `r${i % 2}` } : {})),
@@ -56,7 +59,7 @@ for (const { name, open } of STORES) {
       expect(item?.hit_count).to.equal(1 + 16 + 2);
     });
 
-    it('keeps groups apart, and what was read meanwhile', async () => {
+    it('separates groups, and applies changes read in between', async () => {
       await Promise.all(
         Array.from({ length: 30 }, (_, i) =>
           fixture.bugs.record(errorReport({ exception_class: `E${i % 3}`, app_version: `1.${i}` })),
@@ -68,7 +71,7 @@ for (const { name, open } of STORES) {
       ).to.deep.equal([10, 10, 10]);
     });
 
-    it('fails together when the store does', async () => {
+    it('rejects all reports of a batch when the store fails', async () => {
       failure = new Error('disk full');
       const settledAll = await Promise.allSettled(Array.from({ length: 5 }, () => fixture.bugs.record(errorReport())));
       expect(settledAll.map((result) => result.status)).to.deep.equal(Array.from({ length: 5 }, () => 'rejected'));
@@ -76,8 +79,8 @@ for (const { name, open } of STORES) {
   });
 }
 
-describe('bugs: updates summed', () => {
-  it('do what they do one after the other', () => {
+describe('bugs: merged updates', () => {
+  it('have the same effect as applying them sequentially', () => {
     const update: fc.Arbitrary<Update> = fc.record(
       {
         set: fc.dictionary(fc.constantFrom('last_build', 'x'), fc.string()),

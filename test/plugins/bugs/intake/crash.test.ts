@@ -1,6 +1,7 @@
 /**
- * The process dies at every single write of a report, before it reached the store or after: what was acknowledged is
- * there, a repeat with the same client_ref counts once, and nothing that is left behind blocks anybody.
+ * The process dies at every single write of a report, before it reached the store or after: what
+ * was acknowledged is there, a repeat with the same client_ref counts once, and nothing that is
+ * left behind blocks anybody.
  */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
@@ -32,7 +33,7 @@ describe('bugs: kill -9 at every write', () => {
     SCENES.flatMap((scene) => [false, true].map((late) => [on, scene, late] as const)),
   );
   for (const [{ engine, opened }, { name, before, ref }, late] of cases) {
-    it(`${engine}: ${name}, ${late ? 'after' : 'before'} it reached the store`, async () => {
+    it(`${engine}: recovers from a crash in ${name}, ${late ? 'after' : 'before'} the write reached the store`, async () => {
       for (let n = 1; ; n++) {
         const store = await opened();
         const first = fixtureOn(store);
@@ -82,7 +83,7 @@ describe('bugs: kill -9 at every write', () => {
     expect(await fixture.outbox.getOldestAge()).to.equal(0);
   });
 
-  it('emits the event of an acknowledged change, also when the process is killed right after it', async () => {
+  it('emits the event of an acknowledged change even when the process is killed right after it', async () => {
     const store = await ensureCollections(new MemoryStore());
     const first = fixtureOn(store);
     const { id } = await first.bugs.record(errorReport());

@@ -1,4 +1,6 @@
-/** One way in: grouping, counting, sampling, references, races and crashes (contracts 20 and 21). */
+/**
+ * One way in: grouping, counting, sampling, references, races and crashes (contracts 20 and 21).
+ */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ReportResult, Report } from '../../../../ports/domain/bugs.js';
@@ -32,7 +34,7 @@ for (const engine of STORES) {
       return { items: page.items.length, hits: page.items.reduce((sum, item) => sum + item.hit_count, 0) };
     };
 
-    it('creates, then counts', async () => {
+    it('creates an item for the first report, then counts', async () => {
       const fixture = process();
       const first = await fixture.bugs.record(errorReport());
       expect(first).to.include({
@@ -64,7 +66,7 @@ for (const engine of STORES) {
       expect(await fixture.deps.keys.count()).to.equal(0);
     });
 
-    it('makes one item of 50 parallel first reports from two processes', async () => {
+    it('creates a single item for 50 parallel first reports from two processes', async () => {
       const both = [process(), process()];
       const answers = await Promise.all(
         Array.from({ length: 50 }, (_, i) => (both[i % 2] as Fixture).bugs.record(errorReport())),
@@ -76,7 +78,7 @@ for (const engine of STORES) {
       expect(both.flatMap(({ told }) => told)).to.have.lengthOf(1);
     });
 
-    it('makes one item of 50 parallel identical client_refs from two processes, and counts once', async () => {
+    it('creates a single item for 50 parallel identical client_refs from two processes, counted once', async () => {
       const both = [process(), process()];
       const one = report({ client_ref: 'ref-1' });
       const answers = await Promise.all(
@@ -87,7 +89,7 @@ for (const engine of STORES) {
       expect(await total(both[0] as Fixture)).to.deep.equal({ items: 1, hits: 1 });
     });
 
-    it('makes one item of one client_ref with different texts, in parallel', async () => {
+    it('creates a single item for parallel reports with one client_ref and different texts', async () => {
       const fixture = process();
       const answers = await Promise.all(
         Array.from({ length: 20 }, (_, i) =>
@@ -98,7 +100,7 @@ for (const engine of STORES) {
       expect(await total(fixture)).to.deep.equal({ items: 1, hits: 1 });
     });
 
-    it('remembers a further occurrence by its client_ref, for 30 days; an item’s for ever', async () => {
+    it('stores the client_ref of an occurrence for 30 days, and that of an item permanently', async () => {
       const fixture = process();
       await fixture.bugs.record(errorReport({ client_ref: 'a' }));
       const b = await fixture.bugs.record(errorReport({ client_ref: 'b' }));
@@ -111,7 +113,7 @@ for (const engine of STORES) {
       expect(await fixture.bugs.record(errorReport({ client_ref: 'a' }))).to.include({ repeated: true, hit_count: 3 });
     });
 
-    it('keeps no note of finished references in the item', async () => {
+    it('removes finished references from the item', async () => {
       const fixture = process();
       const { id } = await fixture.bugs.record(errorReport());
       await Promise.all(
@@ -132,20 +134,20 @@ for (const engine of STORES) {
       return ids.map((id) => known.indexOf(id) + 1);
     };
 
-    it('lets an origin adopt an item without one: none, cart, checkout, none are 1, 1, 2, 1', async () => {
+    it('assigns an origin to an item without one: none, cart, checkout, none are 1, 1, 2, 1', async () => {
       const fixture = process();
       expect(await sequence(fixture, [null, 'src/cart.ts', 'src/checkout.ts', null])).to.deep.equal([1, 1, 2, 1]);
       expect((await shown(fixture, 'alpha-1')).file_path).to.equal('src/cart.ts');
     });
 
-    it('lets a report without origin meet the newest: cart, checkout, none, cart are 1, 2, 2, 1', async () => {
+    it('counts a report without origin in the newest item: cart, checkout, none, cart are 1, 2, 2, 1', async () => {
       const fixture = process();
       expect(await sequence(fixture, ['src/cart.ts', 'src/checkout.ts', null, 'src/cart.ts'])).to.deep.equal([
         1, 2, 2, 1,
       ]);
     });
 
-    it('makes one item of none and cart in parallel, from two processes', async () => {
+    it('creates a single item for parallel reports without origin and with cart, from two processes', async () => {
       const both = [process(), process()];
       for (let round = 0; round < 10; round++) {
         const message = `parallel ${'x'.repeat(round + 1)}`;
@@ -157,7 +159,7 @@ for (const engine of STORES) {
       }
     });
 
-    it('keeps 5 and a reservoir of 45 payloads while it counts every occurrence', async () => {
+    it('stores the first 5 and a reservoir of 45 payloads while it counts every occurrence', async () => {
       const fixture = process();
       let last: ReportResult | undefined;
       for (let i = 0; i < 120; i++) last = await fixture.bugs.record(errorReport({ host: `h${i}` }));
@@ -183,7 +185,7 @@ for (const engine of STORES) {
       expect(await fixture.deps.occurrences.count()).to.equal(2);
     });
 
-    it('counts each accepted report once, in one item per key, in any order', async () => {
+    it('counts each accepted report once, in a single item per key, in any order', async () => {
       const files = fc.constantFrom(null, 'a.ts', 'b.ts');
       const incoming = fc.record({
         message: fc.constantFrom('one', 'two', 'three'),

@@ -5,7 +5,7 @@ import { errorReport, fixtureOn, memoryFixture, settled, STORES } from '../fixtu
 import { ItemNumberAllocator } from '../../../../plugins/bugs/intake/item-creator.js';
 
 describe('bugs: numbers of new items', () => {
-  it('are assigned to many concurrent items in few writes, separately per project', async () => {
+  it('are assigned to many concurrent items in few writes, per project', async () => {
     const { deps } = await memoryFixture();
     let writes = 0;
     const { counters } = deps;
@@ -23,7 +23,7 @@ describe('bugs: numbers of new items', () => {
     expect(await numbers.allocate('one')).to.equal(41);
   });
 
-  it('go on after a write that failed', async () => {
+  it('continue after a failed write', async () => {
     const { deps } = await memoryFixture();
     const { counters } = deps;
     let broken = true;
@@ -38,7 +38,7 @@ describe('bugs: numbers of new items', () => {
     expect(await numbers.allocate('one')).to.equal(1);
   });
 
-  it('are those of the items, whichever reports come together', async () => {
+  it('are unique for any batch of concurrent reports', async () => {
     const fixture = await memoryFixture();
     const made = await Promise.all(
       Array.from({ length: 12 }, (_, i) =>
@@ -51,7 +51,7 @@ describe('bugs: numbers of new items', () => {
   });
 
   for (const { name: engine, open } of STORES) {
-    it(`${engine}: of two processes are each another one, and all are there`, async () => {
+    it(`${engine}: are unique and without gaps across two processes`, async () => {
       const opened = await open();
       try {
         const processes = [fixtureOn(opened.store), fixtureOn(opened.store)];

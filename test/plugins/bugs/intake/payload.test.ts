@@ -44,7 +44,7 @@ function packed(doc: OccurrenceDoc): PackedOccurrence {
 const nobody = (): Promise<null> => Promise.resolve(null);
 
 describe('bugs: payloads', () => {
-  it('of an earlier version are decompressed unchanged, for any content and size', async () => {
+  it('of an earlier version are decompressed correctly, for any content and size', async () => {
     const text = fc.oneof(
       fc.string({ unit: 'grapheme' }),
       fc.constantFrom('', '\n', STACK, '\n'.repeat(2000), 'é€😀'.repeat(9000)),
@@ -63,7 +63,7 @@ describe('bugs: payloads', () => {
   });
 
   for (const { name, open } of STORES) {
-    it(`are shown completely, also next to those of earlier versions (${name})`, async () => {
+    it(`are returned complete, also next to those of earlier versions (${name})`, async () => {
       const { store, close } = await open();
       const fixture = fixtureOn(store);
       try {
@@ -91,7 +91,7 @@ describe('bugs: payloads', () => {
       }
     });
 
-    it(`the first one has the stack trace of its report, which is stored once (${name})`, async () => {
+    it(`include the stack trace of the first report, which is stored once (${name})`, async () => {
       const { store, close } = await open();
       const fixture = fixtureOn(store);
       try {
@@ -119,7 +119,7 @@ describe('bugs: payloads', () => {
       }
     });
 
-    it(`go after 30 days, by the hourly job, and not before (${name})`, async () => {
+    it(`are deleted after 30 days by the hourly job, and not earlier (${name})`, async () => {
       const { store, close } = await open();
       const fixture = fixtureOn(store);
       try {

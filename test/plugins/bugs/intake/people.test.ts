@@ -1,4 +1,7 @@
-/** People affected: counted once each, over lists, processes, merges and new starts, and never kept (contract 21). */
+/**
+ * People affected: counted once each, over lists, processes, merges and new starts, and never kept
+ * (contract 21).
+ */
 import { expect } from 'chai';
 import type { Report } from '../../../../ports/domain/bugs.js';
 import { ENGINES, errorReport, MANAGER, report, settled, shown, type Fixture, twoProcesses } from '../fixture.js';
@@ -8,7 +11,7 @@ const named = (from: number, to: number, more: Partial<Report> = {}): { report: 
   Array.from({ length: to - from }, (_, i) => ({ report: of(`user-${from + i}@example.org`, more) }));
 
 for (const engine of ENGINES) {
-  describe(`bugs: people affected on ${engine.name}`, function () {
+  describe(`bugs: affected users on ${engine.name}`, function () {
     let fixture: Fixture;
     let other: Fixture;
     let close: () => Promise<void>;
@@ -20,7 +23,7 @@ for (const engine of ENGINES) {
       await close();
     });
 
-    it('is null while no report names anybody, and then counts each once', async () => {
+    it('is null until a report names a user, then counts each user once', async () => {
       const { id, item } = await fixture.bugs.record(of(null));
       expect(item.people).to.equal(null);
       const people: (number | null)[] = [];
@@ -33,7 +36,7 @@ for (const engine of ENGINES) {
       expect([detail.people, detail.item.people, detail.item.hit_count]).to.deep.equal([3, 3, 6]);
     });
 
-    it('begins with the report that creates the item, and adds it to bug.created', async () => {
+    it('starts with the report that creates the item, and is part of bug.created', async () => {
       const made = await fixture.bugs.record(of('ada'));
       expect(made.item.people).to.equal(1);
       expect((await fixture.bugs.record(of('ada'))).item.people).to.equal(1);
@@ -43,7 +46,7 @@ for (const engine of ENGINES) {
       expect(told).to.deep.equal([1, null]);
     });
 
-    it('loses no user to another process that counts concurrently', async () => {
+    it('loses no user when two processes count concurrently', async () => {
       const { id } = await fixture.bugs.record(of('first'));
       await Promise.all([
         ...Array.from({ length: 8 }, (_, i) => fixture.bugs.recordAll(named(i * 3, i * 3 + 3))),
@@ -52,7 +55,7 @@ for (const engine of ENGINES) {
       expect(await shown(fixture, id)).to.include({ people: 49, hit_count: 49 });
     });
 
-    it('continues in a process that starts later, and stays small and accurate for many', async () => {
+    it('continues in a process started later, and stays small and accurate for many users', async () => {
       const { id } = await fixture.bugs.record(of('first'));
       await fixture.bugs.recordAll(named(0, 100));
       for (let from = 0; from < 2_000; from += 100) await other.bugs.recordAll(named(from, from + 100));
@@ -62,7 +65,7 @@ for (const engine of ENGINES) {
       expect(item?.hit_count).to.equal(2_101);
     });
 
-    it('counts on an item that is resolved or muted as well', async () => {
+    it('counts users of resolved and muted items too', async () => {
       const { id } = await fixture.bugs.record(of('ada'));
       await fixture.edits.edit(id, MANAGER, { status: 'resolved', resolved_in_build: '2.0' });
       const late = await fixture.bugs.record(of('bob', { app_version: '1.9' }));
@@ -78,7 +81,7 @@ for (const engine of ENGINES) {
       expect((await fixture.bugs.record(of('bob', { client_ref: 'r1' }))).item.people).to.equal(1);
     });
 
-    it('joins the users of a duplicate, each once, and restores them at the split', async () => {
+    it('merges the users of a duplicate without double counting, and restores them at the split', async () => {
       const cart = (user: string): Report => of(user);
       const till = (user: string): Report =>
         of(user, { title: 'Till', error_message: 'till', file_path: 'src/till.ts' });
@@ -99,7 +102,7 @@ for (const engine of ENGINES) {
       expect((await shown(fixture, b)).people).to.equal(4);
     });
 
-    it('leaves nothing behind when a merge is undone immediately, through a chain too', async () => {
+    it('leaves nothing behind when a merge is undone immediately, also through a chain', async () => {
       const made = async (name: string, users: readonly string[]): Promise<string> => {
         for (const user of users)
           await fixture.bugs.record(of(user, { title: name, error_message: name, exception_class: name }));
@@ -117,7 +120,7 @@ for (const engine of ENGINES) {
       expect([(await shown(fixture, a)).people, (await shown(fixture, b)).people]).to.deep.equal([2, 3]);
     });
 
-    it('sorts lists by it, in either order', async () => {
+    it('sorts lists by affected users in either order', async () => {
       for (const [name, n] of [
         ['One', 1],
         ['Three', 3],
@@ -136,7 +139,7 @@ for (const engine of ENGINES) {
       expect(await counts('asc')).to.deep.equal([null, 1, 2, 3]);
     });
 
-    it('keeps no name: neither in the store nor in the log', async () => {
+    it('stores no user name in the database or the log', async () => {
       await fixture.bugs.record(of('ada.lovelace@example.org'));
       await fixture.bugs.record(of('ada.lovelace@example.org', { client_ref: 'again' }));
       await settled(fixture);

@@ -1,4 +1,7 @@
-/** What a report with a public intake key may do, and what it never meets (contracts 20, values; 21, intake; 00, limits). */
+/**
+ * What a report with a public intake key may do, and what it never meets (contracts 20, values; 21,
+ * intake; 00, limits).
+ */
 import { expect } from 'chai';
 import type { Report } from '../../../../ports/domain/bugs.js';
 import {
@@ -31,21 +34,21 @@ for (const { name, open } of STORES) {
       await close();
     });
 
-    it('never meet what a token sent', async () => {
+    it('never match reports of a token', async () => {
       const agent = await fixture.bugs.record(report({ client_ref: 'TICKET-1', title: 'Private plans' }));
       const app = await fixture.bugs.record(public_({ client_ref: 'TICKET-1' }));
       expect(app).to.include({ created: true, repeated: false });
       expect(app.id).not.to.equal(agent.id);
     });
 
-    it('swallow nothing that a token sends later', async () => {
+    it('never block a later report of a token', async () => {
       const app = await fixture.bugs.record(public_({ client_ref: 'TICKET-1' }));
       const agent = await fixture.bugs.record(report({ client_ref: 'TICKET-1', title: 'The real report' }));
       expect(agent).to.include({ created: true, repeated: false });
       expect(agent.id).not.to.equal(app.id);
     });
 
-    it('recognize their own repeats, in any order, in parallel, and after the notes are gone', async () => {
+    it('recognize repeats in any order, in parallel, and after the notes are deleted', async () => {
       const one = public_({ client_ref: 'event-1' });
       const all = await Promise.all(Array.from({ length: 8 }, () => fixture.bugs.record(one)));
       await settled(fixture);
@@ -75,7 +78,7 @@ describe('bugs: new groups of an intake key', () => {
   const nth = (n: number, fields: Partial<Report> = {}): Report =>
     public_({ exception_class: `E${n}`, error_message: 'boom', title: `E${n}: boom`, ...fields });
 
-  it('beyond the limit are counted in one overflow item of the project, which keeps what was sent', async () => {
+  it('beyond the limit are counted in an overflow item of the project, which stores the reports', async () => {
     for (const n of [1, 2, 3]) expect(await fixture.bugs.record(nth(n))).to.include({ created: true, overflow: false });
     const over = [];
     for (const n of [4, 5, 6]) over.push(await fixture.bugs.record(nth(n, { client_ref: `r${n}` })));
@@ -98,7 +101,7 @@ describe('bugs: new groups of an intake key', () => {
     expect(await fixture.deps.items.count()).to.equal(4);
   });
 
-  it('does not stop groups that are known, tokens, or other keys', async () => {
+  it('are limited without affecting existing groups, tokens or other keys', async () => {
     for (const n of [1, 2, 3, 4]) await fixture.bugs.record(nth(n));
     expect(await fixture.bugs.record(nth(2))).to.include({ created: false, overflow: false, hit_count: 2 });
     expect(await fixture.bugs.record(nth(7, { intake_key: null }))).to.include({ created: true, overflow: false });
@@ -108,7 +111,7 @@ describe('bugs: new groups of an intake key', () => {
     });
   });
 
-  it('are a part of the limit where several processes share it', async () => {
+  it('share the limit among several processes', async () => {
     fixture.deps.peers = () => 2;
     expect(await fixture.bugs.record(nth(1))).to.include({ created: true, overflow: false });
     expect(await fixture.bugs.record(nth(2))).to.include({ overflow: true });
@@ -120,7 +123,7 @@ describe('bugs: new groups of an intake key', () => {
     });
   });
 
-  it('recognizes a repeat of what overflowed', async () => {
+  it('are not counted again for a repeated overflow report', async () => {
     for (const n of [1, 2, 3]) await fixture.bugs.record(nth(n));
     const sent = nth(4, { client_ref: 'r' });
     const first = await fixture.bugs.record(sent);
@@ -128,20 +131,20 @@ describe('bugs: new groups of an intake key', () => {
     expect(await fixture.bugs.record(sent)).to.include({ id: first.id, repeated: true, overflow: true });
   });
 
-  it('may be made again when the hour is over', async () => {
+  it('are allowed again after an hour', async () => {
     for (const n of [1, 2, 3, 4]) await fixture.bugs.record(nth(n));
     fixture.clock.advance(61 * 60_000);
     expect(await fixture.bugs.record(nth(9))).to.include({ created: true, overflow: false });
   });
 
-  it('counts a separate project for each overflow', async () => {
+  it('use a separate overflow item per project', async () => {
     for (const n of [1, 2, 3]) await fixture.bugs.record(nth(n));
     const [a, b] = [await fixture.bugs.record(nth(4)), await fixture.bugs.record(nth(5, { project: 'beta' }))];
     expect([a.overflow, b.overflow]).to.deep.equal([true, true]);
     expect(a.id).not.to.equal(b.id);
   });
 
-  it('does not raise the overflow item by the level of what was sent, nor mute it', async () => {
+  it('neither raise the severity of the overflow item nor mute it', async () => {
     for (const n of [1, 2, 3]) await fixture.bugs.record(nth(n));
     const over = await fixture.bugs.record(
       nth(4, { error_level: 'fatal', severity: 'critical', muted_by: { rule_id: 'r', reason: 'x' } }),
@@ -151,7 +154,7 @@ describe('bugs: new groups of an intake key', () => {
 });
 
 describe('bugs: the clock of an intake key', () => {
-  it('moves the first sighting back no further than payloads are kept', async () => {
+  it('limits the first sighting to the retention time of payloads', async () => {
     const fixture = await memoryFixture();
     const ancient = { occurred_at: '1970-01-01T00:00:00.000Z' };
     const app = await fixture.bugs.record(public_(ancient));

@@ -1,6 +1,7 @@
 /**
- * The stored fields that follow from others (lane, queue, build, severity) are what `derived` makes of the item, whatever
- * happened to it: reports, mutes, claims, releases, changes, merges, publishes, time (property).
+ * The stored fields that follow from others (lane, queue, build, severity) are what `derived` makes
+ * of the item, whatever happened to it: reports, mutes, claims, releases, changes, merges,
+ * publishes, time (property).
  */
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -69,7 +70,7 @@ const steps = fc.oneof<fc.Arbitrary<[string, Step]>[]>(
 );
 
 describe('bugs: derived fields', () => {
-  it('equal the fields of the item, after any changes', async () => {
+  it('equal the fields of the item after any changes', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(fc.constantFrom('alpha-1', 'alpha-2'), steps), { minLength: 1, maxLength: 25 }),

@@ -1,4 +1,7 @@
-/** What a change of status asks for, and what follows from it. Which changes there are: walk.test.ts. */
+/**
+ * What a change of status asks for, and what follows from it. Which changes there are:
+ * walk.test.ts.
+ */
 import { expect } from 'chai';
 import { codeOf, itemIn, MANAGER, memoryFixture, report, shown, type Fixture } from '../fixture.js';
 
@@ -8,7 +11,7 @@ describe('bugs: requirements of transitions', () => {
     fixture = await memoryFixture();
   });
 
-  it('rejects wont_fix without a reason and keeps the other fields', async () => {
+  it('rejects wont_fix without a reason and leaves the other fields unchanged', async () => {
     const id = await itemIn(fixture, 'open', 'Left alone');
     expect(await codeOf(fixture.edits.edit(id, MANAGER, { status: 'wont_fix', title: 'New' }))).to.equal(
       'reason_required',
@@ -16,7 +19,7 @@ describe('bugs: requirements of transitions', () => {
     expect((await shown(fixture, id)).title).to.equal('Left alone');
   });
 
-  it('rejects a duplicate without target, of itself, in a cycle, of another project, of a missing item', async () => {
+  it('rejects a duplicate of nothing, itself, a cycle, another project or a missing item', async () => {
     const a = await itemIn(fixture, 'open', 'A');
     const b = await itemIn(fixture, 'open', 'B');
     const foreign = (await fixture.bugs.record(report({ project: 'beta', title: 'C' }))).id;
@@ -30,7 +33,7 @@ describe('bugs: requirements of transitions', () => {
     expect(await patch(b, a)).to.equal('validation_failed');
   });
 
-  it('takes a ref as duplicate_of, and forwards later occurrences', async () => {
+  it('accepts a ref as duplicate_of, and forwards later occurrences', async () => {
     const target = await fixture.bugs.record(report({ title: 'Target' }));
     const id = await itemIn(fixture, 'open', 'Copy');
     await fixture.edits.edit(id, MANAGER, { status: 'duplicate', duplicate_of: target.ref });
@@ -40,7 +43,7 @@ describe('bugs: requirements of transitions', () => {
     expect((await shown(fixture, id)).hit_count).to.equal(1);
   });
 
-  it('takes blank text for none, as a report does', async () => {
+  it('treats blank text as null, like a report', async () => {
     const id = await itemIn(fixture, 'open');
     await fixture.edits.edit(id, MANAGER, { target_agent: 'x', environment: 'ci' });
     const edit = { title: ' Trimmed ', target_agent: '', environment: ' ', resolved_in_build: '' };
@@ -53,14 +56,14 @@ describe('bugs: requirements of transitions', () => {
     expect((await fixture.nextItem.reserveNext(MANAGER, { agent: 'anybody' }, {})).item?.id).to.equal(id);
   });
 
-  it('checks If-Match', async () => {
+  it('validates If-Match', async () => {
     const id = await itemIn(fixture, 'open');
     expect(await codeOf(fixture.edits.edit(id, MANAGER, { title: 'x' }, '"7"'))).to.equal('precondition_failed');
     expect(await codeOf(fixture.edits.edit(id, MANAGER, { title: 'x' }, '"1"'))).to.equal('none');
     expect((await shown(fixture, id)).rev).to.equal(2);
   });
 
-  it('shows in the history what a duplicate repeats, and that it repeats something else now', async () => {
+  it('records the target of a duplicate and its later change in the history', async () => {
     const [id, a, b] = [await itemIn(fixture, 'open'), await itemIn(fixture, 'open'), await itemIn(fixture, 'open')];
     await fixture.edits.edit(id, MANAGER, { status: 'duplicate', duplicate_of: a, reason: 'the same' });
     await fixture.edits.edit(id, MANAGER, { duplicate_of: b });
@@ -72,7 +75,7 @@ describe('bugs: requirements of transitions', () => {
     ]);
   });
 
-  it('locks the severity of a user, and emits critical once', async () => {
+  it('locks the severity set by a user, and emits critical once', async () => {
     const id = await itemIn(fixture, 'open');
     const item = await fixture.edits.edit(id, MANAGER, { severity: 'critical' });
     expect(item.severity_locked).to.equal(true);
@@ -93,7 +96,7 @@ describe('bugs: requirements of transitions', () => {
     expect(fixture.told.filter(({ event }) => event === 'bug.resolved')).to.have.lengthOf(2);
   });
 
-  it('closes items fixed by a published release immediately, and clears resolved_in_build on reopening', async () => {
+  it('closes items immediately when the fix is already published, and clears the build on reopening', async () => {
     await fixture.published('1.2.0', 'nightly-7');
     const a = await itemIn(fixture, 'open', 'by version');
     expect((await fixture.edits.edit(a, MANAGER, { status: 'resolved', resolved_in_build: '1.2' })).status).to.equal(

@@ -1,6 +1,7 @@
 /**
- * Every change of status that somebody could ask for, over HTTP: from each status, by each means, to each status that means
- * could lead to, against the table of contract 20 written out by hand. What is refused changes nothing.
+ * Every change of status that somebody could ask for, over HTTP: from each status, by each means,
+ * to each status that means could lead to, against the table of contract 20 written out by hand.
+ * What is refused changes nothing.
  */
 import { expect } from 'chai';
 import type { Item, ItemStatus } from '../../../../ports/domain/bugs.js';
@@ -206,7 +207,9 @@ for (const engine of ENGINES) {
       if (expected === 'moved') checkMoved(by, from, to, before.item, now.item);
     }
 
-    /** An occurrence that reopens nothing is counted, where the item is or at what it duplicates. */
+    /**
+     * An occurrence that reopens nothing is counted, where the item is or at what it duplicates.
+     */
     async function checkCounted(at: Case, before: Item, now: Item): Promise<void> {
       const here = before.status !== 'duplicate';
       // The lease of what is in progress may have run out meanwhile.

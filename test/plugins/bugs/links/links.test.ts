@@ -1,4 +1,7 @@
-/** Links between items: both ends, blocked items and the queue, circles, limits, projects, crashes (contract 20, links). */
+/**
+ * Links between items: both ends, blocked items and the queue, circles, limits, projects, crashes
+ * (contract 20, links).
+ */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import type { BugCaller } from '../../../../plugins/bugs/caller.js';
@@ -61,7 +64,7 @@ for (const engine of ENGINES)
     const neighbours = (): Promise<string[]> =>
       (all ??= Promise.all(Array.from({ length: MAX_LINKS + 3 }, () => make(fixture))));
 
-    it('shows a link at both ends, once, and takes it away at both', async () => {
+    it('shows a link once at both ends, and removes it from both', async () => {
       const [a, b, c] = [await make(fixture), await make(fixture), await make(fixture)];
       expect((await link(fixture, a, 'discovered_from', b)).created).to.equal(true);
       expect((await link(fixture, b, 'discovered', a)).created).to.equal(false);
@@ -80,7 +83,7 @@ for (const engine of ENGINES)
       expect(await historyOf(fixture, b)).to.deep.equal(['created', 'link added', 'link removed']);
     });
 
-    it('does not hand out a blocked item, reports it, and frees it with every end of its blocker', async () => {
+    it('does not hand out a blocked item, reports the block, and unblocks on every end of its blocker', async () => {
       const ends: ((blocker: string, blocked: string) => Promise<unknown>)[] = [
         (blocker) => fixture.edits.edit(blocker, MANAGER, { status: 'resolved' }),
         (blocker) => fixture.edits.edit(blocker, MANAGER, { status: 'closed' }),
@@ -108,7 +111,7 @@ for (const engine of ENGINES)
       expect(fixture.told.filter(({ event }) => event === 'bug.unblocked')).to.have.lengthOf(ends.length);
     });
 
-    it('blocks again when the blocker is reopened, by a user or by a regression, and when a merge is undone', async () => {
+    it('blocks again when the blocker is reopened, by a user or regression, or a merge is undone', async () => {
       const { id: blocker } = await fixture.bugs.record(errorReport({ app_version: '1.0' }));
       const blocked = await make(fixture);
       await link(fixture, blocker, 'blocks', blocked);
@@ -128,7 +131,7 @@ for (const engine of ENGINES)
       expect(await isBlocked(fixture, blocked)).to.equal(false);
     });
 
-    it('frees what is blocked by several only with the last, and by a publish', async () => {
+    it('unblocks an item with several blockers only with the last, also by a publish', async () => {
       const [a, b, blocked] = [await make(fixture), await make(fixture), await make(fixture)];
       await link(fixture, blocked, 'blocked_by', a);
       await link(fixture, blocked, 'blocked_by', b);
@@ -140,7 +143,7 @@ for (const engine of ENGINES)
       expect((await linksAt(fixture, blocked)).map(({ finished }) => finished)).to.deep.equal([true, true]);
     });
 
-    it('rejects itself, a missing item, a cycle and more than fifty links, and changes nothing', async () => {
+    it('rejects a self-link, a missing item, a cycle and a 51st link, and changes nothing', async () => {
       const [a, b, c] = [await make(fixture), await make(fixture), await make(fixture)];
       await link(fixture, a, 'blocks', b);
       await link(fixture, b, 'blocks', c);
@@ -162,7 +165,7 @@ for (const engine of ENGINES)
       expect(await linksAt(fixture, a)).to.have.lengthOf(1);
     });
 
-    it('lets no two processes close a circle together, and no parallel calls pass the limit', async () => {
+    it('prevents cycles across two processes and enforces the limit for parallel calls', async () => {
       for (let i = 0; i < scaleRepeats(3); i++) {
         const [a, b, c] = [await make(fixture), await make(fixture), await make(fixture)];
         const tries = await Promise.all([
@@ -191,7 +194,7 @@ for (const engine of ENGINES)
       expect(await linksAt(fixture, centre)).to.have.lengthOf(MAX_LINKS);
     });
 
-    it('is consistent while two processes end and reopen blockers concurrently', async () => {
+    it('is consistent while two processes finish and reopen blockers concurrently', async () => {
       const [a, b, blocked] = [await make(fixture), await make(fixture), await make(fixture)];
       await link(fixture, a, 'blocks', blocked);
       await link(fixture, b, 'blocks', blocked);
@@ -205,7 +208,7 @@ for (const engine of ENGINES)
       }
     });
 
-    it('shows a token of one project nothing of another', async () => {
+    it('shows a project token nothing of another project', async () => {
       const [mine, foreign] = [
         await make(fixture, { project: 'beta' }),
         await make(fixture, { title: 'A secret plan' }),
@@ -228,7 +231,7 @@ for (const engine of ENGINES)
       expect(await next(fixture, [mine])).to.equal(mine);
     });
 
-    it('requires the lease of the blocked item from an agent, and renews it', async () => {
+    it('requires an agent’s lease on the blocked item, and renews it', async () => {
       const [a, b] = [await make(fixture), await make(fixture)];
       const agent: BugCaller = { ...MANAGER, id: 'tok-agent', name: 'agent', by_tool: true };
       const { lease } = await fixture.leases.claim(a, agent, {});
@@ -243,7 +246,7 @@ for (const engine of ENGINES)
       expect((claim?.expires_at ?? '') > lease.expires_at).to.equal(true);
     });
 
-    it('frees by the job what a process of an earlier version left blocked', async () => {
+    it('unblocks in the job what a process of an earlier version left blocked', async () => {
       const [blocker, blocked] = [await make(fixture), await make(fixture)];
       await link(fixture, blocker, 'blocks', blocked);
       await fixture.deps.items.change({ id: blocker }, { set: { status: 'closed', queue_key: null } });
@@ -253,7 +256,7 @@ for (const engine of ENGINES)
     });
   });
 
-describe('bugs: links and a process that dies at a write', () => {
+describe('bugs: links when a process dies at a write', () => {
   const acts: Record<string, (fixture: Fixture, blocker: string, blocked: string) => Promise<unknown>> = {
     link: (fixture, blocker, blocked) => link(fixture, blocker, 'blocks', blocked),
     unlink: (fixture, blocker, blocked) => unlink(fixture, blocker, 'blocks', blocked),
@@ -302,7 +305,7 @@ describe('bugs: links over HTTP', () => {
   });
   const refOf = async (id: string): Promise<string> => (await fixture.lists.getDetail(id, MANAGER)).item.ref;
 
-  it('answers 201, 200, 404, 409 and 422, and lists links with the item', async () => {
+  it('returns 201, 200, 404, 409 and 422, and lists links with the item', async () => {
     const [a, b] = [await refOf(await make(fixture)), await refOf(await make(fixture))];
     const first = await ask('POST', `/bugs/${a}/links`, { kind: 'blocked_by', ref: b });
     expect(first).to.have.property('status', 201);
@@ -337,7 +340,7 @@ describe('bugs: links over HTTP', () => {
     expect((await ask('POST', `/bugs?action=next&q=${a}`)).body).to.have.nested.property('item.ref', a);
   });
 
-  it('are in the audit log', async () => {
+  it('records links in the audit log', async () => {
     const log: unknown[] = [];
     fixture.deps.audit = () =>
       ({

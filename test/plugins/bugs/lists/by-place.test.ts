@@ -19,7 +19,7 @@ for (const { name, open } of ENGINES)
         .map(({ title }) => title)
         .toSorted();
 
-    it('find what occurred there once, in any occurrence', async () => {
+    it('find items by version and host of any occurrence', async () => {
       await seen('one', { app_version: '1.4.0', host: 'web-1' });
       await seen('one', { app_version: '1.5.0', host: 'web-2' });
       await seen('one', { app_version: '1.5.0', host: 'web-2' });
@@ -36,7 +36,7 @@ for (const { name, open } of ENGINES)
       expect(await found({ host: ['web-1.5.0'] })).to.deep.equal([]);
     });
 
-    it('find a version of a group as busy as a storm, and keep each mark once', async () => {
+    it('find versions of a very busy group, and store each value once', async () => {
       await seen('busy', { app_version: '1.0.0', host: 'web-0' });
       await Promise.all(
         Array.from({ length: 200 }, (_, i) => seen('busy', { app_version: `1.${i % 3}.0`, host: `web-${i % 4}` })),
@@ -49,7 +49,7 @@ for (const { name, open } of ENGINES)
       expect(new Set(doc?.host_marks).size).to.equal(4);
     });
 
-    it('keep the newest versions and the first hosts, so that an item stays small', async () => {
+    it('include only the newest versions and first hosts, to limit the item size', async () => {
       for (let i = 0; i < MAX_PLACE_MARKS + 5; i++) await seen('old', { app_version: `1.${i}.0`, host: `web-${i}` });
       const [doc] = (await fixture.deps.items.find({})).items;
       expect([doc?.version_marks?.length, doc?.host_marks?.length]).to.deep.equal([MAX_PLACE_MARKS, MAX_PLACE_MARKS]);
@@ -59,7 +59,7 @@ for (const { name, open } of ENGINES)
       expect(await found({ host: [`web-${MAX_PLACE_MARKS + 4}`] })).to.deep.equal([]);
     });
 
-    it('are queried over HTTP, and hand out work of a version', async () => {
+    it('are available over HTTP, and select the next item by version', async () => {
       await seen('one', { app_version: '1.4.0', host: 'web-1' });
       await seen('two', { app_version: '1.5.0', host: 'web-1' });
       const ask = await httpOf(fixture);

@@ -22,13 +22,13 @@ const KNOWN: [repository: string, url: string][] = [
   ['https://ada:secret@github.com/acme/shop?x=1#y', 'https://github.com/acme/shop/blob/a1b2c3d/src/cart.ts#L42'],
 ];
 
-describe('the code’s page in its repository', () => {
+describe('source code URL in the repository', () => {
   for (const [repository, url] of KNOWN)
     it(repository, () => {
       expect(of(repository)).to.equal(url);
     });
 
-  it('without a commit the newest, where the forge has an address for that; without a line no anchor', () => {
+  it('links to the newest commit without a commit where the forge supports it, and omits a missing line', () => {
     expect(of('https://github.com/acme/shop', 'src/cart.ts', null)).to.equal(
       'https://github.com/acme/shop/blob/HEAD/src/cart.ts#L42',
     );
@@ -49,7 +49,7 @@ describe('the code’s page in its repository', () => {
     'javascript://github.com/a/b%0aalert(1)',
     'https://',
   ])
-    it(`none for the repository ${repository}`, () => {
+    it(`returns null for the repository ${repository}`, () => {
       expect(of(repository)).to.equal(null);
     });
 
@@ -88,7 +88,7 @@ describe('the code’s page in its repository', () => {
     [null, '1.4.2', '../../../../{version}', 'HEAD'],
     [null, '1.4.2', './{version}', 'HEAD'],
   ] as const)
-    it(`shows commit ${commit_sha}, version ${last_build}, tags ${tag_format} at ${ref}`, () => {
+    it(`returns ${ref} for commit ${commit_sha}, version ${last_build}, tag format ${tag_format}`, () => {
       const item = { file_path: 'a.ts', commit_sha, last_build, line_no: 1 };
       const at = (repo_url: string): string | null => buildCodeUrl({ ...item, repo_url }, { tag_format });
       expect(at('https://github.com/acme/shop')).to.equal(`https://github.com/acme/shop/blob/${ref}/a.ts#L1`);
@@ -111,11 +111,11 @@ describe('the code’s page in its repository', () => {
     'node_modules/x/y.js',
     'a//b.ts',
   ])
-    it(`none for the file ${file}`, () => {
+    it(`returns null for the file ${file}`, () => {
       expect(of('https://github.com/acme/shop', file)).to.equal(null);
     });
 
-  it('is a page of the repository or null for any report', () => {
+  it('returns a URL within the repository or null, for any report', () => {
     const text = fc.string({ unit: 'binary' });
     fc.assert(
       fc.property(text, text, fc.integer(), (file_path, commit_sha, line_no) => {

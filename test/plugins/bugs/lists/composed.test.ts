@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { errorReport, listed, MANAGER, memoryFixture, report, type Fixture } from '../fixture.js';
 
-describe('bugs: text in NFC', () => {
+describe('bugs: Unicode normalization (NFC)', () => {
   let fixture: Fixture;
   beforeEach(async () => (fixture = await memoryFixture()));
   const found = async (q: string): Promise<string[]> =>

@@ -15,8 +15,8 @@ const item = (id: string, more: Partial<ErrorGroup>): ErrorGroup =>
     ...more,
   }) as ErrorGroup;
 
-describe('bugs: what the dashboard puts first', () => {
-  it('folds similar ones, and sorts by hits, then by the last occurrence', () => {
+describe('bugs: priorities of the dashboard', () => {
+  it('groups similar items, and sorts by hits, then by last occurrence', () => {
     const flood = Array.from({ length: 488 }, (_, i) =>
       item(`${i}`, { last_seen_at: `2026-11-20T07:${String(i % 60).padStart(2, '0')}:00.000Z` }),
     );
@@ -36,7 +36,7 @@ describe('bugs: what the dashboard puts first', () => {
     expect(found[1]?.trend).to.deep.equal([0, 488]);
   });
 
-  it('keeps apart what differs in project, status, class or origin, and what has no class', () => {
+  it('separates items that differ in project, status, class or origin, or have no class', () => {
     const apart = [
       item('1', {}),
       item('2', { project: 'billing' }),

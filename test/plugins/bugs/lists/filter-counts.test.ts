@@ -5,7 +5,7 @@ import { ENGINES, fixtureOn, memoryFixture, report, type Fixture } from '../fixt
 import { useStore } from '../../../support/stores.js';
 
 for (const engine of ENGINES) {
-  describe(`bugs: counts of filters on ${engine.name}`, function () {
+  describe(`bugs: filter counts on ${engine.name}`, function () {
     let fixture: Fixture;
     useStore(
       engine,
@@ -21,7 +21,7 @@ for (const engine of ENGINES) {
       { once: true },
     );
 
-    it('show the results of each value with the other filters', async () => {
+    it('show the number of results per value, with the other filters applied', async () => {
       const query = { project: ['alpha'], status: ['open'], severity: ['high'] };
       const asked = (): Promise<object | null> =>
         fixture.board.countByFilter('a', query, ['project', 'severity', 'status', 'type']);
@@ -41,8 +41,8 @@ for (const engine of ENGINES) {
   });
 }
 
-describe('bugs: counts of filters that take long', () => {
-  it('are null until they are there, and for a fifth query while four are counted', async () => {
+describe('bugs: slow filter counts', () => {
+  it('are null until available, and for a fifth query while four are running', async () => {
     const { deps } = await memoryFixture();
     const ends: (() => void)[] = [];
     let reads = 0;

@@ -27,7 +27,7 @@ describe('bugs: lists', () => {
   const titles = async (request: object, caller: BugCaller = MANAGER): Promise<string[]> =>
     listed(await fixture.lists.list(caller, request)).map(({ title }) => title);
 
-  it('filters; repeated values are alternatives', async () => {
+  it('filters items, with repeated values as alternatives', async () => {
     await fixture.bugs.record(
       report({ title: 'Alpha ONE', tags: ['ui', 'slow'], commit_sha: 'c1', push_id: 'p', target_agent: 'fixer' }),
     );
@@ -54,7 +54,7 @@ describe('bugs: lists', () => {
     expect(await sorted({ muted: [false], regression: [false], status: ['open'] })).to.deep.equal(['Three', 'Two']);
   });
 
-  it('finds an item by its full client_ref, of any sender, within the requested projects', async () => {
+  it('finds an item by its full client_ref for any sender, within the requested projects', async () => {
     await fixture.bugs.record(report({ title: 'One', client_ref: 'TICKET 7' }));
     await fixture.bugs.record(report({ title: 'Two', client_ref: 'TICKET 7', project: 'beta' }));
     await fixture.bugs.record(errorReport({ title: 'Three', client_ref: 'TICKET 7', intake_key: 'key' }));
@@ -78,7 +78,7 @@ describe('bugs: lists', () => {
   });
 
   for (const engine of STORES) {
-    it(`shows every item as a look at it does, while items change (${engine.name})`, async () => {
+    it(`returns items consistent with a direct read while they change (${engine.name})`, async () => {
       const { store, close } = await engine.open();
       const own = fixtureOn(store);
       try {
@@ -108,7 +108,7 @@ describe('bugs: lists', () => {
     });
   }
 
-  it('pages, counts on request, and rejects a cursor of another list', async () => {
+  it('pages, counts on request, and rejects the cursor of another list', async () => {
     for (let i = 0; i < 5; i++)
       await fixture.bugs.record(report({ title: `t${i}`, description: 'long', error_message: 'e'.repeat(i + 1) }));
     const first = await fixture.lists.list(MANAGER, { limit: 3, include_total: true });
@@ -127,7 +127,7 @@ describe('bugs: lists', () => {
     }
   });
 
-  it('shows every field, and names those that came from outside', async () => {
+  it('returns every field, and names fields with external text', async () => {
     const { id, ref } = await fixture.bugs.record(errorReport({ stack_trace: 'at x', client_ref: 'c' }));
     const item = await shown(fixture, ref);
     expect(item).to.include({
@@ -160,7 +160,7 @@ describe('bugs: lists', () => {
     expect(await titles({ q: ['when empty'] })).to.deep.equal(['Cart fails when empty']);
   });
 
-  it('keeps a bound token to its project', async () => {
+  it('limits a project-bound token to its project', async () => {
     await fixture.bugs.record(report({ title: 'A' }));
     await fixture.bugs.record(report({ title: 'B', project: 'beta' }));
     const bound: BugCaller = { ...MANAGER, project: 'beta' };
@@ -171,7 +171,7 @@ describe('bugs: lists', () => {
     expect((await fixture.lists.listProjects(bound)).map(({ slug }) => slug)).to.deep.equal(['beta']);
   });
 
-  it('counts open items and finds the newest version', async () => {
+  it('counts open items and returns the newest version', async () => {
     await itemIn(fixture, 'open');
     await itemIn(fixture, 'closed');
     for (const version of ['1.9', '1.10', '1.2']) await fixture.published(version);
@@ -183,7 +183,7 @@ describe('bugs: lists', () => {
     });
   });
 
-  it('lets a reporting token comment on its own items only', async () => {
+  it('allows a reporting token to comment only on items it reported', async () => {
     const { id } = await fixture.bugs.record(report({ reported_by: 'tok-1' }));
     const own: BugCaller = { id: 'tok-1', name: 'one', project: null, manage: false, kind: 'token' };
     expect((await fixture.comments.add(id, own, { body: 'more' })).comment).to.include({ body: 'more', author: 'one' });
@@ -201,7 +201,7 @@ describe('bugs: lists', () => {
 
 for (const engine of STORES) {
   describe(`bugs: delta query on ${engine.name}`, function () {
-    it('misses nothing while two processes write, one slow and one with a lagging clock', async () => {
+    it('returns every change while two processes write, one slow and one with a lagging clock', async () => {
       const { store, close } = await engine.open();
       const writer = fixtureOn(store);
       const lagging = fixtureOn(store, undefined, (deps) => {
@@ -245,8 +245,8 @@ for (const engine of STORES) {
   });
 }
 
-describe('bugs: the safe mark', () => {
-  it('stays behind a write that is under way', async () => {
+describe('bugs: safe mark of delta queries', () => {
+  it('stays behind a write in progress', async () => {
     const fixture = await memoryFixture();
     const arrived: string[] = [];
     let finish: () => void = () => undefined;
@@ -270,7 +270,7 @@ describe('bugs: the safe mark', () => {
     await writing;
   });
 
-  it('misses nothing when the clock moved backwards for an hour without a query', async () => {
+  it('misses no change when the clock moved backwards for an hour without a query', async () => {
     const fixture = await memoryFixture();
     const ask = (mark: string) => fixture.lists.list(MANAGER, { updated_since: mark });
     fixture.clock.advance(60_000);
@@ -282,7 +282,7 @@ describe('bugs: the safe mark', () => {
     expect(listed(await ask(server_time)).map((item) => item.ref)).to.deep.equal([ref]);
   });
 
-  it('misses nothing when the clock moves backwards by hours, forwards and back again', async () => {
+  it('misses no change when the clock moves backwards by hours, forwards and back again', async () => {
     const fixture = await memoryFixture();
     const ask = async (mark: string): Promise<{ refs: string[]; mark: string }> => {
       const page = await fixture.lists.list(MANAGER, { updated_since: mark });
@@ -318,7 +318,7 @@ describe('bugs: the safe mark', () => {
     expect(early).to.match(/-\d+$/);
   });
 
-  it('misses nothing when the clock moves backwards while no process runs', async () => {
+  it('misses no change when the clock moves backwards while no process runs', async () => {
     const before = await memoryFixture();
     const write = async ({ bugs }: Fixture, title: string): Promise<string> =>
       (await bugs.record(report({ title }))).ref;

@@ -15,7 +15,7 @@ for (const engine of ENGINES) {
     const names = async (viewer: Viewer): Promise<string[]> =>
       (await fixture.views.list(viewer)).map(({ name, mine }) => (mine ? name : `${name} (theirs)`));
 
-    it('are the account’s own until it shares them', async () => {
+    it('are private to the account until it shares them', async () => {
       await fixture.views.save(ANN, { name: 'Mine', query: { status: 'open' } });
       await fixture.views.save(ANN, { name: 'Crashes', shared: true, query: { type: ['error'], sort: 'hit_count' } });
       await fixture.views.save(BOB, { name: 'Bob’s', query: { muted: 'true', tag: ['a', 'b'] } });
@@ -36,7 +36,7 @@ for (const engine of ENGINES) {
       ]);
     });
 
-    it('are removed by their owner, and shared ones by an administrator', async () => {
+    it('can be deleted by their owner, and shared ones by an administrator', async () => {
       const mine = await fixture.views.save(ANN, { name: 'Mine', query: {} });
       const shared = await fixture.views.save(ANN, { name: 'Shared', shared: true, query: {} });
       expect(await codeOf(fixture.views.remove(mine.id, ROOT))).to.equal('not_found');
@@ -50,7 +50,7 @@ for (const engine of ENGINES) {
 }
 
 describe('bugs: saved views', () => {
-  it('hold what the list takes, and nothing else', async () => {
+  it('accept only parameters of the list', async () => {
     const fixture = await memoryFixture();
     const refused: object[] = [
       { colour: 'red' },
@@ -69,7 +69,7 @@ describe('bugs: saved views', () => {
       expect(await codeOf(fixture.views.save(ANN, { name, query: {} }))).to.equal('validation_failed');
   });
 
-  it('are bounded in number', async () => {
+  it('are limited in number', async () => {
     const fixture = await memoryFixture();
     for (let i = 0; i < MAX_VIEWS; i++) await fixture.views.save(ANN, { name: `View ${i}`, query: {} });
     expect(await codeOf(fixture.views.save(ANN, { name: 'One more', query: {} }))).to.equal('validation_failed');

@@ -1,4 +1,7 @@
-/** Where `q` looks (contract 20, endpoints), on every store; what a crash leaves; what earlier versions stored. */
+/**
+ * Where `q` looks (contract 20, endpoints), on every store; what a crash leaves; what earlier
+ * versions stored.
+ */
 import { expect } from 'chai';
 import type { BugCaller } from '../../../../plugins/bugs/caller.js';
 import { ENGINES, errorReport, fixtureOn, listed, MANAGER, MASTER, report, settled, type Fixture } from '../fixture.js';
@@ -47,7 +50,7 @@ for (const engine of ENGINES) {
       expect(await found('sum.go rounding')).to.deep.equal(['Sums differ']);
     });
 
-    it('finds one or two characters at the beginning of a word of the title and of the ref', async () => {
+    it('finds one or two characters at the start of a word in the title or ref', async () => {
       const record = async (title: string, more: object = {}): Promise<string> =>
         (await fixture.bugs.record(report({ title, ...more }))).ref;
       const ref = await record('Überlauf in C# (db-pool) 数据', { description: 'Quite another thing' });
@@ -79,7 +82,7 @@ for (const engine of ENGINES) {
       expect(await found('üb quite')).to.deep.equal([]);
     });
 
-    it('shows a caller of one project nothing of another, and hands out what it finds', async () => {
+    it('shows a project-bound caller nothing of another project, and hands out matching items', async () => {
       const said = { description: 'The zanzibar case' };
       const here = await fixture.bugs.record(report({ title: 'Here', ...said }));
       await fixture.bugs.record(report({ title: 'There', project: 'beta', ...said }));
@@ -93,7 +96,7 @@ for (const engine of ENGINES) {
       expect(await fixture.bulk.count({ q: ['zanzibar'] }, MANAGER)).to.equal(2);
     });
 
-    it('forgets a removed item', async () => {
+    it('forgets a deleted item', async () => {
       const { id } = await fixture.bugs.record(report({ title: 'Gone', description: 'quicksilver' }));
       await fixture.removal.remove(id, MASTER);
       expect(await found('quicksilver')).to.deep.equal([]);
@@ -113,7 +116,7 @@ for (const engine of ENGINES) {
       await settled(other);
     });
 
-    it('a process that dies behind a comment leaves it to the job', async () => {
+    it('indexes the comment in the job when the process dies after writing it', async () => {
       const { id } = await fixture.bugs.record(report({ title: 'Cut off' }));
       const dying = fixtureOn(fixture.store, fixture.clock, (deps) => {
         const { words } = deps;

@@ -12,7 +12,7 @@ for (const engine of ENGINES)
     const near = async (id: string): Promise<string[]> =>
       (await fixture.lists.listSimilar(id, MANAGER, 10)).map((item) => item.id);
 
-    it('compares descriptions of items whose titles share no word', async () => {
+    it('compares descriptions of items whose titles have no word in common', async () => {
       const cart = await make({
         title: 'Basket vanishes',
         description: 'Put something into the cart, then sign in: the checkout shows an empty cart.',
@@ -31,7 +31,7 @@ for (const engine of ENGINES)
       for (const id of [other, bare]) expect(await near(id)).to.deep.equal([]);
     });
 
-    it('names class and file before words', async () => {
+    it('ranks class and file above words', async () => {
       const fields = { exception_class: 'RangeError', file_path: 'src/price.ts' };
       const one = await fixture.bugs.record(errorReport({ ...fields, title: 'RangeError: invalid price' }));
       const sameFile = await fixture.bugs.record(
@@ -41,7 +41,7 @@ for (const engine of ENGINES)
       expect(await near(one.id)).to.deep.equal([sameFile.id, words]);
     });
 
-    it('cost no claim its token when they cannot be read', async () => {
+    it('return the claim token even when similar items cannot be read', async () => {
       const { item } = await fixture.leases.claim(await make({ title: 'Receipts lack their totals' }), MANAGER, {});
       const { texts } = fixture.deps;
       fixture.deps.texts = Object.create(texts, {
@@ -54,7 +54,7 @@ for (const engine of ENGINES)
       }
     });
 
-    it('are of the item’s project alone, whatever words, class and file those of another share with it', async () => {
+    it('belong to the same project, whatever words, class and file others share', async () => {
       const fields = {
         title: 'Quarantined conveyor deadlocks',
         description: 'The quarantined conveyor deadlocks whenever pallets overflow.',

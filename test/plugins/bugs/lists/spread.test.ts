@@ -18,8 +18,8 @@ const one = (fields: object) => ({
   ...fields,
 });
 
-describe('spread', () => {
-  it('finds equal versions however they are written', () => {
+describe('value distribution of occurrences', () => {
+  it('treats different notations of a version as equal', () => {
     const facets = { app_version: '1.3.0', environment: null, host: null, browser: null, tags: [] };
     const found = ['1.3', 'v1.3.0', 'shop@1.3', '1.3.1', '1.30'].map((version) =>
       matchesFacets(facets, { version: [version] }),
@@ -28,7 +28,7 @@ describe('spread', () => {
     expect(matchesFacets({ ...facets, app_version: null }, { version: ['1.3'] })).to.equal(false);
   });
 
-  it('has the five most frequent of each, and tags by their key', () => {
+  it('returns the five most frequent values per field, and tags by key', () => {
     const kept = [
       ...Array.from({ length: 7 }, (_, n) => one({ app_version: `1.${n}`, host: n < 3 ? 'web-1' : 'web-2' })),
       one({ app_version: '1.6', tags: ['browser:Firefox', 'browser:Chrome', 'checkout', '__proto__:x', ':y'] }),
@@ -72,7 +72,7 @@ describe('spread', () => {
         });
       });
 
-      it('follows every occurrence that is kept, and the code’s page that of the project’s repository', async () => {
+      it('includes every stored occurrence, and links to code in the project’s repository', async () => {
         const { bugs, lists, clock } = fixture;
         const error = { type: 'error', error_message: 'no price', file_path: 'src/cart.ts', line_no: 7 } as const;
         const { ref } = await bugs.record(
@@ -97,7 +97,7 @@ describe('spread', () => {
         expect(spread.hosts).to.deep.equal([{ value: 'web-1', count: 2 }]);
       });
 
-      it('finds the kept occurrences that have a value, in pages, newest first', async () => {
+      it('lists stored occurrences with a value, paged, newest first', async () => {
         const { bugs, parts, lists, clock } = fixture;
         const error = { type: 'error', error_message: 'no price', file_path: 'src/cart.ts' } as const;
         const agents = ['Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0', 'curl/8.5.0'];

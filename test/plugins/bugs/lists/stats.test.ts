@@ -41,7 +41,7 @@ for (const engine of ENGINES) {
       { end: () => settled(fixture) },
     );
 
-    it('counts by status, severity and project, and what happened on each day', async () => {
+    it('counts by status, severity and project, and events per day', async () => {
       await itemIn(fixture, 'open');
       await itemIn(fixture, 'needs_info');
       const fixed = await itemIn(fixture, 'resolved');
@@ -81,7 +81,7 @@ for (const engine of ENGINES) {
         expect(counts, date).to.deep.equal({ new: 0, resolved: 0, regressed: 0 });
     });
 
-    it('counts what earlier versions noted as new once', async () => {
+    it('counts an item recorded as new by earlier versions once', async () => {
       const id = await itemIn(fixture, 'open');
       const at = fixture.clock.iso();
       const entry = {
@@ -97,7 +97,7 @@ for (const engine of ENGINES) {
       expect((await fixture.stats.getStats(MANAGER)).per_day[29]).to.include({ new: 1, resolved: 0 });
     });
 
-    it('counts each day from its first to its last millisecond, in the order of the days', async () => {
+    it('counts each day from its first to its last millisecond, in chronological order', async () => {
       const times = ['2026-11-18T23:59:59.999Z', '2026-11-19T00:00:00.000Z', '2026-11-19T23:59:59.999Z'];
       for (const [n, at] of times.entries()) {
         fixture.clock.set(at);
@@ -108,7 +108,7 @@ for (const engine of ENGINES) {
       expect(per_day.slice(-3).map((day) => day.new)).to.deep.equal([1, 2, 0]);
     });
 
-    it('shows a token of one project that project alone', async () => {
+    it('limits a project token to its project', async () => {
       await itemIn(fixture, 'open');
       const other = await fixture.bugs.record(report({ project: 'beta', title: 'Elsewhere' }));
       await fixture.edits.edit(other.id, MANAGER, { status: 'closed' });
@@ -118,7 +118,7 @@ for (const engine of ENGINES) {
       expect(stats.per_day[29]).to.deep.equal({ date: '2026-11-20', new: 1, resolved: 1, regressed: 0 });
     });
 
-    it('shows the requested project, and none but the caller’s', async () => {
+    it('limits the result to the requested project and the caller’s projects', async () => {
       await itemIn(fixture, 'open');
       await fixture.bugs.record(report({ project: 'beta', title: 'Elsewhere' }));
       await settled(fixture);
@@ -137,7 +137,7 @@ for (const engine of ENGINES) {
 }
 
 describe('bugs: stats', () => {
-  it('move with the window', async () => {
+  it('move with the time window', async () => {
     const fixture = await memoryFixture();
     await itemIn(fixture, 'open');
     expect((await fixture.stats.getStats(MANAGER)).per_day[29]?.new).to.equal(1);
@@ -147,7 +147,7 @@ describe('bugs: stats', () => {
     expect(by_status.open).to.equal(1);
   });
 
-  it('are counted once for concurrent requests, and never before a request', async () => {
+  it('are counted once for concurrent requests, and never without a request', async () => {
     let counts = 0;
     const plain = await memoryFixture();
     const fixture = fixtureOn(plain.store, plain.clock, (deps) => {
@@ -166,7 +166,7 @@ describe('bugs: stats', () => {
     expect((await fixture.stats.getStats(MANAGER)).by_status.open).to.equal(1);
   });
 
-  it('are kept for a while where counting takes long, a second per 100,000 items', async () => {
+  it('are cached when counting is slow, a second per 100,000 items', async () => {
     let open = 250_000;
     const plain = await memoryFixture();
     const fixture = fixtureOn(plain.store, plain.clock, (deps) => {
@@ -186,7 +186,7 @@ describe('bugs: stats', () => {
     expect((await ask('GET', '/stats', undefined, { bearer: REPORT })).status).to.equal(403);
   });
 
-  it('count once what a crash left to the job', async () => {
+  it('count changes once that a crash left to the job', async () => {
     for (const late of [false, true]) {
       const store = await ensureCollections(new MemoryStore());
       const first = fixtureOn(store);

@@ -1,4 +1,7 @@
-/** `error.rate_exceeded`: once per crossing, against a model, in parallel, in two processes, over a crash (contract 21). */
+/**
+ * `error.rate_exceeded`: once per crossing, against a model, in parallel, in two processes, over a
+ * crash (contract 21).
+ */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
@@ -34,7 +37,10 @@ async function exceeded(...fixtures: Fixture[]): Promise<{ id: string; data: Rec
     .map(({ id, data }) => ({ id, data: data as unknown as Record<string, unknown> }));
 }
 
-/** The contract in one sentence: told when the count becomes greater, once, armed again at the threshold or below. */
+/**
+ * The contract in one sentence: told when the count becomes greater, once, armed again at the
+ * threshold or below.
+ */
 class Model {
   #times: number[] = [];
   #armed = true;
@@ -52,14 +58,14 @@ class Model {
   }
 }
 
-describe('bugs: the rate of a muted group', () => {
-  it('is measured at the newest minute that was counted', () => {
+describe('bugs: rate alarm of a muted group', () => {
+  it('is measured at the newest counted minute', () => {
     expect(getNewestRate({ m100: 2, m159: 3, m160: 4 })).to.deep.equal({ minute: 160, count: 7, before: 3 });
     expect(getNewestRate({ m100: 2, m159: 3 })).to.deep.equal({ minute: 159, count: 5, before: 2 });
     expect(getNewestRate({})).to.deep.equal({ minute: 0, count: 0, before: 0 });
   });
 
-  it('returns the next step from the count, the threshold and the last alarm', () => {
+  it('computes the next step from the count, the threshold and the last alarm', () => {
     const of = (minutes: Record<string, number>, alarm?: string) =>
       evaluateAlarm({ minutes, alarm, muted_by_rule_id: 'r' }, { rule_id: 'r', threshold: 3 });
     expect(of({ m9: 3 })).to.equal('none');
@@ -75,7 +81,7 @@ describe('bugs: the rate of a muted group', () => {
     );
   });
 
-  it('is emitted exactly where a model emits it (property)', async () => {
+  it('is emitted exactly when the model emits it (property)', async () => {
     const steps = fc.array(
       fc.record({
         wait: fc.oneof(fc.integer({ min: 0, max: 90_000 }), fc.integer({ min: 0, max: 80 * MINUTE })),
@@ -107,7 +113,7 @@ describe('bugs: the rate of a muted group', () => {
       beforeEach(async () => ({ store, close } = await open()));
       afterEach(() => close());
 
-      it('is emitted once, with its cause, without a new revision', async () => {
+      it('is emitted once with its cause, without a new revision', async () => {
         const fixture = fixtureOn(store);
         const first = await noisy(fixture, 3);
         for (let i = 0; i < 9; i++) await noisy(fixture, 3);
@@ -120,7 +126,7 @@ describe('bugs: the rate of a muted group', () => {
         expect(item?.outbox).to.deep.equal([]);
       });
 
-      it('is emitted again only after the count has fallen to the threshold', async () => {
+      it('is emitted again only after the count fell to the threshold', async () => {
         const fixture = fixtureOn(store);
         for (let i = 0; i < 4; i++) await noisy(fixture, 3);
         fixture.clock.advance(30 * MINUTE);
@@ -135,7 +141,7 @@ describe('bugs: the rate of a muted group', () => {
         expect((await exceeded(fixture)).map(({ data }) => data['count'])).to.deep.equal([4, 4]);
       });
 
-      it('is emitted by one of 64 parallel reports in two processes', async () => {
+      it('is emitted by exactly one of 64 parallel reports in two processes', async () => {
         const clock = new ManualClock();
         const fixtures = [fixtureOn(store, clock), fixtureOn(store, clock)];
         const burst = (): Promise<unknown> =>
@@ -159,7 +165,7 @@ describe('bugs: the rate of a muted group', () => {
         expect(await exceeded(...fixtures)).to.have.length(1);
       });
 
-      it('a process that dies between the count and the event is made up for, by the next occurrence', async () => {
+      it('is emitted by the next occurrence when a process died between the count and the event', async () => {
         const clock = new ManualClock();
         const fixture = fixtureOn(store, clock);
         for (let i = 0; i < 3; i++) await noisy(fixture, 3);
@@ -169,7 +175,7 @@ describe('bugs: the rate of a muted group', () => {
         expect((await exceeded(fixture)).map(({ data }) => data['count'])).to.deep.equal([5]);
       });
 
-      it('and by the job, when no occurrence comes, hours later too', async () => {
+      it('is emitted by the job, even hours later, when no further occurrence arrives', async () => {
         const clock = new ManualClock();
         const fixture = fixtureOn(store, clock, (deps) => {
           deps.filters = () => [watching(3, clock.iso())];
@@ -185,7 +191,7 @@ describe('bugs: the rate of a muted group', () => {
         expect((await exceeded(fixture, heir)).map(({ data }) => data['count'])).to.deep.equal([4]);
       });
 
-      it('is not emitted for a rate before the rule', async () => {
+      it('is not emitted for occurrences before the rule existed', async () => {
         const clock = new ManualClock();
         const fixture = fixtureOn(store, clock, (deps) => {
           deps.filters = () => [watching(3, '2026-12-01T00:00:00.000Z')];
@@ -199,7 +205,7 @@ describe('bugs: the rate of a muted group', () => {
         expect(await exceeded(fixture)).to.deep.equal([]);
       });
 
-      it('is emitted again under its id when no listener accepted it', async () => {
+      it('is emitted again with the same id when no listener accepted it', async () => {
         const clock = new ManualClock();
         const ids: string[] = [];
         const deaf = fixtureOn(store, clock, (deps) => {
@@ -216,7 +222,7 @@ describe('bugs: the rate of a muted group', () => {
         expect((await exceeded(heir)).map(({ id }) => id)).to.deep.equal(ids);
       });
 
-      it('crosses for each group on its own, and not for reports without a threshold', async () => {
+      it('is evaluated per group, and never for reports without a threshold', async () => {
         const fixture = fixtureOn(store);
         const of = (name: string, threshold: number | null) =>
           fixture.bugs.record(

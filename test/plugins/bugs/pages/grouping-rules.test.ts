@@ -1,4 +1,7 @@
-/** /grouping-rules: list and form, that text stays text, what the buttons do, and what the audit log keeps of it. */
+/**
+ * /grouping-rules: list and form, that text stays text, what the buttons do, and what the audit log
+ * keeps of it.
+ */
 import { expect } from 'chai';
 import { Redirect, type PageSpec, type View } from '../../../../kernel/contract.js';
 import type { AuditFields } from '../../../../ports/domain/audit.js';
@@ -20,7 +23,7 @@ interface Entry {
   after: AuditFields | undefined;
 }
 
-describe('bugs: pages of grouping rules', () => {
+describe('bugs: grouping rule pages', () => {
   let fixture: Fixture;
   let audited: Entry[];
   beforeEach(async () => {
@@ -87,7 +90,7 @@ describe('bugs: pages of grouping rules', () => {
   });
   const rules = () => fixture.regrouping.list(MEMBER, 'alpha');
 
-  it('requires a project, and shows what to do without rules', async () => {
+  it('requires a project, and explains how to add a rule when there are none', async () => {
     expect(await visit('/grouping-rules')).to.include('Choose a project');
     const empty = await visit('/grouping-rules', { query: { project: 'alpha' } });
     expect(empty).to.include('No grouping rules').and.include('/grouping-rules/new?project=alpha');
@@ -96,7 +99,7 @@ describe('bugs: pages of grouping rules', () => {
     expect(html(refused)).to.include('Choose a project.');
   });
 
-  it('saves what is typed, a line of the fingerprint a part', async () => {
+  it('saves the form, each line of the fingerprint as one part', async () => {
     const done = (await post('/grouping-rules', typed({ title: 'Timeout of {{ 1 }}' }))) as Redirect;
     expect(done).to.be.instanceOf(Redirect);
     expect(done.location).to.equal('/grouping-rules?project=alpha');
@@ -108,7 +111,7 @@ describe('bugs: pages of grouping rules', () => {
     expect(form).to.include('timeout\n{{ 1 }}</textarea>');
   });
 
-  it('shows every error at its control, and the input', async () => {
+  it('shows every error at its field and preserves the input', async () => {
     const refused = await post('/grouping-rules', typed({ message: `(${HOSTILE}`, title: '{{ host }}' }));
     const text = html(refused);
     expect(text.match(/aria-invalid="true"/g)).to.have.length(2);
@@ -116,7 +119,7 @@ describe('bugs: pages of grouping rules', () => {
     expect(await rules()).to.deep.equal([]);
   });
 
-  it('tries a rule and stores nothing; hostile text of reports stays text', async () => {
+  it('tests a rule without storing it, and escapes hostile text of reports', async () => {
     const sent = { error_message: `timeout of db ${HOSTILE}`, exception_class: HOSTILE };
     for (const file_path of ['a.ts', 'b.ts'])
       await fixture.bugs.record(errorReport({ ...sent, file_path, title: HOSTILE }));
@@ -126,7 +129,7 @@ describe('bugs: pages of grouping rules', () => {
     expect(await rules()).to.deep.equal([]);
   });
 
-  it('moves, disables, enables and deletes, and the audit log has each', async () => {
+  it('reorders, disables, enables and deletes rules, each recorded in the audit log', async () => {
     await post('/grouping-rules', typed({ name: HOSTILE }));
     await post('/grouping-rules', typed({ name: 'second', message: '', exception_class: 'E', fingerprint: 'e' }));
     const [first] = await rules();
@@ -153,7 +156,7 @@ describe('bugs: pages of grouping rules', () => {
     expect(audited[5]?.after).to.deep.equal({ name: 'renamed', title: 'T' });
   });
 
-  it('an item leads to the form, filled in with its class and origin', async () => {
+  it('links from an item to a form prefilled with its class and origin', async () => {
     const { ref } = await fixture.bugs.record(errorReport({ file_path: 'src/Cart.ts' }));
     const item = html(await page('/bugs/{ref}').handle(request(MEMBER, { params: { ref }, query: {} })));
     const link = /href="(\/grouping-rules\/new\?[^"]*)"/

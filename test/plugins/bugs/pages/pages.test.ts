@@ -1,4 +1,7 @@
-/** /bugs, /bugs/{ref} and the dashboard's card: what they show, what the forms do, and that reported text stays text. */
+/**
+ * /bugs, /bugs/{ref} and the dashboard's card: what they show, what the forms do, and that reported
+ * text stays text.
+ */
 import type { ItemAction } from '../../../../ports/domain/bugs.js';
 import { expect } from 'chai';
 import { Redirect, type PageSpec, type Reply, type View } from '../../../../kernel/contract.js';
@@ -61,13 +64,13 @@ describe('bugs: pages', () => {
       Redirect | View;
 
   describe('/bugs', () => {
-    it('without items shows how to report one', async () => {
+    it('explains how to report an item when there are none', async () => {
       const html = await list();
       expect(html).to.include('No items yet').and.include('http://aos.test/api/bugtracker/v1/report');
       expect(html.match(/<h1/g)).to.have.length(1);
     });
 
-    it('shows items with status, severity, hits and who holds them until when', async () => {
+    it('shows items with status, severity, hits, and the holder with lease expiry', async () => {
       const { ref } = await fixture.bugs.record(report({ title: 'Total is wrong', severity: 'critical' }));
       await fixture.leases.claim(ref, MANAGER, { agent: 'fixer-7' });
       const html = await list({ view: 'all' });
@@ -75,7 +78,7 @@ describe('bugs: pages', () => {
       expect(html).to.include('in progress').and.include('fixer-7').and.include('1 item');
     });
 
-    it('counts what waits in each quick view, muted items aside, and leads to the same list', async () => {
+    it('shows the count of each quick view without muted items, linked to the same list', async () => {
       await fixture.bugs.record(report({ title: 'One', severity: 'critical' }));
       await fixture.bugs.record(report({ title: 'Two' }));
       const muted_by = { rule_id: 'r-1', reason: 'noise' };
@@ -99,7 +102,7 @@ describe('bugs: pages', () => {
       expect(await page('/bugs').nav?.badge?.()).to.equal(2);
     });
 
-    it('filters by the address, and ignores empty fields of the form', async () => {
+    it('filters by the URL, and ignores empty form fields', async () => {
       await fixture.bugs.record(report({ title: 'Tagged', tags: ['mail'] }));
       await fixture.bugs.record(report({ title: 'Other', project: 'beta' }));
       const empty = { q: [''], status: [''], type: [''], severity: [''], project: [''], sort: '', cursor: '' };
@@ -121,14 +124,14 @@ describe('bugs: pages', () => {
         .and.include('href="/bugs"');
     });
 
-    it('rejects unknown values of filters', () => {
+    it('rejects unknown filter values', () => {
       const query = page('/bugs').input?.query;
       for (const wrong of [{ status: ['done'] }, { severity: ['urgent'] }, { sort: 'title' }, { muted: ['maybe'] }]) {
         expect(query?.validate(wrong).error, JSON.stringify(wrong)).to.not.equal(undefined);
       }
     });
 
-    it('pages by cursor and shows that more follow', async () => {
+    it('pages by cursor and links to the next page', async () => {
       for (let i = 0; i < 51; i++) {
         await fixture.bugs.record(report({ title: `Item number ${i}` }));
         fixture.clock.advance(1000);
@@ -140,7 +143,7 @@ describe('bugs: pages', () => {
       expect(last).to.include('Item number 0<').and.include('1 of 51 items').and.include('First page');
     });
 
-    it('prints what was reported as text', async () => {
+    it('escapes reported text', async () => {
       await fixture.bugs.record(
         report({ title: HOSTILE, tags: [HOSTILE], environment: HOSTILE, app_version: HOSTILE }),
       );
@@ -150,7 +153,7 @@ describe('bugs: pages', () => {
   });
 
   describe('/bugs/{ref}', () => {
-    it('marks publishes, and names the commits that may have brought it, as text', async () => {
+    it('marks publishes, and lists suspect commits as escaped text', async () => {
       await fixture.published('1.4.0');
       const commit = { id: 'ab'.repeat(20), author_name: HOSTILE, timestamp: null, message: HOSTILE };
       const files = [`${HOSTILE}/cart.ts`, 'src/cart.ts'];
@@ -166,7 +169,7 @@ describe('bugs: pages', () => {
 
     const stack = 'Error: no price\n    at total (src/total.ts:4:2)\n    at run (src/run.ts:9:1)';
 
-    it('marks the frame that the grouping uses', async () => {
+    it('marks the frame used for grouping', async () => {
       const { ref } = await fixture.bugs.record(errorReport({ stack_trace: stack, file_path: null }));
       expect(await detail(ref))
         .to.match(/is-marked"><span[^>]*>\(first frame\) <\/span> {4}at total/)
@@ -179,7 +182,7 @@ describe('bugs: pages', () => {
       expect(buildTrace('it broke')?.mark ?? null).to.equal(null);
     });
 
-    it('renders descriptions and comments as markdown; a long one, and those beyond what a page reads, as they are', async () => {
+    it('renders markdown in descriptions and comments, and shows oversized ones as plain text', async () => {
       const { ref } = await fixture.bugs.record(
         report({ description: '**Total** of <b>[this](https://x.example)</b>' }),
       );
@@ -193,7 +196,7 @@ describe('bugs: pages', () => {
       expect(html).to.include(`>**${'x'.repeat(4100)}**</p>`);
     });
 
-    it('is to be had as text, as an agent gets it', async () => {
+    it('is available as plain text, as returned to an agent', async () => {
       const { ref } = await fixture.bugs.record(errorReport({ stack_trace: stack, title: HOSTILE, tags: ['a:b'] }), {
         details: () => ({ context: { source: { '4': 'return price;' }, locals: { price: null } }, breadcrumbs: null }),
       });
@@ -207,7 +210,7 @@ describe('bugs: pages', () => {
       expect((await detail(ref)).match(/href="[^"]*trace\.txt"/)?.[0]).to.equal(`href="/bugs/${ref}/trace.txt"`);
     });
 
-    it('shows reported text as text, marked as from outside; only http(s) becomes a link', async () => {
+    it('escapes reported text, marks it as external, and links only http(s) URLs', async () => {
       const { ref } = await fixture.bugs.record(
         errorReport({
           title: HOSTILE,
@@ -229,7 +232,7 @@ describe('bugs: pages', () => {
         .and.include('noopener');
     });
 
-    it('shows the claim with the time left, and the forms then ask for a reason', async () => {
+    it('shows the claim with its remaining time, and requires a reason in the forms', async () => {
       const { ref } = await fixture.bugs.record(report({ description: 'Steps' }));
       await fixture.leases.claim(ref, MANAGER, { agent: 'fixer-7', lease_seconds: 1800 });
       fixture.clock.advance(60_000);
@@ -239,7 +242,7 @@ describe('bugs: pages', () => {
       expect(html).to.include('Take it back and open it').and.include('Overrides the lease of fixer-7');
     });
 
-    it('offers the transitions of the table and no others', async () => {
+    it('offers exactly the transitions of the state table', async () => {
       for (const status of [
         'open',
         'in_progress',
@@ -262,7 +265,7 @@ describe('bugs: pages', () => {
       }
     });
 
-    it('has the links that other plugins have added, where they fit the item, and no others', async () => {
+    it('shows links added by other plugins where they apply to the item', async () => {
       const { ref } = await fixture.bugs.record(errorReport());
       expect(await detail(ref)).not.to.include('Ask the oracle');
       actions.push({ label: 'Ask the oracle', icon: 'search', href: (one) => `/oracle?about=${one.ref}` });
@@ -272,12 +275,12 @@ describe('bugs: pages', () => {
         .and.not.include('Never');
     });
 
-    it('is 404 for what does not exist', async () => {
+    it('returns 404 for a missing item', async () => {
       const code = await detail('alpha-99').catch((error: { code?: string }) => error.code);
       expect(code).to.equal('not_found');
     });
 
-    it('lists links at both ends, with a form that adds one and one that removes it', async () => {
+    it('lists links at both ends, with forms to add and remove them', async () => {
       const a = await fixture.bugs.record(report({ title: 'The first' }));
       const b = await fixture.bugs.record(report({ title: HOSTILE }));
       expect(await detail(a.ref))
@@ -301,14 +304,14 @@ describe('bugs: pages', () => {
       expect(await detail(a.ref)).to.not.include('Remove the link to');
     });
 
-    it('links a duplicate to the item it repeats', async () => {
+    it('links a duplicate to its original', async () => {
       const html = await detail(await itemIn(fixture, 'duplicate', 'Again'));
       expect(html)
         .to.match(/Repeats <a href="\/bugs\/alpha-\d+">/)
         .and.include('Target of Again');
     });
 
-    it('pages occurrences, comments and activity each by itself', async () => {
+    it('pages occurrences, comments and activity independently', async () => {
       const { id, ref } = await fixture.bugs.record(errorReport());
       for (let i = 0; i < 25; i++) {
         fixture.clock.advance(1000);
@@ -326,7 +329,7 @@ describe('bugs: pages', () => {
   });
 
   describe('forms', () => {
-    it('a comment is kept with the account’s name, line ends as typed', async () => {
+    it('stores a comment with the account’s name and its original line breaks', async () => {
       const { ref } = await fixture.bugs.record(report());
       const answer = (await post(ref, 'comments', { body: 'One\r\nTwo' })) as Redirect;
       expect(answer)
@@ -337,7 +340,7 @@ describe('bugs: pages', () => {
       expect(await detail(ref)).to.include(`<b>${MEMBER.username}</b> commented`);
     });
 
-    it('a status change is recorded in the history with its reason', async () => {
+    it('records a status change in the history with its reason', async () => {
       const { ref } = await fixture.bugs.record(report());
       const answer = (await post(ref, 'status', { status: 'wont_fix', reason: 'as designed' })) as Redirect;
       expect(answer.flash).to.deep.equal({ tone: 'success', message: 'The item is now won’t fix.' });
@@ -349,7 +352,7 @@ describe('bugs: pages', () => {
         .and.include('as designed');
     });
 
-    it('resolving takes the version that carries the fix', async () => {
+    it('accepts the version with the fix on resolve', async () => {
       const { ref } = await fixture.bugs.record(report());
       await post(ref, 'status', { status: 'resolved', resolved_in_build: ' 2.4.1 ', reason: '' });
       expect(await shown(fixture, ref)).to.include({ status: 'resolved', resolved_in_build: '2.4.1', reason: null });
@@ -366,7 +369,7 @@ describe('bugs: pages', () => {
       ['an empty comment', 'comments', { body: '  ' }, 422, /must not be empty/],
     ];
     for (const [what, name, body, status, says] of refused) {
-      it(`${what}: ${status}, the page again, nothing changed`, async () => {
+      it(`${what}: returns ${status} with the page and changes nothing`, async () => {
         const { ref } = await fixture.bugs.record(report());
         const before = await shown(fixture, ref);
         const view = (await post(ref, name, { ...body, reason: (body as { reason?: string }).reason ?? '' })) as View;
@@ -391,7 +394,7 @@ describe('bugs: pages', () => {
         .and.include('done by hand');
     });
 
-    it('severity is set and kept, or left to the service', async () => {
+    it('sets and locks the severity, or leaves it to the service', async () => {
       const { ref } = await fixture.bugs.record(report());
       await post(ref, 'severity', { severity: 'critical', severity_locked: 'true' });
       expect(await shown(fixture, ref)).to.include({ severity: 'critical', severity_locked: true });
@@ -399,20 +402,20 @@ describe('bugs: pages', () => {
       expect(await shown(fixture, ref)).to.include({ severity: 'low', severity_locked: false });
     });
 
-    it('members may', () => {
+    it('allows members', () => {
       for (const name of ['comments', 'status', 'severity', 'labels', 'assignee', 'merge', 'split']) {
         expect(page(`/bugs/{ref}/${name}`, 'POST').access).to.deep.equal({ session: 'member' });
       }
     });
   });
 
-  describe('several at once', () => {
+  describe('bulk changes', () => {
     const send = async (path: string, body: object): Promise<Redirect | View> =>
       (await page(path, 'POST').handle(request(MEMBER, { method: 'POST', body }))) as Redirect | View;
     const asked = async (body: object): Promise<string> =>
       render((await send('/bugs/bulk/confirm', body)) as View, '/bugs/bulk/confirm');
 
-    it('the list sends ids and filters, and the page names what will happen', async () => {
+    it('the list submits ids and filters, and the page shows what will change', async () => {
       const one = await fixture.bugs.record(report({ title: 'First' }));
       const two = await fixture.bugs.record(report({ title: HOSTILE }));
       const html = await asked({ ids: [one.id, two.id, two.id], action: 'resolved_in_build', match: 'status=open' });
@@ -425,7 +428,7 @@ describe('bugs: pages', () => {
       expect(html).to.include('name="expected_count" value="2"').and.include('href="/bugs?status&#x3D;open"');
     });
 
-    it('confirms only changes by a filter, and not those with an undo', async () => {
+    it('asks for confirmation only for changes by filter without an undo', async () => {
       const { id, ref } = await fixture.bugs.record(report());
       const closed = (await send('/bugs/bulk/confirm', { ids: id, action: 'status:closed' })) as Redirect;
       expect(closed.flash).to.deep.include({ tone: 'success', message: '1 item is now closed.' });
@@ -436,7 +439,7 @@ describe('bugs: pages', () => {
       expect((await shown(fixture, ref)).status).to.equal('closed');
     });
 
-    it('everything that matches is counted, and its number is sent back', async () => {
+    it('counts all matching items and submits the count', async () => {
       for (let i = 0; i < 25; i++) await fixture.bugs.record(report({ title: `Item ${i}` }));
       await fixture.bugs.record(report({ title: 'Elsewhere', project: 'beta' }));
       const form = { scope: 'filter', action: 'severity:high', match: 'project=alpha&sort=hit_count' };
@@ -472,7 +475,7 @@ describe('bugs: pages', () => {
       ['too many tags', { action: 'tags', tags: Array.from({ length: 33 }, (_, i) => `t${i}`).join() }, /tags/],
     ];
     for (const [what, body, says] of refused) {
-      it(`${what}: 422, the page again, nothing changed`, async () => {
+      it(`${what}: returns 422 with the page and changes nothing`, async () => {
         const { id, ref } = await fixture.bugs.record(report());
         const before = await shown(fixture, ref);
         const view = (await send('/bugs/bulk', { ids: id, ...body })) as View;
@@ -482,7 +485,7 @@ describe('bugs: pages', () => {
       });
     }
 
-    it('tags replace, an agent is set and taken away', async () => {
+    it('replaces tags, and sets and clears the agent', async () => {
       const { id, ref } = await fixture.bugs.record(report({ tags: ['old'] }));
       await send('/bugs/bulk', { ids: id, action: 'tags', tags: ' mail, ui ,mail' });
       await send('/bugs/bulk', { ids: id, action: 'target_agent', target_agent: 'fixer-7' });
@@ -506,7 +509,7 @@ describe('bugs: pages', () => {
       });
     }
 
-    it('never leads elsewhere than to the list', async () => {
+    it('never redirects elsewhere than to the list', async () => {
       const answer = (await send('/bugs/bulk/confirm', {
         match: '//evil.example/?status=open',
         action: '',
@@ -519,7 +522,7 @@ describe('bugs: pages', () => {
     const send = async (path: string, body: object, params: Record<string, string> = {}): Promise<Redirect> =>
       (await page(path, 'POST').handle(request(MEMBER, { method: 'POST', body, params }))) as Redirect;
 
-    it('keep filters and order under a name, appear next to the quick views, and can be removed', async () => {
+    it('store filters and order under a name, appear next to the quick views, and can be deleted', async () => {
       const match = 'severity=high&severity=critical&sort=hit_count';
       const saved = await send('/bugs/views', { name: 'Grave <b>', match, audience: 'everybody' });
       expect(saved.flash?.message).to.include('Grave <b>').and.include('for everybody');
@@ -533,7 +536,7 @@ describe('bugs: pages', () => {
       expect(await list()).to.not.include('Grave');
     });
 
-    it('of a project stand at its lists alone, and a project that is not there takes none', async () => {
+    it('of a project appear only in its lists, and cannot be saved for a missing project', async () => {
       const views = '/bugs/views';
       const saved = await send(views, { name: 'Alpha only', match: 'severity=high', audience: 'project:alpha' });
       expect(saved.flash?.message).to.equal('View “Alpha only” is saved for everybody in alpha.');
@@ -577,7 +580,7 @@ describe('bugs: pages', () => {
       expect(await detail(ref, { find: 'nothing like it' })).to.include('No other item of alpha');
     });
 
-    it('merges and splits, linked and recorded on both sides', async () => {
+    it('merges and splits, with links and history on both items', async () => {
       const one = await fixture.bugs.record(report({ title: 'One' }));
       const two = await fixture.bugs.record(report({ title: 'Two' }));
       expect(((await post(one.ref, 'merge', { into: '' })) as View).status).to.equal(422);
@@ -608,7 +611,7 @@ describe('bugs: pages', () => {
       expect(await shown(fixture, ref)).to.include({ assignee: null });
     });
 
-    it('assigns one item or many to any account, and rejects an unknown name', async () => {
+    it('assigns one or many items to any account, and rejects a non-existent name', async () => {
       const { ref } = await fixture.bugs.record(report());
       const html = await detail(ref);
       expect(html).to.include('<option value="alice">').and.include('aria-keyshortcuts="a"');
@@ -628,7 +631,7 @@ describe('bugs: pages', () => {
       expect(await shown(fixture, ref)).to.include({ assignee: 'bob' });
     });
 
-    it('severity and tags change where they stand; status comes before frequency, whose charts share a scale', async () => {
+    it('edits severity and tags in place; status precedes frequency, whose charts share a scale', async () => {
       const { ref } = await fixture.bugs.record(report({ tags: ['old'], target_agent: 'fixer-7' }));
       const html = await detail(ref);
       expect(html).to.include('<button class="dropdown-item" type="submit" name="severity" value="critical">');
@@ -648,7 +651,7 @@ describe('bugs: pages', () => {
         .and.not.include('type="submit" name="severity"');
     });
 
-    it('a user stops the work with a reason, and resumes it', async () => {
+    it('lets a user hold the item with a reason, and resume it', async () => {
       const { ref } = await fixture.bugs.record(report());
       await fixture.leases.claim(ref, MANAGER, { agent: 'a' });
       expect(await detail(ref))
@@ -672,7 +675,7 @@ describe('bugs: pages', () => {
       ['merged', { status: 'resolved', review: 'merged' }],
       ['closed', { status: 'open', review: 'closed' }],
     ] as const)
-      it(`a user sets the pull request of an item in review to ${pr_state}`, async () => {
+      it(`lets a user set the pull request of an item in review to ${pr_state}`, async () => {
         const { ref } = await fixture.bugs.record(report());
         await fixture.edits.edit(ref, MANAGER, { status: 'resolved', pr_url: 'https://git.example.org/shop/pull/1' });
         expect(await detail(ref))
@@ -683,7 +686,7 @@ describe('bugs: pages', () => {
         expect(await detail(ref)).to.not.include(`/bugs/${ref}/review`);
       });
 
-    it('tags and agent are saved', async () => {
+    it('saves tags and agent', async () => {
       const { ref } = await fixture.bugs.record(report({ tags: ['a'] }));
       await post(ref, 'labels', { tags: 'b, c', target_agent: ' fixer-7 ' });
       expect(await shown(fixture, ref)).to.deep.include({ tags: ['b', 'c'], target_agent: 'fixer-7' });
@@ -692,11 +695,11 @@ describe('bugs: pages', () => {
     });
   });
 
-  describe('what changes in a list', () => {
+  describe('live updates of a list', () => {
     const live = async (query: object): Promise<{ mark: string; rows: Record<string, unknown>[] }> =>
       ((await page('/bugs/live').handle(request(MEMBER, { query: query as never }))) as Reply).body as never;
 
-    it('is updated since a mark, and shows whether it still matches the filters', async () => {
+    it('returns items updated since a mark, and whether they still match the filters', async () => {
       const one = await fixture.bugs.record(errorReport());
       fixture.clock.advance(60_000);
       const { mark } = await live({ since: fixture.clock.iso(), status: ['open'] });
@@ -713,7 +716,7 @@ describe('bugs: pages', () => {
       expect(page('/bugs/live').input?.query?.validate({ since: 'yesterday' }).error).to.not.equal(undefined);
     });
 
-    it('hands out at most a hundred, and the mark continues from there', async () => {
+    it('returns at most a hundred items, and continues from the mark', async () => {
       const since = fixture.clock.iso();
       for (let i = 0; i < 103; i++) {
         await fixture.bugs.record(report({ title: `Item ${i}` }));
@@ -726,7 +729,7 @@ describe('bugs: pages', () => {
     });
   });
 
-  it('days outlive their hours, and the page shows both', async () => {
+  it('retains daily counts longer than hourly ones, and shows both on the page', async () => {
     const { id, ref } = await fixture.bugs.record(errorReport());
     for (let day = 0; day < 20; day++) {
       for (let hour = 0; hour < 24; hour++) {
@@ -743,7 +746,7 @@ describe('bugs: pages', () => {
       .and.include(': 24</title>');
   });
 
-  describe('the dashboard’s card', () => {
+  describe('dashboard card', () => {
     const load = async (): Promise<string | null> => {
       const view = await buildBugPanels(
         fixture.board,
@@ -753,12 +756,12 @@ describe('bugs: pages', () => {
       return view ? render(view, '/') : null;
     };
 
-    it('is not there when nothing is critical or regressed', async () => {
+    it('is hidden when nothing is critical or regressed', async () => {
       await fixture.bugs.record(report({ severity: 'high' }));
       expect(await load()).to.equal(null);
     });
 
-    it('shows critical items with who holds them, regressions of any severity, and what is new', async () => {
+    it('shows critical items with their holder, regressions of any severity, and new items', async () => {
       await fixture.bugs.record(report({ title: 'Down', severity: 'critical' }));
       const held = await fixture.bugs.record(report({ title: 'Held', severity: 'critical' }));
       await fixture.leases.claim(held.id, MANAGER, {});
@@ -771,7 +774,7 @@ describe('bugs: pages', () => {
       expect(html).to.include('Held').and.include('in progress').and.include('3 items new since yesterday');
     });
 
-    it('finds what is old and loud behind very many newer ones', async () => {
+    it('includes old, frequent items behind very many newer ones', async () => {
       const old = await fixture.bugs.record(report({ title: 'Old and loud', severity: 'critical' }));
       fixture.clock.advance(60_000);
       const letters = (n: number): string => String.fromCodePoint(97 + Math.floor(n / 26), 97 + (n % 26));
@@ -788,7 +791,7 @@ describe('bugs: pages', () => {
       expect(concerns[0]?.item.ref).to.equal(old.ref);
     });
 
-    it('finds what is critical, old and quiet behind more than are looked at of other classes', async () => {
+    it('includes an old, quiet critical item behind more items of other classes than are read', async () => {
       const old = await fixture.bugs.record(report({ title: 'Old and quiet', severity: 'critical' }));
       fixture.clock.advance(60_000);
       const letters = (n: number): string =>
@@ -804,12 +807,12 @@ describe('bugs: pages', () => {
     });
   });
 
-  it('shows an unknown action of the history by its name', () => {
+  it('shows an unregistered history action by its identifier', () => {
     const line = toHistoryLine({ id: '1', at: 'x', action: 'folded_up', actor: 'eve', data: {} });
     expect(line).to.include({ text: 'folded up', actor: 'eve', reason: null });
   });
 
-  it('adds up errors per hour over all groups, and is silent before the first', async () => {
+  it('sums errors per hour over all groups, and is empty before the first error', async () => {
     expect(await fixture.board.getHourlyCounts(24)).to.equal(null);
     await fixture.bugs.record(report());
     fixture.clock.advance(20_000);

@@ -1,4 +1,7 @@
-/** What people do with the list and with items: the bare list, ranges of time, the next item, undo, new items, very many at once. */
+/**
+ * What people do with the list and with items: the bare list, ranges of time, the next item, undo,
+ * new items, very many at once.
+ */
 import { expect } from 'chai';
 import { Redirect, type PageSpec, type View } from '../../../../kernel/contract.js';
 import { ServiceError } from '../../../../kernel/errors.js';
@@ -20,7 +23,7 @@ interface Asked {
   referer?: string;
 }
 
-describe('bugs: people at work', () => {
+describe('bugs: workflows of users', () => {
   let fixture: Fixture;
   let specs: PageSpec[];
   beforeEach(async () => {
@@ -64,8 +67,8 @@ describe('bugs: people at work', () => {
     return view;
   }
 
-  describe('the bare list', () => {
-    it('is what is open and not muted; view=all is everything', async () => {
+  describe('default list', () => {
+    it('shows open items that are not muted, and all items with view=all', async () => {
       const open = await fixture.bugs.record(report({ title: 'Open' }));
       const closed = await fixture.bugs.record(report({ title: 'Closed' }));
       await post(closed.ref, 'status', { status: 'closed' });
@@ -75,7 +78,7 @@ describe('bugs: people at work', () => {
       expect(refs(await list({ project: ['alpha'] }))).to.have.members([open.ref, closed.ref, muted.ref]);
     });
 
-    it('shows how many there are, and its filters as chips that can be removed', async () => {
+    it('shows the total and its filters as removable chips', async () => {
       for (let i = 0; i < 53; i++) {
         await fixture.bugs.record(report({ title: `Item ${String.fromCodePoint(97 + (i % 26)).repeat(2 + i / 26)}` }));
       }
@@ -87,7 +90,7 @@ describe('bugs: people at work', () => {
       expect(await list({ status: ['open'] })).to.include('href="/bugs?view&#x3D;all"');
     });
 
-    it('shows that nothing is waiting, and links to everything', async () => {
+    it('shows that nothing is waiting, and links to all items', async () => {
       const { ref } = await fixture.bugs.record(report({ title: 'Done' }));
       await post(ref, 'status', { status: 'closed' });
       expect(await list())
@@ -95,7 +98,7 @@ describe('bugs: people at work', () => {
         .and.include('/bugs?view&#x3D;all');
     });
 
-    it('filters by when items were first and last seen, in the zone of the pages', async () => {
+    it('filters by first and last sighting, in the time zone of the pages', async () => {
       fixture.clock.set(Date.parse('2026-03-28T12:00:00Z'));
       const old = await fixture.bugs.record(report({ title: 'Before the clocks change' }));
       // Midnight of the 29th in Berlin is 23:00 UTC; of the 30th, in summer time, 22:00.
@@ -117,7 +120,7 @@ describe('bugs: people at work', () => {
         .and.include('2026-03-29');
     });
 
-    it('a saved view keeps its range of time', async () => {
+    it('saves the time range in a view', async () => {
       await ask('POST', '/bugs/views', { body: { name: 'New ones', match: 'first_seen=24h&status=open' } });
       expect(await list()).to.include('href="/bugs?first_seen&#x3D;24h&amp;status&#x3D;open"');
     });
@@ -127,7 +130,7 @@ describe('bugs: people at work', () => {
     const next = async (ref: string, query = {}): Promise<Redirect> =>
       (await ask('GET', '/bugs/{ref}/next', { ref, query })) as Redirect;
 
-    it('follows in the bare list, also when this one no longer fits, and ends with a word', async () => {
+    it('follows the default list, also when the current item no longer matches, and reports the end', async () => {
       const made: string[] = [];
       for (const title of ['One', 'Two', 'Three']) {
         made.push((await fixture.bugs.record(report({ title }))).ref);
@@ -143,7 +146,7 @@ describe('bugs: people at work', () => {
       expect(end.flash?.message).to.equal(`${one} was the last one of this list.`);
     });
 
-    it('follows among equals: items of one severity, and of one moment', async () => {
+    it('follows items with equal severity and equal time without skipping any', async () => {
       const made: string[] = [];
       for (const title of ['One', 'Two', 'Three']) made.push((await fixture.bugs.record(report({ title }))).ref);
       const high = (await fixture.bugs.record(report({ title: 'Gravest', severity: 'high' }))).ref;
@@ -157,7 +160,7 @@ describe('bugs: people at work', () => {
       expect(seen).to.deep.equal([high, ...made.toReversed()]);
     });
 
-    it('keeps to the list that the item was opened from, through its forms', async () => {
+    it('preserves the list that the item was opened from through its forms', async () => {
       const { ref } = await fixture.bugs.record(report({ title: 'Here', tags: ['cart'] }));
       const page = (await ask('GET', '/bugs/{ref}', { ref, referer: 'http://aos.test/bugs?tag=cart' })) as View;
       const keep = '?list&#x3D;tag%3Dcart';
@@ -166,7 +169,7 @@ describe('bugs: people at work', () => {
       expect(done.location).to.equal(`/bugs/${ref}?list=tag%3Dcart#comments`);
     });
 
-    it('rejects a return address outside of the list', async () => {
+    it('rejects a return URL outside of the list', async () => {
       const { ref } = await fixture.bugs.record(report({ title: 'Here' }));
       for (const referer of ['https://evil.example/x?tag=a', 'no url', 'http://aos.test/bugs?status=nonsense']) {
         const page = (await ask('GET', '/bugs/{ref}', { ref, referer })) as View;
@@ -181,7 +184,7 @@ describe('bugs: people at work', () => {
   });
 
   describe('undo', () => {
-    it('lets the user who closed an item undo that for a minute', async () => {
+    it('allows the user who closed an item to undo that for a minute', async () => {
       const { ref } = await fixture.bugs.record(report({ title: 'Closed by mistake' }));
       await post(ref, 'status', { status: 'closed' });
       expect(html((await ask('GET', '/bugs/{ref}', { ref })) as View)).to.include(`action="/bugs/${ref}/undo"`);
@@ -191,7 +194,7 @@ describe('bugs: people at work', () => {
       expect(html((await ask('GET', '/bugs/{ref}', { ref })) as View)).to.not.include('/undo"');
     });
 
-    it('restores what it was: waiting for info, or resolved in a version', async () => {
+    it('restores the previous status: needs info, or resolved in a version', async () => {
       const info = (await fixture.bugs.record(report({ title: 'Asked' }))).ref;
       await post(info, 'status', { status: 'needs_info' });
       await post(info, 'status', { status: 'wont_fix', reason: 'no' });
@@ -204,7 +207,7 @@ describe('bugs: people at work', () => {
       expect(await item(fixed)).to.include({ status: 'resolved', resolved_in_build: '2.4.1' });
     });
 
-    it('a duplicate is split off again', async () => {
+    it('splits a duplicate off again', async () => {
       const [one, two] = [
         await fixture.bugs.record(report({ title: 'A' })),
         await fixture.bugs.record(report({ title: 'B' })),
@@ -214,7 +217,7 @@ describe('bugs: people at work', () => {
       expect(await item(two.ref)).to.include({ status: 'open', duplicate_of: null });
     });
 
-    it('is over after a minute, after another change, and was never anybody else’s', async () => {
+    it('expires after a minute or another change, and is never available to other users', async () => {
       const { ref } = await fixture.bugs.record(report({ title: 'Closed' }));
       await post(ref, 'status', { status: 'closed' });
       fixture.clock.advance(60_001);
@@ -235,7 +238,7 @@ describe('bugs: people at work', () => {
   describe('/bugs/new', () => {
     const given = { project: 'alpha', type: 'feature', title: 'Export as CSV', severity: 'low', client_ref: 'form-1' };
 
-    it('creates one item of a user’s report, from the web', async () => {
+    it('creates an item reported by a user, with source web', async () => {
       const form = html((await ask('GET', '/bugs/new', { query: { project: 'alpha' } })) as View);
       expect(form)
         .to.match(/<option value="alpha" selected/)
@@ -260,14 +263,14 @@ describe('bugs: people at work', () => {
       expect((await item(ref)).hit_count).to.equal(1);
     });
 
-    it('counts what is known already, and shows it', async () => {
+    it('counts a report that matches an existing item, and shows that item', async () => {
       await ask('POST', '/bugs/new', { body: given });
       const done = (await ask('POST', '/bugs/new', { body: { ...given, client_ref: 'form-2' } })) as Redirect;
       expect(done.flash?.tone).to.equal('info');
       expect(done.flash?.message).to.match(/says the same already/);
     });
 
-    it('shows all errors together, each at its field, and keeps the input', async () => {
+    it('shows all errors together, each at its field, and preserves the input', async () => {
       const body = {
         project: '',
         type: 'error',
@@ -297,7 +300,7 @@ describe('bugs: people at work', () => {
     });
   });
 
-  describe('very many items in one batch', () => {
+  describe('bulk changes of very many items', () => {
     const word = (n: number): string =>
       (n < 26 ? '' : word(Math.floor(n / 26) - 1)) + String.fromCodePoint(97 + (n % 26));
 
@@ -309,7 +312,7 @@ describe('bugs: people at work', () => {
       return html(view);
     };
 
-    it('changes more than a thousand in batches, and names the rejected ones', async function () {
+    it('changes more than a thousand in batches, and lists the rejected items', async function () {
       await many(1003);
       const page = await fixture.deps.items.find({ limit: 1 });
       const held = page.items[0]?.ref ?? '';
@@ -331,7 +334,7 @@ describe('bugs: people at work', () => {
       expect(await fixture.deps.items.count({ status: 'closed' })).to.equal(1002);
     });
 
-    it('are undone within a minute, by the same user, unless they were changed since', async () => {
+    it('are undone by the same user within a minute, except for items changed since', async () => {
       await many(4);
       const { items } = await fixture.deps.items.find({ limit: 4 });
       const [asked, later, ...rest] = items.map(({ ref }) => ref);
@@ -359,7 +362,7 @@ describe('bugs: people at work', () => {
       expect(html(again)).to.include('There is nothing to undo');
     });
 
-    it('a minute later, or for somebody else, nothing is taken back; what ends nothing offers nothing', async () => {
+    it('offer no undo after a minute, to other users, or when no item was closed', async () => {
       await many(2);
       const { items } = await fixture.deps.items.find({ limit: 2 });
       const ids = items.map(({ id }) => id);
@@ -386,7 +389,7 @@ describe('bugs: people at work', () => {
       for (const { ref } of items) expect((await item(ref)).status).to.equal('closed');
     });
 
-    it('continues after the process was killed, and reports only recorded results', async () => {
+    it('continue after the process is killed, and report only recorded results', async () => {
       await many(5);
       const says = { does: 'Close', done: 'closed', back: '/bugs' };
       const caller = { id: 'user:a', name: 'member', project: null, manage: true, kind: 'session' } as const;
@@ -414,7 +417,7 @@ describe('bugs: people at work', () => {
         .and.include('restarted');
     });
 
-    it('merges all similar ones into one, and nothing else', async () => {
+    it('merge all similar items and no others', async () => {
       const alike = (message: string, fields: object = {}): object => ({
         ...errorReport({ exception_class: 'RedisTimeoutError', error_message: message, file_path: 'src/redis.js' }),
         ...fields,
@@ -442,7 +445,7 @@ describe('bugs: people at work', () => {
       expect(target.status).to.equal('open');
     });
 
-    it('finds nothing similar without a class', async () => {
+    it('find no similar items without a class', async () => {
       const { ref } = await fixture.bugs.record(report({ title: 'By hand' }));
       try {
         await ask('GET', '/bugs/{ref}/alike', { ref });

@@ -13,7 +13,7 @@ describe('bugs: search', () => {
   });
   afterEach(() => settled(fixture));
 
-  it('leads to the item of a ref, and of a client_ref in full', async () => {
+  it('redirects to the item of a ref or a full client_ref', async () => {
     const { item } = await fixture.bugs.record(report({ client_ref: 'TICKET 7' }));
     expect(await exact(item.ref.toUpperCase())).to.equal(`/bugs/${item.ref}`);
     expect(await exact('TICKET 7')).to.equal(`/bugs/${item.ref}`);
@@ -26,7 +26,7 @@ describe('bugs: search', () => {
     expect(await exact('ticket-999')).to.equal(`/bugs/${item.ref}`);
   });
 
-  it('redirects nowhere when two projects have the client_ref', async () => {
+  it('does not redirect when two projects have the client_ref', async () => {
     await fixture.bugs.record(report({ client_ref: 'r1' }));
     await fixture.bugs.record(report({ client_ref: 'r1', project: 'beta' }));
     expect(await exact('r1')).to.equal(null);

@@ -1,4 +1,7 @@
-/** /bugs/{ref}/split and “Why one group”: what they say, that the forms work without a script, and that text stays text. */
+/**
+ * /bugs/{ref}/split and “Why one group”: what they say, that the forms work without a script, and
+ * that text stays text.
+ */
 import { expect } from 'chai';
 import { Redirect, type PageSpec, type View } from '../../../../kernel/contract.js';
 import { MonthlyStatsCache } from '../../../../plugins/bugs/pages/shared/monthly-stats.js';
@@ -12,7 +15,7 @@ import { httpOf, READ, type AskFreely } from '../http.js';
 const MEMBER = session('member') as SessionPrincipal;
 const HOSTILE = '<script>alert(1)</script>';
 
-describe('bugs: pages of a split', () => {
+describe('bugs: split pages', () => {
   let fixture: Fixture;
   let ref: string;
   beforeEach(async () => {
@@ -58,7 +61,7 @@ describe('bugs: pages of a split', () => {
     (await page('/bugs/{ref}/split-off', 'POST').handle(request(MEMBER, { method: 'POST', params: { ref }, body }))) as
       Redirect | View;
 
-  it('show how the occurrences differ, each value a link to its preview', async () => {
+  it('show how occurrences differ, with a link to a preview for each value', async () => {
     const html = await split();
     expect(html)
       .to.include('Environment')
@@ -67,7 +70,7 @@ describe('bugs: pages of a split', () => {
     expect(html).to.not.include('What would go where');
   });
 
-  it('show what would go where, then do it by a form that carries the choice', async () => {
+  it('preview the split, then execute it with a form that carries the selection', async () => {
     const html = await split('field=environment&value=production');
     expect(html).to.include('What would go where').and.include('the environment production');
     expect(html).to.include('name="field" value="environment"').and.include('name="value" value="production"');
@@ -81,7 +84,7 @@ describe('bugs: pages of a split', () => {
     });
   });
 
-  it('show an error at the choice, and change nothing', async () => {
+  it('show an error at the selection, and change nothing', async () => {
     expect(await split('field=environment&value=nowhere')).to.match(/no kept occurrence is of this part/i);
     const page = await fixture.parts.getPage(ref, MANAGER, 'occurrences', {});
     const [first] = page.items as { id: string }[];
@@ -90,14 +93,14 @@ describe('bugs: pages of a split', () => {
     expect(await fixture.deps.items.count()).to.equal(1);
   });
 
-  it('show on the item why its reports are one group', async () => {
+  it('show on the item why its reports belong to one group', async () => {
     const view = (await page('/bugs/{ref}').handle(request(MEMBER, { params: { ref }, query: {} }))) as View;
     const html = render(view, `/bugs/${ref}`);
     expect(html).to.include('Why one group').and.include('All have the class E.').and.include('from src/cart.ts');
     expect(html).to.include('&lt;number&gt;').and.include(`/bugs/${ref}/split`).and.not.include(HOSTILE);
   });
 
-  it('name origin, function and message of an SDK’s report, with split and rule next to them', async () => {
+  it('show origin, function and message of an SDK report, with links to split and grouping rules', async () => {
     const sent = errorReport({ error_message: 'cart 4711 is lost', function_name: 'lambda$total$3', title: 'E: lost' });
     const { ref: made } = await fixture.bugs.record(sent);
     const view = (await page('/bugs/{ref}').handle(request(MEMBER, { params: { ref: made }, query: {} }))) as View;
@@ -111,7 +114,7 @@ describe('bugs: pages of a split', () => {
     expect(html).to.include(`/bugs/${made}/split`).and.include('/grouping-rules/new?');
   });
 
-  it('are returned by the API too: how each key was made, what was merged, what was split off', async () => {
+  it('have an API equivalent: how each key was made, merges and splits', async () => {
     const ask: AskFreely = await httpOf(fixture);
     const why = async (of: string) =>
       (await ask('GET', `/bugs/${of}/grouping`, undefined, { bearer: READ })).body['grouping'] as {

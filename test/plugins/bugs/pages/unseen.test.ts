@@ -1,16 +1,19 @@
-/** A title with characters that cannot be seen, as an intake takes it and the pages of a running service show it. */
+/**
+ * A title with characters that cannot be seen, as an intake takes it and the pages of a running
+ * service show it.
+ */
 import { expect } from 'chai';
 import { ADMIN_ACCOUNT, TestService } from '../../../support/service.js';
 import { ask, Browser } from '../../../conformance/wire.js';
 
-describe('bugs: unseen characters in titles', function () {
+describe('bugs: invisible characters in titles', function () {
   let service: TestService;
   before(async () => {
     service = await TestService.createInProcess();
   });
   after(() => service.dispose());
 
-  it('are marked on /bugs and on the page of the item, and stored as they came', async () => {
+  it('are marked on /bugs and on the item page, and stored unchanged', async () => {
     const token = await service.createToken('bugtracker:report,bugtracker:read,projects:manage');
     await ask(service, 'POST', '/api/projects/v1/projects', { token, body: { slug: 'shop' } });
     const title = 'Cannot open exe\u202egnp.invoice\u200b twice';

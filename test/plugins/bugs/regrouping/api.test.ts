@@ -1,4 +1,7 @@
-/** `/api/bugtracker/v1/projects/{project}/grouping-rules` through the HTTP adapter and the kernel, and what the intake makes of rules. */
+/**
+ * `/api/bugtracker/v1/projects/{project}/grouping-rules` through the HTTP adapter and the kernel,
+ * and what the intake makes of rules.
+ */
 import { expect } from 'chai';
 import type { GroupingRule } from '../../../../plugins/bugs/grouping/grouping-rule.js';
 import type { RuleTrial } from '../../../../plugins/bugs/regrouping/rule-trial.js';
@@ -46,7 +49,7 @@ describe('grouping rules: API', () => {
   const fieldsOf = ({ body }: Asked): Loose => (body['error'] as unknown as { fields: Loose }).fields ?? {};
   const timeout = { message: 'timeout of (\\w+)', fingerprint: ['timeout', '{{ 1 }}'] };
 
-  it('creates: returns 201 with every field, named by its conditions', async () => {
+  it('creates a rule: returns 201 with every field and a name derived from its conditions', async () => {
     const answer = await ask('POST', '', { ...timeout, exception_class: ' Timeout ', origin: '' });
     expect(answer.status).to.equal(201);
     const rule = ruleIn(answer);
@@ -65,7 +68,7 @@ describe('grouping rules: API', () => {
     expect(await rules()).to.deep.equal([rule]);
   });
 
-  it('groups later reports, and leaves groups that exist as they are', async () => {
+  it('groups later reports, and leaves existing groups unchanged', async () => {
     const before = await fixture.post(error({ error_message: 'timeout of db', file: 'a.ts' }));
     await made({ ...timeout, title: 'Timeout of {{ 1 }} ({{ class }})' });
     const first = await fixture.post(error({ error_message: 'timeout of db', file: 'b.ts', exception_class: 'x.A' }));
@@ -79,7 +82,7 @@ describe('grouping rules: API', () => {
     expect((await fixture.detail(id(before))).item).to.include({ hit_count: 1, title: 'CartError: timeout of db' });
   });
 
-  it('decides before a fingerprint of the report, which counts again once the rule is off', async () => {
+  it('takes precedence over a report’s fingerprint, which applies again when the rule is disabled', async () => {
     const own = { error_message: 'timeout of db', fingerprint: ['mine', '{{ default }}'] };
     const before = await fixture.post(error(own));
     const rule = await made(timeout);
@@ -93,7 +96,7 @@ describe('grouping rules: API', () => {
     expect((await fixture.post(error(own))).body).to.include({ id: id(before), created: false });
   });
 
-  it('takes reports of every way in of type error, lists too, and no bug', async () => {
+  it('applies to reports of type error from every intake, also in lists, but not to bugs', async () => {
     await made(timeout);
     const reported = (type: string): Promise<Asked> =>
       fixture.server.ask('POST', '/api/bugtracker/v1/report', {
@@ -110,7 +113,7 @@ describe('grouping rules: API', () => {
     expect(id(asBug)).not.to.equal(id(asError));
   });
 
-  it('is quiet about itself to a public key: the answer holds the title of the report', async () => {
+  it('hides the rule’s title from a public key: the response has the title of the report', async () => {
     await made({ ...timeout, title: 'Our supplier ACME again' });
     const answer = await fixture.post(error({ error_message: 'timeout of db' }), {
       bearer: 'intake:bugtracker:report',
@@ -119,7 +122,7 @@ describe('grouping rules: API', () => {
     expect(answer.body['title']).to.equal('CartError: timeout of db');
   });
 
-  it('an ignore rule matches the title of the grouping rule', async () => {
+  it('an ignore rule matches the title set by a grouping rule', async () => {
     await made({ ...timeout, title: 'Slow {{ 1 }}' });
     const ignore = { match_type: 'contains', pattern: 'Slow db', reason: 'known' };
     await fixture.server.ask('POST', '/api/errors/v1/ignore-rules', { bearer: MANAGE, json: ignore });
@@ -127,7 +130,7 @@ describe('grouping rules: API', () => {
     expect((await fixture.post(error({ error_message: 'timeout of mail' }))).body).to.include({ ignored: false });
   });
 
-  it('shows which rule made its groups', async () => {
+  it('shows the rule that created its groups', async () => {
     const rule = await made({ ...timeout, name: 'Timeouts' });
     const made1 = await fixture.post(error({ error_message: 'timeout of db' }));
     const grouping = async (): Promise<{ keys: Loose[]; says: string[] }> =>
@@ -143,7 +146,7 @@ describe('grouping rules: API', () => {
     expect(gone.says.join(' ')).to.include('A grouping rule that is gone put reports here.');
   });
 
-  it('changes what is given, and keeps a given name', async () => {
+  it('updates only the given fields, and preserves a custom name', async () => {
     const rule = await made({ ...timeout, name: 'Timeouts' });
     const changed = ruleIn(await ask('PATCH', `/${rule.id}`, { title: 'T', message: 'late (\\w+)' }));
     expect(changed).to.deep.include({
@@ -162,7 +165,7 @@ describe('grouping rules: API', () => {
     expect((await rules())[0]).to.include({ title: 'T' });
   });
 
-  it('the first that fits decides; the order changes whole', async () => {
+  it('applies the first matching rule, and replaces the order as a whole', async () => {
     const a = await made({ name: 'a', message: 'timeout', fingerprint: ['a'] });
     const b = await made({ name: 'b', message: 'timeout of db', fingerprint: ['b'] });
     const underA = await fixture.post(error({ error_message: 'timeout of db' }));
@@ -209,7 +212,7 @@ describe('grouping rules: API', () => {
       expect(await rules()).to.deep.equal([]);
     });
 
-  it('404 for what is not there, 403 for what the token may not, 401 without one', async () => {
+  it('returns 404 for missing rules, 403 without permission, 401 without a token', async () => {
     const rule = await made(timeout);
     for (const [method, body] of [
       ['GET', undefined],
@@ -238,13 +241,13 @@ describe('grouping rules: API', () => {
     expect((await ask('GET', '', undefined, { bound: 'alpha' })).status).to.equal(200);
   });
 
-  it('holds at most 50 rules a project', async () => {
+  it('allows at most 50 rules per project', async () => {
     for (let i = 0; i < 50; i++) await made({ message: `m${i}`, title: 't' });
     expect(seen(await ask('POST', '', timeout))).to.deep.equal([409, 'conflict']);
     expect(await rules()).to.have.length(50);
   });
 
-  it('parallel writers lose nothing', async () => {
+  it('loses no update from parallel writers', async () => {
     const all = await Promise.all(Array.from({ length: 12 }, (_, i) => made({ message: `m${i}`, title: 't' })));
     await Promise.all([
       ...all.slice(0, 4).map((rule) => ask('DELETE', `/${rule.id}`)),
@@ -255,13 +258,13 @@ describe('grouping rules: API', () => {
     expect(left.filter(({ enabled }) => !enabled)).to.have.length(4);
   });
 
-  describe('tried on what is kept', () => {
+  describe('previewed on stored occurrences', () => {
     beforeEach(async () => {
       for (const file of ['a.ts', 'b.ts']) await fixture.post(error({ error_message: 'timeout of db', file }));
       for (const n of [1, 2]) await fixture.post(error({ error_message: `slow answer ${n}000 of x`, file: 'c.ts' }));
     });
 
-    it('names the groups that would be joined', async () => {
+    it('lists the groups that would be joined', async () => {
       const trial = await trialOf({ ...timeout, title: 'Timeout of {{ 1 }}' });
       expect(trial).to.include({ groups: 3, occurrences: 4, fits: 2, joined: 1, split: 0, complete: true });
       expect(trial.destinations).to.have.length(1);
@@ -286,7 +289,7 @@ describe('grouping rules: API', () => {
       expect(await rules()).to.deep.equal([]);
     });
 
-    it('names the groups that would be split', async () => {
+    it('lists the groups that would be split', async () => {
       const trial = await trialOf({ message: 'slow answer (\\d)', fingerprint: ['slow', '{{ 1 }}'] });
       expect(trial).to.include({ fits: 2, joined: 0, split: 1 });
       expect(trial.destinations.map(({ fingerprint }) => fingerprint)).to.have.deep.members([
@@ -307,7 +310,7 @@ describe('grouping rules: API', () => {
       expect(narrowed.destinations.flatMap(({ from }) => from.map(({ ref }) => ref))).to.include(there.body['ref']);
     });
 
-    it('a title alone moves nothing', async () => {
+    it('moves nothing for a rule that sets only a title', async () => {
       const trial = await trialOf({ message: 'timeout', title: 'T {{ origin }}' });
       expect(trial).to.include({ fits: 2, joined: 0, split: 0 });
       expect(trial.destinations).to.deep.equal([]);

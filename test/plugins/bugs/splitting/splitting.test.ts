@@ -1,4 +1,7 @@
-/** A split by occurrence: where reports go from then on, what is counted where, who may, and what a crash leaves. */
+/**
+ * A split by occurrence: where reports go from then on, what is counted where, who may, and what a
+ * crash leaves.
+ */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { conflict, ServiceError } from '../../../../kernel/errors.js';
@@ -21,7 +24,10 @@ import { httpOf, READ, type AskFreely } from '../http.js';
 
 const at = (environment: string, fields: Partial<Report> = {}): Report => errorReport({ environment, ...fields });
 
-/** Production and staging errors with one key, and one more key by another origin that the item adopted. */
+/**
+ * Production and staging errors with one key, and one more key by another origin that the item
+ * adopted.
+ */
 async function mixed(fixture: Fixture): Promise<string> {
   const { id } = await fixture.bugs.record(at('production', { file_path: null }));
   for (const environment of ['production', 'staging', 'production', 'staging'])
@@ -58,7 +64,7 @@ for (const engine of ENGINES) {
       await close();
     });
 
-    it('by a difference: counts, occurrences and later reports follow, of every key', async () => {
+    it('by a difference: moves counts, occurrences and later reports of every key', async () => {
       const id = await mixed(fixture);
       // The other process has the key in its memory.
       expect((await other.bugs.record(at('production'))).id).to.equal(id);
@@ -98,7 +104,7 @@ for (const engine of ENGINES) {
       [0, [2, 3]],
       [95, null],
     ] as const)
-      it(`by two concurrent callers splits it once, with ${more === 0 ? 'every occurrence' : 'a sample of the occurrences'} kept`, async () => {
+      it(`splits once for two concurrent callers, with ${more === 0 ? 'every occurrence' : 'a sample of the occurrences'} stored`, async () => {
         const id = await mixed(fixture);
         for (let i = 0; i < more; i++) await fixture.bugs.record(at(i % 4 === 0 ? 'staging' : 'production'));
         await settled(fixture);
@@ -128,7 +134,7 @@ for (const engine of ENGINES) {
         await settled(slower);
       });
 
-    it('by many concurrent callers: each is done once or a conflict, and no occurrence is lost or counted twice', async () => {
+    it('by many concurrent callers: each succeeds once or conflicts, with no occurrence lost or doubled', async () => {
       const id = await mixed(fixture);
       for (let i = 0; i < 95; i++) await fixture.bugs.record(at(['production', 'staging', 'test'][i % 3] ?? ''));
       await settled(fixture);
@@ -157,7 +163,7 @@ for (const engine of ENGINES) {
       expect(await fixture.deps.splits.count()).to.equal(0);
     });
 
-    it('of a part again, and a merge puts it back', async () => {
+    it('splits a part again, and a merge restores it', async () => {
       const id = await mixed(fixture);
       const { split_off } = await fixture.splitting.split(id, MANAGER, STAGING);
       await fixture.bugs.record(at('staging', { host: 'web-2' }));
@@ -172,7 +178,7 @@ for (const engine of ENGINES) {
       expect((await fixture.bugs.record(at('staging', { host: 'web-1' }))).id).to.equal(split_off.id);
     });
 
-    it('of a whole key: chosen occurrences take their key, and what joins by class and message, along', async () => {
+    it('of a whole key: moves selected occurrences with their key and its class and message alias', async () => {
       const { id } = await fixture.bugs.record(errorReport({ error_message: 'cart is empty' }));
       const second = await fixture.bugs.record(errorReport({ error_message: 'cart is gone', file_path: 'src/b.ts' }));
       await fixture.merging.merge(second.id, id, MANAGER);
@@ -186,7 +192,7 @@ for (const engine of ENGINES) {
       expect((await fixture.bugs.record(errorReport())).id).to.equal(id);
     });
 
-    it('shows another report where the first one has left', async () => {
+    it('shows another report when the first one was moved', async () => {
       const { id } = await fixture.bugs.record(
         at('staging', { error_message: 'cart 123456 is empty', stack_trace: 'E\n  at a (a.js:1:1)' }),
       );
@@ -207,7 +213,7 @@ for (const engine of ENGINES) {
       expect(left?.stack_trace).to.contain('at a');
     });
 
-    it('shares the counters of a busy item out by what is kept, and loses none', async () => {
+    it('distributes the counters of a busy item by its stored occurrences, without loss', async () => {
       const { id } = await fixture.bugs.record(at('production'));
       for (let i = 0; i < 120; i++) await fixture.bugs.record(at(i % 3 === 0 ? 'staging' : 'production'));
       await settled(fixture);
@@ -262,7 +268,7 @@ describe('bugs: split by occurrence, over the API', () => {
     expect(await fixture.deps.splits.count()).to.equal(0);
   });
 
-  it('finds what distinguishes occurrences that share a key, and uses its value', async () => {
+  it('detects a field that distinguishes occurrences with a shared key, and splits by it', async () => {
     const chosen = (await kept(fixture, id))
       .filter(({ environment }) => environment === 'staging')
       .map((one) => one.id);
@@ -275,7 +281,7 @@ describe('bugs: split by occurrence, over the API', () => {
     expect((await fixture.bugs.record(at('staging'))).id).to.equal((body['split_off'] as { id: string }).id);
   });
 
-  it('rejects a condition that matches nothing or everything, or an invalid pattern, and changes nothing', async () => {
+  it('rejects invalid patterns and conditions that match nothing or everything, and changes nothing', async () => {
     for (const [json, field] of [
       [{ by: { field: 'environment', values: ['qa'] } }, 'by'],
       [{ by: { field: 'exception_class', values: ['E'] } }, 'by'],
@@ -292,7 +298,7 @@ describe('bugs: split by occurrence, over the API', () => {
     expect(await fixture.deps.items.count()).to.equal(1);
   });
 
-  it('requires the lease of the item, which continues and is notified', async () => {
+  it('requires the item’s lease, which stays valid and whose holder is notified', async () => {
     const { lease } = await fixture.leases.claim(id, MANAGER, { agent: 'a' });
     expect(await split(STAGING)).to.have.nested.property('body.error.code', 'already_claimed');
     expect(await split({ ...STAGING, claim_token: 'x' })).to.have.nested.property('body.error.code', 'lease_lost');
@@ -316,7 +322,7 @@ describe('bugs: split by occurrence, over the API', () => {
     ).to.be.oneOf(['claim_required', 'validation_failed']);
   });
 
-  it('leaves a merged item alone', async () => {
+  it('leaves a merged item unchanged', async () => {
     const target = await fixture.bugs.record(errorReport({ exception_class: 'Other' }));
     await fixture.merging.merge(id, target.id, MANAGER);
     expect(await split(STAGING)).to.have.nested.property('body.error.code', 'invalid_transition');
@@ -324,9 +330,9 @@ describe('bugs: split by occurrence, over the API', () => {
   });
 });
 
-describe('bugs: a split by occurrence that dies', () => {
+describe('bugs: a split by occurrence interrupted by a crash', () => {
   for (const { late, pass, when } of DEATHS) {
-    it(`before any of its writes ${when}, happened wholly, or not at all`, async () => {
+    it(`before any of its writes ${when}: is applied completely or not at all`, async () => {
       let n = 1;
       for (let through = false; !through; n++) {
         const store = await ensureCollections(new MemoryStore());
@@ -357,7 +363,7 @@ describe('bugs: a split by occurrence that dies', () => {
     });
   }
 
-  it('is complete when it is rejected after the item was written', async () => {
+  it('is completed when it fails after the item was written', async () => {
     const store = await ensureCollections(new MemoryStore());
     const fixture = fixtureOn(store, undefined, (deps) => {
       // Without transactions history goes through the item, and is stored behind its write.

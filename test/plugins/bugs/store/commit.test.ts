@@ -1,4 +1,7 @@
-/** The same writes and the same marker, on a store with transactions and on one without (store/commit.ts). */
+/**
+ * The same writes and the same marker, on a store with transactions and on one without
+ * (store/commit.ts).
+ */
 import { expect } from 'chai';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -39,13 +42,13 @@ for (const isTogether of [true, false]) {
     });
     const keys = async (): Promise<string[]> => (await fixture.deps.keys.find()).items.map(({ id }) => id);
 
-    it('writes all, in their order, and answers what a change left', async () => {
+    it('applies all writes in order, and returns the changed documents', async () => {
       const written = await commit.write([key('a'), counter(2), key('b')]);
       expect(written?.docs).to.deep.equal([null, { id: 'alpha', n: 2 }, null]);
       expect(await keys()).to.deep.equal(['a', 'b']);
     });
 
-    it('returns null when one is rejected; without transactions earlier ones stay', async () => {
+    it('returns null when a write is rejected; without transactions earlier writes remain', async () => {
       expect(await commit.write([key('a'), counter(1), key('b')])).to.equal(null);
       expect(await keys()).to.deep.equal(isTogether ? [] : ['a']);
       await commit.write([key('c')]);
@@ -61,7 +64,7 @@ for (const isTogether of [true, false]) {
       expect(await keys()).to.deep.equal(['a', 'b', 'c', 'd']);
     });
 
-    it('has a marker go along, closed, or opens it first', async () => {
+    it('adds a closed marker to the transaction, or inserts an open marker first', async () => {
       const prepared = await commit.prepare([key('a')], MARKER);
       expect(prepared).to.deep.equal(
         isTogether
@@ -72,7 +75,7 @@ for (const isTogether of [true, false]) {
       expect(await keys()).to.deep.equal(isTogether ? [] : ['a']);
     });
 
-    it('opens no marker after a rejected write', async () => {
+    it('inserts no marker after a rejected write', async () => {
       await commit.write([key('a')]);
       const prepared = await commit.prepare([key('a')], MARKER);
       if (isTogether) expect(await commit.write([...(prepared?.along ?? []), counter(2)])).to.equal(null);
@@ -82,7 +85,7 @@ for (const isTogether of [true, false]) {
   });
 }
 
-it('bugs: no other file checks whether the store has transactions', async () => {
+it('bugs: only this file checks whether the store supports transactions', async () => {
   const folder = join(projectRoot(), 'plugins', 'bugs');
   const files = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.ts'));
   const asking: string[] = [];

@@ -5,8 +5,8 @@ import { cleanJson } from '../../../../plugins/bugs/text/clean-report.js';
 import type { Json } from '../../../../ports/store.js';
 import { memoryFixture, report, settled } from '../fixture.js';
 
-describe('bugs: text from outside', () => {
-  it('keeps well-formed text unchanged and repairs the rest', () => {
+describe('bugs: sanitizing external text', () => {
+  it('leaves well-formed text unchanged and repairs all other text', () => {
     expect(cleanText('a\u{1f600}b\n\u0001')).to.equal('a\u{1f600}b\n\u0001');
     expect(cleanText('a\0b\ud83dc\ude00')).to.equal('a\ufffdb\ufffdc\ufffd');
     expect(cleanJson({ 'k\0': ['\0', 1, null, { x: true }] })).to.deep.equal({
@@ -14,7 +14,7 @@ describe('bugs: text from outside', () => {
     });
   });
 
-  it('returns the very same value where nothing is broken, and takes linear time where much is', () => {
+  it('returns the same value when nothing is malformed, and takes linear time otherwise', () => {
     const whole = { a: [{ b: 'x' }, null, 1], c: { d: [] } };
     expect(cleanJson(whole)).to.equal(whole);
     let deep: Json = '\0';
@@ -22,7 +22,7 @@ describe('bugs: text from outside', () => {
     expect(JSON.stringify(cleanJson(deep))).to.not.include('\\u0000');
   });
 
-  it('survives UTF-8 for any text', () => {
+  it('survives a UTF-8 round trip for any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const clean = cleanText(text);
@@ -32,7 +32,7 @@ describe('bugs: text from outside', () => {
     );
   });
 
-  it('stores a report that carries broken text', async () => {
+  it('stores a report that contains malformed text', async () => {
     const fixture = await memoryFixture();
     const done = await fixture.bugs.record(report({ title: 'x\ud800', client_ref: 'r\0', tags: ['\0'] }), {
       texts: true,

@@ -182,7 +182,7 @@ describe('bugs: scrubbing text', () => {
     });
   }
   for (const text of HARMLESS) {
-    it(`leaves ${JSON.stringify(text)}`, () => expect(scrubText(text)).to.equal(text));
+    it(`does not change ${JSON.stringify(text)}`, () => expect(scrubText(text)).to.equal(text));
   }
 
   it('is idempotent for any text', () => {
@@ -221,7 +221,7 @@ describe('bugs: scrubbing text', () => {
     );
   });
 
-  it('finds a secret divided by invisible characters, in name and value', () => {
+  it('finds a secret split by invisible characters, in name and value', () => {
     const hidden = fc.constantFrom(
       '\u200b',
       '\u200d',
@@ -260,7 +260,7 @@ describe('bugs: scrubbing text', () => {
     expect(scrubReport(errorReport({ client_ref: ref })).client_ref).to.match(/^sha256:/);
   });
 
-  it('leaves such characters alone where they hide nothing', () => {
+  it('leaves such characters unchanged when they hide no secret', () => {
     for (const text of [
       'Fehler\u00admeldung: 👩\u200d💻 nicht da',
       'שלום\u200f: 12',
@@ -270,7 +270,7 @@ describe('bugs: scrubbing text', () => {
       expect(scrubText(text)).to.equal(text);
   });
 
-  it('takes linear time on hostile text', function () {
+  it('runs in linear time on hostile text', function () {
     const bits = [
       'eyJ',
       'password',
@@ -302,9 +302,10 @@ describe('bugs: scrubbing text', () => {
       '\u001b[1;',
       '：password',
     ];
-    // Linear work on these takes up to 0.3 s, quadratic work on the second size minutes to hours: a limit between them, a
-    // hundred times from either, says which it is and not how busy the machine is. The smaller size comes first, so that
-    // what is quadratic ends there. No text comes twice: one that is known is not scrubbed again.
+    // Linear work on these takes up to 0.3 s, quadratic work on the second size minutes to hours: a
+    // limit between them, a hundred times from either, says which it is and not how busy the
+    // machine is. The smaller size comes first, so that what is quadratic ends there. No text comes
+    // twice: one that is known is not scrubbed again.
     for (const [size, limitMs] of [
       [64 * 1024, 2_000],
       [1024 * 1024, 20_000],
@@ -322,7 +323,7 @@ describe('bugs: scrubbing text', () => {
 });
 
 describe('bugs: scrubbing objects', () => {
-  it('knows password-like keys', () => {
+  it('recognizes keys similar to password', () => {
     for (const key of [
       'password',
       'userPassword',
@@ -406,7 +407,7 @@ describe('bugs: scrubbing objects', () => {
     expect(scrubJson(['secret=hunter2', 'x'])).to.deep.equal(['secret=[scrubbed]', SCRUBBED_MARK]);
   });
 
-  it('returns the same object when there is nothing, and scrubs twice as once', () => {
+  it('returns the same object when there is nothing to scrub, and is idempotent', () => {
     const clean = { a: [1, 'x', { b: null }], headers: [['Authorization', SCRUBBED_MARK]], password: SCRUBBED_MARK };
     expect(scrubJson(clean)).to.equal(clean);
     fc.assert(
@@ -417,10 +418,11 @@ describe('bugs: scrubbing objects', () => {
     );
   });
 
-  it('makes texts and keys whole', () => {
+  it('repairs malformed texts and keys', () => {
     const texts = fc.string({ unit: fc.constantFrom('\0', '\ud800', '\udc00', 'password=', 'a', ' '), maxLength: 8 });
     const values = fc.object({ key: texts, values: [texts, fc.integer()], maxDepth: 3 });
-    // Of keys that become one, the last of those that are left wins, and to clean first leaves others.
+    // Of keys that become one, the last of those that are left wins, and to clean first leaves
+    // others.
     const nameOf = (key: string): string => Object.keys(scrubJson({ [key]: 0 }) as object).join();
     const isDistinct = (value: unknown): boolean => {
       if (typeof value !== 'object' || value === null) return true;
@@ -438,7 +440,7 @@ describe('bugs: scrubbing objects', () => {
     expect(scrubJson({ 'k\0': ['\ud800x'] })).to.deep.equal({ 'k\ufffd': ['\ufffdx'] });
   });
 
-  it('does not keep what it did not look at', () => {
+  it('drops values beyond the depth and size limits', () => {
     let deep: Json = 'password=x';
     for (let i = 0; i < 40; i++) deep = { a: deep };
     const shallow = JSON.stringify(scrubJson(deep));
@@ -452,12 +454,12 @@ describe('bugs: scrubbing objects', () => {
 });
 
 describe('bugs: scrubbing reports', () => {
-  it('returns the same report when there is nothing', () => {
+  it('returns the same report when there is nothing to scrub', () => {
     const report = errorReport({ tags: ['x'], client_ref: '4111111111111111' });
     expect(scrubReport(report)).to.equal(report);
   });
 
-  it('two tags are no header: each is scrubbed for itself', () => {
+  it('scrubs each tag separately, without treating two tags as a header', () => {
     const tags = ['password-reset', 'checkout'];
     expect(scrubReport(errorReport({ tags })).tags).to.equal(tags);
     expect(scrubReport(errorReport({ tags: ['secret=hunter2', 'checkout'] })).tags).to.deep.equal([
@@ -466,7 +468,7 @@ describe('bugs: scrubbing reports', () => {
     ]);
   });
 
-  it('scrubs every text and keeps references apart', () => {
+  it('scrubs every text and hashes references so that they remain distinct', () => {
     const secret = `svc_live_${BASE62}`;
     const ref = (n: number): string | null | undefined =>
       scrubReport(errorReport({ client_ref: `${secret}-${n}` })).client_ref;
@@ -490,7 +492,7 @@ describe('bugs: scrubbing reports', () => {
     expect(found.tags).to.deep.equal([SCRUBBED_MARK]);
   });
 
-  it('groups without regard to the secret', () => {
+  it('groups independently of the secret', () => {
     const key = (message: string): string =>
       computeGrouping(scrubReport(errorReport({ error_message: message }))).dedup_key;
     expect(key('login failed: password=abc')).to.equal(key('login failed: password=hunter2!'));
@@ -498,7 +500,7 @@ describe('bugs: scrubbing reports', () => {
     expect(key('payment 4111111111111111 failed')).to.equal(key('payment 4111111111111112 failed'));
   });
 
-  it('nothing that is stored holds the secret', async () => {
+  it('stores no secret in any document', async () => {
     const fixture = await memoryFixture();
     const secret = `wd_live_${BASE62}`;
     const message = `sent ${secret}`;

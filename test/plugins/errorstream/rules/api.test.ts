@@ -1,4 +1,7 @@
-/** `/api/errors/v1/ignore-rules` through the HTTP adapter and the kernel (contract 21, ignore rules; contract 00). */
+/**
+ * `/api/errors/v1/ignore-rules` through the HTTP adapter and the kernel (contract 21, ignore rules;
+ * contract 00).
+ */
 import { expect } from 'chai';
 import type { RuleView } from '../../../../plugins/errorstream/rules/rule.js';
 import { TEMPLATE_ID } from '../../../../plugins/errorstream/rules/documents.js';
@@ -31,7 +34,7 @@ describe('ignore rules: API', () => {
     (await ask('POST', '', body(fields))).body['rule'] as unknown as RuleView;
   const seen = ({ status, code }: Asked): [number, string] => [status, code];
 
-  it('creates: 201 with every field, defaults filled in', async () => {
+  it('creates a rule: returns 201 with every field, including defaults', async () => {
     const answer = await ask('POST', '', body());
     expect(answer.status).to.equal(201);
     const rule = answer.body['rule'] as unknown as RuleView;
@@ -52,7 +55,7 @@ describe('ignore rules: API', () => {
     expect((await ask('GET', `/${rule.id}`)).body['rule']).to.deep.equal(rule);
   });
 
-  it('is applied by the intake: `ignored` and `ignore_rule_id`, alone and in a list', async () => {
+  it('is applied by the intake: sets `ignored` and `ignore_rule_id`, alone and in a list', async () => {
     const rule = await made({ alarm_threshold: 2 });
     const first = await fixture.post(error());
     expect(first.status).to.equal(201);
@@ -98,7 +101,7 @@ describe('ignore rules: API', () => {
     ['enabled that is no boolean', { enabled: 'yes' }, 422, 'validation_failed', 'enabled'],
   ];
   for (const [what, fields, status, code, field] of refused) {
-    it(`rejects ${what}: ${status} ${code}, at creation and at change`, async () => {
+    it(`rejects ${what}: returns ${status} ${code} on create and update`, async () => {
       const given = body(fields);
       const answer = await ask('POST', '', given);
       expect(seen(answer)).to.deep.equal([status, code]);
@@ -110,7 +113,7 @@ describe('ignore rules: API', () => {
     });
   }
 
-  it('accepts the longest pattern, a time in another zone, empty project and environment, unknown fields', async () => {
+  it('accepts the longest pattern, a time in any zone, empty project and environment, unknown fields', async () => {
     const rule = await made({
       pattern: 'x'.repeat(500),
       expires_at: '2027-01-01T01:00:00+01:00',
@@ -129,7 +132,7 @@ describe('ignore rules: API', () => {
     });
   });
 
-  it('changes what is given alone; nothing given changes nothing', async () => {
+  it('updates only the given fields, and an empty update changes nothing', async () => {
     const rule = await made({ project: 'alpha', alarm_threshold: 5 });
     fixture.service.clock.advance(1000);
     expect((await ask('PATCH', `/${rule.id}`, {})).body['rule']).to.deep.equal(rule);
@@ -142,7 +145,7 @@ describe('ignore rules: API', () => {
     });
   });
 
-  it('deletes, and does not find it again', async () => {
+  it('deletes a rule, and then returns 404', async () => {
     const { id } = await made();
     const gone = await ask('DELETE', `/${id}`);
     expect(gone.status).to.equal(200);
@@ -164,7 +167,7 @@ describe('ignore rules: API', () => {
     }
   });
 
-  it('lists by creation, in pages, with a total and filters; the template is there, disabled', async () => {
+  it('lists by creation time with pages, total and filters, including the disabled template', async () => {
     const one = await made({ project: 'alpha' });
     const two = await made({ enabled: false, match_type: 'exception_class', pattern: 'E' });
     const first = await ask('GET', '?limit=2&include_total=true');
@@ -183,7 +186,7 @@ describe('ignore rules: API', () => {
     expect(seen(await ask('GET', '?cursor=x'))).to.deep.equal([400, 'invalid_cursor']);
   });
 
-  it('previews without a reason, and stores nothing', async () => {
+  it('previews without a reason and stores nothing', async () => {
     await fixture.post(error());
     const answer = await ask('POST', '/preview', { match_type: 'regex', pattern: '^cart' });
     expect(answer.status).to.equal(200);
@@ -200,7 +203,7 @@ describe('ignore rules: API', () => {
     ]);
   });
 
-  it('applies, also without a body; a disabled rule is 409', async () => {
+  it('applies a rule without a body too, and returns 409 for a disabled rule', async () => {
     const reported = await fixture.post(error());
     const rule = await made();
     const dry = await ask('POST', `/${rule.id}/apply`, { dry_run: true });
@@ -218,7 +221,7 @@ describe('ignore rules: API', () => {
     expect((await ask('POST', `/${rule.id}/apply`, { dry_run: true })).status).to.equal(200);
   });
 
-  it('requires the scopes: read to read, manage to change', async () => {
+  it('requires the read scope to read and the manage scope to change', async () => {
     const { id } = await made();
     const reader = 'master:bugtracker:read';
     const reporter = 'master:bugtracker:report';

@@ -1,4 +1,7 @@
-/** What ignore rules cost a report: no read of the store, no write where nothing is muted, one for the hit where it is. */
+/**
+ * What ignore rules cost a report: no read of the store, no write where nothing is muted, one for
+ * the hit where it is.
+ */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import type { Collection, Doc, DocumentStore } from '../../../../ports/store.js';
@@ -25,7 +28,7 @@ function noted(store: DocumentStore, calls: string[]): DocumentStore {
   return seen;
 }
 
-describe('ignore rules: what they cost a report', () => {
+describe('ignore rules: cost per report', () => {
   const calls: string[] = [];
   let fixture: RuleFixture;
   beforeEach(async () => {
@@ -40,13 +43,13 @@ describe('ignore rules: what they cost a report', () => {
     await settled(fixture.bugs);
   };
 
-  it('without rules: nothing', async () => {
+  it('no calls without rules', async () => {
     expect(fixture.book.findMute(errorReport())).to.equal(null);
     await record();
     expect(calls).to.deep.equal(['items.change']);
   });
 
-  it('with rules that do not match: nothing', async () => {
+  it('no calls with rules that do not match', async () => {
     for (let i = 0; i < 20; i++) await fixture.rule({ pattern: `x${i}`, match_type: i % 2 ? 'regex' : 'contains' });
     calls.length = 0;
     expect(fixture.book.findMute(errorReport())).to.equal(null);
@@ -54,7 +57,7 @@ describe('ignore rules: what they cost a report', () => {
     expect(calls).to.deep.equal(['items.change']);
   });
 
-  it('a hit writes the count, and the rule’s counter; the rate writes nothing until it is exceeded', async () => {
+  it('writes the count and the rule’s counter on a match, and the rate only when it is exceeded', async () => {
     await fixture.rule({ alarm_threshold: 1000 });
     await record();
     calls.length = 0;
@@ -62,7 +65,7 @@ describe('ignore rules: what they cost a report', () => {
     expect(calls).to.deep.equal(['items.change', 'rules.change']);
   });
 
-  it('shares a few writes of the counter among 64 concurrent hits', async () => {
+  it('shares a few counter writes among 64 concurrent matches', async () => {
     const { id } = await fixture.rule();
     await record();
     calls.length = 0;
@@ -71,7 +74,7 @@ describe('ignore rules: what they cost a report', () => {
     expect(await fixture.stored(id)).to.include({ hit_count: 65 });
   });
 
-  it('after a second: one small read, behind the report', async () => {
+  it('makes a single small read after a second, after the response', async () => {
     fixture.clock.advance(1_001);
     expect(fixture.book.findMute(errorReport())).to.equal(null);
     await fixture.book.reload();
@@ -80,7 +83,7 @@ describe('ignore rules: what they cost a report', () => {
 });
 
 describe('ignore rules: declared indexes', () => {
-  it('serve its queries', async () => {
+  it('cover its queries', async () => {
     const store = new WatchedStore();
     await ensureCollections(store);
     const fixture = await rulesOn(store);

@@ -1,4 +1,7 @@
-/** The ignore rules over the bug tracker's services, on a store of the test's choice: one process of any number. */
+/**
+ * The ignore rules over the bug tracker's services, on a store of the test's choice: one process of
+ * any number.
+ */
 import { ContainerScope } from '../../../../kernel/container.js';
 import { COLLECTIONS, MIGRATIONS } from '../../../../plugins/errorstream/rules/collections.js';
 import type { RuleDeps } from '../../../../plugins/errorstream/rules/deps.js';

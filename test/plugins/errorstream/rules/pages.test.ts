@@ -1,4 +1,7 @@
-/** /ignore-rules: list, form with preview, detail with progress (contract 80), through the services and the real views. */
+/**
+ * /ignore-rules: list, form with preview, detail with progress (contract 80), through the services
+ * and the real views.
+ */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import type { PageResult, PageSpec, View } from '../../../../kernel/contract.js';
@@ -59,7 +62,7 @@ describe('ignore rules: pages', () => {
     ...fields,
   });
 
-  it('lists rules with their counters, and the template', async () => {
+  it('lists rules with their counters, including the template', async () => {
     const rule = await fixture.rule({
       name: HOSTILE,
       reason: `a <b>known</b> race, ${'x'.repeat(300)}`,
@@ -77,7 +80,7 @@ describe('ignore rules: pages', () => {
     expect(html(await visit('GET', '/ignore-rules', { query: { project: 'beta' } }))).to.include('No rule matches');
   });
 
-  it('a group is muted for a while from its row: this one, with a reason, and no other', async () => {
+  it('mutes only the selected group temporarily from its row, with a reason', async () => {
     const one = await fixture.bugs.bugs.record(
       errorReport({ title: 'E: cart 4711 (empty)', error_message: 'cart 4711' }),
     );
@@ -112,7 +115,7 @@ describe('ignore rules: pages', () => {
     expect((broken as View).status).to.equal(422);
   });
 
-  it('previews without storing, then saves', async () => {
+  it('previews a rule without storing it, then saves it', async () => {
     await fixture.bugs.bugs.record(errorReport());
     const looked = await visit('POST', '/ignore-rules', { body: typed({ action: 'preview', reason: '' }) });
     expect(html(looked)).to.include('<b>1 group</b>').and.include('value="cart is empty"');
@@ -132,7 +135,7 @@ describe('ignore rules: pages', () => {
     expect(Date.parse(rule?.expires_at ?? '')).to.equal(fixture.clock.now() + 7 * 86_400_000);
   });
 
-  it('shows errors at the field, and keeps the input', async () => {
+  it('shows errors at the field and preserves the input', async () => {
     for (const [fields, part] of [
       [{ reason: ' ' }, 'Say why this is noise'],
       [{ match_type: 'regex', pattern: '(a' }, 'missing'],
@@ -160,7 +163,7 @@ describe('ignore rules: pages', () => {
     expect((await fixture.registry.getPage(MEMBER, { limit: 50 })).items).to.have.length(1);
   });
 
-  it('creates and applies in one step, with the number in the button', async () => {
+  it('creates and applies in a single step, with the number of groups on the button', async () => {
     for (const name of ['one', 'two', 'three'])
       await fixture.bugs.bugs.record(
         errorReport({ error_message: `cart is empty ${name}`, title: name, file_path: name }),
@@ -186,7 +189,7 @@ describe('ignore rules: pages', () => {
     });
   });
 
-  it('confirms muting, with the number of groups', async () => {
+  it('asks for confirmation before muting, with the number of groups', async () => {
     const rule = await fixture.rule();
     const page = async (query: object): Promise<string> =>
       html(await visit('GET', '/ignore-rules/{id}', { id: rule.id, query }));
@@ -203,13 +206,13 @@ describe('ignore rules: pages', () => {
     expect(asked).to.include('<b>1 group</b>').and.include('Mute 1 group</button>').and.include('>Cancel</a>');
   });
 
-  it('explains each kind of match with an example that is one', async () => {
+  it('explains each match type with a matching example', async () => {
     const text = html(await visit('GET', '/ignore-rules/new'));
     for (const part of ['reset by peer', '^timed out after \\d+ s', 'shop.legacy.*'])
       expect(text, part).to.include(part);
   });
 
-  it('edits: the expiry stays unless another is chosen; disabling is a tick', async () => {
+  it('edits a rule, preserves the expiry unless changed, and disables it by a checkbox', async () => {
     const rule = await fixture.rule({ expires_at: '2027-01-01T00:00:00.000Z' });
     expect(html(await visit('GET', '/ignore-rules/{id}/edit', { id: rule.id }))).to.include('value="keep" selected');
     const body = typed({ expires: 'keep', pattern: 'cart' });
@@ -223,7 +226,7 @@ describe('ignore rules: pages', () => {
     expect(await fixture.stored(rule.id)).to.include({ expires_at: null, enabled: false });
   });
 
-  it('applies with progress: a bar while it runs, the outcome afterwards', async () => {
+  it('shows a progress bar while a rule is applied, and the result afterwards', async () => {
     const { id: group } = await fixture.bugs.bugs.record(errorReport());
     const rule = await fixture.rule();
     expect(html(await visit('GET', '/ignore-rules/{id}', { id: rule.id }))).to.include('Apply to existing groups');
@@ -250,7 +253,7 @@ describe('ignore rules: pages', () => {
     expect(html(again)).to.include('being applied already');
   });
 
-  it('enables, disables and deletes', async () => {
+  it('enables, disables and deletes a rule', async () => {
     const { id } = await fixture.rule();
     await fixture.bugs.bugs.record(errorReport());
     expect(html(await visit('GET', '/ignore-rules/{id}', { id }))).to.include('Disable');

@@ -1,4 +1,6 @@
-/** What a rule matches (contract 21, match text, exception_class), and that no pattern takes long. */
+/**
+ * What a rule matches (contract 21, match text, exception_class), and that no pattern takes long.
+ */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { RE2JS, RE2JSException } from 're2js';
@@ -54,8 +56,8 @@ const codeOf = (pattern: string): string => {
   }
 };
 
-describe('ignore rules: what matches', () => {
-  it('is the title, the message and `Class: message`, each', () => {
+describe('ignore rules: matching', () => {
+  it('matches the title, the message and `Class: message`', () => {
     expect(listSubjectTexts(subject())).to.deep.equal([
       'CartError: cart is empty',
       'cart is empty\nsecond line',
@@ -102,12 +104,12 @@ describe('ignore rules: what matches', () => {
     ['CartError', null, false],
   ];
   for (const [pattern, name, matched] of classes) {
-    it(`exception_class ${pattern} ${matched ? 'is' : 'is not'} ${name ?? 'no class'}`, () => {
+    it(`exception_class ${pattern} ${matched ? 'is' : 'is not'} a match for ${name ?? 'no class'}`, () => {
       expect(matches({ match_type: 'exception_class', pattern }, { exception_class: name })).to.equal(matched);
     });
   }
 
-  it('is kept to the rule’s project and environment', () => {
+  it('is limited to the rule’s project and environment', () => {
     const pattern = 'cart';
     expect(matches({ pattern, project: 'alpha', environment: 'production' })).to.equal(true);
     expect(matches({ pattern, project: 'beta' })).to.equal(false);
@@ -116,7 +118,7 @@ describe('ignore rules: what matches', () => {
     expect(matches({ pattern, environment: 'production' }, { environment: null })).to.equal(false);
   });
 
-  it('contains: any text that holds the pattern (property)', () => {
+  it('contains: matches any text that contains the pattern (property)', () => {
     fc.assert(
       fc.property(fc.string(), fc.string({ minLength: 1, maxLength: 20 }), fc.string(), (before, pattern, after) => {
         const message = before + pattern + after;
@@ -140,7 +142,7 @@ describe('ignore rules: what matches', () => {
     ),
   }));
 
-  it('regex: what the language’s own engine finds in short texts (property)', () => {
+  it('regex: matches like the JavaScript engine in short texts (property)', () => {
     fc.assert(
       fc.property(regex, fc.stringMatching(/^[ab1 ]{0,12}$/), (pattern, text) => {
         const given = { title: text, error_message: null, exception_class: null };
@@ -203,7 +205,7 @@ describe('ignore rules: what matches', () => {
       expect(findLiterals(none), none).to.equal(null);
   });
 
-  it('weighs an expression before it is compiled: never far below what it becomes (property)', () => {
+  it('estimates the size of an expression before compilation, never far too low (property)', () => {
     const counted = fc.tuple(regex, fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 12 }));
     fc.assert(
       fc.property(counted, ([inner, n, m]) => {
@@ -225,7 +227,8 @@ describe('ignore rules: what matches', () => {
 
 describe('ignore rules: rejected patterns', () => {
   for (const pattern of ['(', '[a', 'a**', '(?=x)', '(?<!x)y', '(a)\\1', '\\p{Nowhere}', 'x{1001}', '*a'])
-    it(`what the engine cannot compute: ${pattern}`, () => expect(codeOf(pattern)).to.equal('422 invalid_pattern'));
+    it(`reject what the engine does not support: ${pattern}`, () =>
+      expect(codeOf(pattern)).to.equal('422 invalid_pattern'));
 
   for (const pattern of [
     '(a|b){1000}'.repeat(40),
@@ -233,7 +236,7 @@ describe('ignore rules: rejected patterns', () => {
     '(?:(?:(?:a?){9}){10}){10}'.repeat(19),
     'a{999}b{999}',
   ])
-    it(`what grows too large, before it is compiled: ${pattern.slice(0, 30)}`, () => {
+    it(`reject what is too large before compilation: ${pattern.slice(0, 30)}`, () => {
       const real = RE2JS.compile.bind(RE2JS);
       let compiled = 0;
       RE2JS.compile = (...given) => (compiled++, real(...given));
@@ -245,7 +248,7 @@ describe('ignore rules: rejected patterns', () => {
       expect(compiled).to.equal(0);
     });
 
-  it('compiles any text or rejects it with one code (property)', () => {
+  it('have a single error code for any text that does not compile (property)', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 60 }), (pattern) => {
         expect(codeOf(pattern)).to.be.oneOf(['none', '422 invalid_pattern']);
@@ -255,7 +258,7 @@ describe('ignore rules: rejected patterns', () => {
   });
 });
 
-describe('ignore rules: the time that searching takes', () => {
+describe('ignore rules: matching time', () => {
   const hostile = [
     '(a+)+$',
     '(a|aa)+$',
@@ -277,7 +280,7 @@ describe('ignore rules: the time that searching takes', () => {
   ];
 
   for (const pattern of hostile) {
-    it(`is short for ${pattern}`, () => {
+    it(`is linear in the message length for ${pattern}`, () => {
       const compiled = compilePattern(rule({ match_type: 'regex', pattern }));
       for (const text of texts) {
         const each = new SubjectTexts({ title: 'E', error_message: text, project: 'alpha' });
@@ -286,7 +289,7 @@ describe('ignore rules: the time that searching takes', () => {
     });
   }
 
-  it('lets ordinary expressions see the longest message whole', () => {
+  it('searches the longest message completely for ordinary expressions', () => {
     const ordinary = ['(?:timeout|reset|refused) by peer', 'deadlock', "Duplicate entry '.*' for key"];
     for (const pattern of ordinary) {
       expect(RE2JS.compile(pattern, RE2JS.CASE_INSENSITIVE).programSize(), pattern).to.be.at.most(
@@ -299,7 +302,7 @@ describe('ignore rules: the time that searching takes', () => {
     expect(MAX_SEARCH_STEPS / 30).to.be.above(longest + 202);
   });
 
-  it('cuts only what a large expression would take too long for', () => {
+  it('truncates the message only for expressions that would take too long', () => {
     const pattern = '[0-9a-f]{32}-[0-9a-f]{32}-[0-9a-f]{32}';
     const hit = ['a'.repeat(32), 'b'.repeat(32), 'c'.repeat(32)].join('-');
     expect(matches({ match_type: 'regex', pattern }, { error_message: ' '.repeat(1000) + hit })).to.equal(true);

@@ -1,4 +1,7 @@
-/** What ignore rules do to reports and groups (contract 21, ignore rules), on every engine that needs no server. */
+/**
+ * What ignore rules do to reports and groups (contract 21, ignore rules), on every engine that
+ * needs no server.
+ */
 import { expect } from 'chai';
 import type { DocumentStore } from '../../../../ports/store.js';
 import { TEMPLATE_ID } from '../../../../plugins/errorstream/rules/documents.js';
@@ -26,7 +29,7 @@ for (const { name, open } of STORES) {
       return fixture.bugs.told.map(({ event }) => event);
     };
 
-    it('a hit that lies ahead is brought back by the next one, since the clock was put back', async () => {
+    it('corrects a future last hit on the next hit, after the clock moved backwards', async () => {
       const rule = await fixture.rule({ reason: 'known noise' });
       const right = fixture.clock.now();
       fixture.clock.set(right + 365 * 86_400_000);
@@ -38,7 +41,7 @@ for (const { name, open } of STORES) {
       expect(await fixture.registry.get(MEMBER, rule.id)).to.include(shown);
     });
 
-    it('records and counts a hit as muted, counts it for the rule, and emits nothing', async () => {
+    it('stores a match as muted, counts it for the rule, and emits nothing', async () => {
       const rule = await fixture.rule({ reason: 'known noise' });
       const first = await record();
       expect(first).to.include({ created: true, ignored_by: rule.id, hit_count: 1 });
@@ -54,7 +57,7 @@ for (const { name, open } of STORES) {
       expect(await told()).to.deep.equal([]);
     });
 
-    it('the first enabled rule by creation wins', async () => {
+    it('the first enabled rule by creation time takes precedence', async () => {
       const off = await fixture.rule({ enabled: false });
       const first = await fixture.rule({ pattern: 'cart' });
       const second = await fixture.rule({ pattern: 'cart is empty', project: 'alpha' });
@@ -72,7 +75,7 @@ for (const { name, open } of STORES) {
       expect((await record({ source: 'agent', title: 'It breaks' })).ignored_by).to.equal(rule.id);
     });
 
-    it('is held against what is stored: a secret is not there to be matched', async () => {
+    it('matches the scrubbed text, so a secret cannot match', async () => {
       const rule = await fixture.rule({ pattern: 'hunter2' });
       expect((await record({ error_message: 'login failed, password=hunter2', title: 'x' })).ignored_by).to.equal(null);
       await fixture.registry.change(MEMBER, rule.id, { pattern: 'login failed, password=' });
@@ -112,7 +115,7 @@ for (const { name, open } of STORES) {
       });
     }
 
-    it('an expired rule matches nothing, before any job comes by', async () => {
+    it('an expired rule matches nothing, even before the cleanup job runs', async () => {
       await fixture.rule({ expires_at: new Date(fixture.clock.now() + 1).toISOString() });
       const { id } = await record();
       fixture.clock.advance(1);
@@ -120,7 +123,7 @@ for (const { name, open } of STORES) {
       expect(await shown(fixture.bugs, id)).to.include({ muted: false, hit_count: 2 });
     });
 
-    it('an edit that still matches keeps what is muted, and a new reason stands there', async () => {
+    it('an edit that still matches leaves groups muted, with the new reason', async () => {
       const rule = await fixture.rule();
       const { id } = await record();
       await fixture.registry.change(MEMBER, rule.id, { pattern: 'cart', reason: 'reworded' });
@@ -140,7 +143,7 @@ for (const { name, open } of STORES) {
       expect(await told()).to.deep.equal(['bug.created']);
     });
 
-    it('counts a hit for a repeated client_ref only once, with the same response', async () => {
+    it('counts a match for a repeated client_ref only once, with the same response', async () => {
       const rule = await fixture.rule();
       const first = await record({ client_ref: 'r' });
       const again = await record({ client_ref: 'r' });
@@ -148,7 +151,7 @@ for (const { name, open } of STORES) {
       expect(await fixture.stored(rule.id)).to.include({ hit_count: 1 });
     });
 
-    it('counts every hit of 64 parallel reports', async () => {
+    it('counts every match of 64 parallel reports', async () => {
       const rule = await fixture.rule();
       const done = await Promise.all(
         Array.from({ length: 64 }, (_, i) => record({ client_ref: i % 2 ? `r${i}` : null })),
@@ -157,7 +160,7 @@ for (const { name, open } of STORES) {
       expect(await fixture.stored(rule.id)).to.include({ hit_count: 64 });
     });
 
-    it('a regression of a muted group reopens it without an event; the occurrence that unmutes it emits one', async () => {
+    it('reopens a muted group on a regression without an event, emitted when it is unmuted', async () => {
       const { id } = await record({ app_version: '1.0' });
       await fixture.bugs.edits.edit(id, MANAGER, { status: 'resolved', resolved_in_build: '1.1' });
       const rule = await fixture.rule();
@@ -171,7 +174,7 @@ for (const { name, open } of STORES) {
       expect(fixture.bugs.told.at(-2)?.data).to.include({ regression: true });
     });
 
-    it('preview counts and shows groups, and stores nothing', async () => {
+    it('preview counts and lists groups, and stores nothing', async () => {
       for (let i = 0; i < 25; i++) {
         fixture.clock.advance(1000);
         await record({
@@ -196,7 +199,7 @@ for (const { name, open } of STORES) {
       expect((await fixture.bugs.board.list({ muted: [true] })).items).to.deep.equal([]);
     });
 
-    it('apply mutes what is there, in batches; again, it skips', async () => {
+    it('apply mutes existing groups in batches, and skips them when repeated', async () => {
       const bulk = Array.from({ length: 430 }, (_, i) =>
         record({ exception_class: `C${i}z`, title: `C${i}`, file_path: `f${i}.ts` }),
       );
@@ -217,7 +220,7 @@ for (const { name, open } of STORES) {
       expect(await codeOf(fixture.registry.apply(MEMBER, rule.id, {}))).to.equal('conflict');
     });
 
-    it('an apply that was cut off is taken up by another process, from where it was', async () => {
+    it('an interrupted apply is resumed by another process at the same position', async () => {
       await Promise.all(
         Array.from({ length: 450 }, (_, i) =>
           record({ exception_class: `C${i}z`, title: `C${i}`, file_path: `f${i}.ts` }),
@@ -266,7 +269,7 @@ for (const { name, open } of STORES) {
       expect(victim.audited.map(({ action }) => action)).to.deep.equal(['ignore_rule.applied']);
     });
 
-    it('a rule that is disabled under an apply stops it', async () => {
+    it('disabling a rule stops a running apply', async () => {
       await Promise.all(
         Array.from({ length: 250 }, (_, i) => record({ exception_class: `C${i}z`, file_path: `f${i}.ts` })),
       );
@@ -279,7 +282,7 @@ for (const { name, open } of STORES) {
       expect((await fixture.registry.listMutedGroups(rule.id, 1)).items).to.deep.equal([]);
     });
 
-    it('what a process dies over while it unmutes, the job of another one does', async () => {
+    it('the job of another process completes an unmute interrupted by a crash', async () => {
       const rule = await fixture.rule();
       const { id } = await record();
       const victim = await rulesOn(store, fixture.clock, (deps) => {
@@ -311,7 +314,7 @@ for (const { name, open } of STORES) {
       await settled(other.bugs);
     });
 
-    it('in another process a second is enough where reports keep coming, and what it muted late is unmuted', async () => {
+    it('applies a change in another process within a second under load, and reverts late mutes', async () => {
       const other = await rulesOn(store, fixture.clock);
       const rule = await fixture.rule();
       await other.bugs.bugs.record(errorReport());
@@ -329,7 +332,7 @@ for (const { name, open } of STORES) {
       await settled(other.bugs);
     });
 
-    it('the template is there once, disabled, and may be enabled', async () => {
+    it('the template exists once, disabled, and can be enabled', async () => {
       await migrated(fixture);
       await migrated(fixture);
       const template = await fixture.registry.get(MEMBER, TEMPLATE_ID);
@@ -348,7 +351,7 @@ for (const { name, open } of STORES) {
         expect((await record({ error_message })).ignored_by, error_message).to.equal(TEMPLATE_ID);
     });
 
-    it('audits actions of users', async () => {
+    it('records actions of users in the audit log', async () => {
       const { id } = await fixture.rule();
       await fixture.registry.change(MEMBER, id, { pattern: 'x y' });
       await fixture.registry.change(MEMBER, id, { enabled: false });
@@ -362,7 +365,7 @@ for (const { name, open } of STORES) {
       expect(new Set(fixture.audited.map(({ target }) => target))).to.deep.equal(new Set([id]));
     });
 
-    it('a token that is bound to a project sees its own rules and those of all, and changes its own alone', async () => {
+    it('a project-bound token reads its rules and global ones, but changes only its own', async () => {
       const alpha = boundTo('alpha');
       const all = await fixture.rule({ pattern: 'everywhere' });
       const beta = await fixture.rule({ pattern: 'beta', project: 'beta' });

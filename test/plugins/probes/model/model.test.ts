@@ -20,7 +20,7 @@ function faults(given: unknown): Record<string, string> {
 }
 
 describe('probes (pure)', () => {
-  it('a probe gets its defaults, and only the fields of its kind', () => {
+  it('applies defaults and drops fields of other kinds', () => {
     expect(validateProbe({ kind: 'http', url: 'https://a.test/', host: 'x', port: 1 })).to.deep.equal({
       kind: 'http',
       url: 'https://a.test/',
@@ -53,7 +53,7 @@ describe('probes (pure)', () => {
       expect(validateProbe({ kind, host: 'a.test' }), kind).to.include({ port, tls: false });
   });
 
-  it('reports fields that its kind does not have, and no others', () => {
+  it('reports only fields that do not belong to its kind', () => {
     const no = (name: string): string => `probe.${name} is no field of this call`;
     expect(findUnknownFields({ kind: 'tcp', host: 'a', port: 1, url: 'http://a/', hots: 'b' })).to.deep.equal([
       no('url'),
@@ -87,13 +87,13 @@ describe('probes (pure)', () => {
       expect(faults({ ...http, resolver }), resolver).to.have.keys('probe.resolver');
   });
 
-  it('rejects texts that an answer to HEAD cannot hold (W29)', () => {
+  it('rejects text checks for HEAD requests (W29)', () => {
     const head = { kind: 'http', url: 'http://a.test', method: 'HEAD' };
     for (const more of [{ contains: 'x' }, { keyword_absent: 'x' }, { json_path: '$.a' }, { body: 'x' }])
       expect(faults({ ...head, ...more })).to.have.keys(`probe.${Object.keys(more)[0]}`);
   });
 
-  it('takes a DNS server with a port from 1 to 65535', () => {
+  it('accepts a DNS server with a port from 1 to 65535', () => {
     const withResolver = (resolver: string): object => validateProbe({ kind: 'icmp', host: 'a.test', resolver });
     for (const resolver of ['10.0.0.53', '10.0.0.53:1', '10.0.0.53:65535', 'fd00::53', '[fd00::53]', '[fd00::53]:53'])
       expect(withResolver(resolver)).to.include({ resolver });
@@ -104,12 +104,12 @@ describe('probes (pure)', () => {
         .that.deep.equals({ 'probe.resolver': 'must have a port from 1 to 65535' });
   });
 
-  it('gives an older probe the fields that its version lacked', () => {
+  it('adds missing fields to a probe of an earlier version', () => {
     const old = { kind: 'http', url: 'http://a.test', method: 'HEAD', contains: 'x', retries: 3 } as never;
     expect(parseProbe(old)).to.include({ resolver: null, keyword_absent: null, contains: 'x', retries: 3 });
   });
 
-  it('status codes and ranges', () => {
+  it('parses status codes and ranges', () => {
     for (const good of ['200', '200-299', '200-299, 401', '101,599']) expect(isStatusRange(good), good).to.equal(true);
     for (const bad of ['', '20', '299-200', '600', '200-', 'a', '200;201'])
       expect(isStatusRange(bad), bad).to.equal(false);
@@ -117,7 +117,7 @@ describe('probes (pure)', () => {
     expect([199, 300, 402].some((status) => isInStatusRange(status, '200-299,401'))).to.equal(false);
   });
 
-  it('a value by its path, of own members alone (W29)', () => {
+  it('reads a JSON value by path, through own properties only (W29)', () => {
     const json = { a: [{ b: 'c' }], constructor: undefined, n: null };
     expect(getValueAt(json, 'a[0].b')).to.equal('c');
     expect(getValueAt([1, 2], '[1]')).to.equal(2);
@@ -155,7 +155,7 @@ describe('probes (pure)', () => {
     );
   });
 
-  it('reports a warning until its retries are used up, and fails a separate check for a certificate that ends soon', () => {
+  it('reports a warning until retries are used up, and a failed check for an expiring certificate', () => {
     const probe = validateProbe({ kind: 'http', url: 'https://a.test/', retries: 1, interval_seconds: 30 });
     const now = Date.parse('2026-11-24T00:00:00Z');
     const bad = { ...EMPTY_RESULT, ok: false, message: 'HTTP 500' };
@@ -182,7 +182,7 @@ describe('probes (pure)', () => {
     ]);
   });
 
-  it('distributes two thousand probes of a minute evenly, each once a minute', () => {
+  it('distributes two thousand probes evenly over a minute, each once a minute', () => {
     const table = new ProbeTimetable(0);
     const names = Array.from({ length: 2_000 }, (_, i) => `shop/web-${i}`);
     for (const name of names) table.schedule(name, getNextTime(name, 60_000, 0));
@@ -201,7 +201,7 @@ describe('probes (pure)', () => {
     expect(table.size).to.equal(2_000);
   });
 
-  it('is due once after a long pause', () => {
+  it('is due only once after a long pause', () => {
     const table = new ProbeTimetable(0);
     table.schedule('a', 100);
     table.schedule('b', 50_000_000);

@@ -1,4 +1,7 @@
-/** Whose product a project is, as customers see it: by the interface, on its page, and on the pages that are public. */
+/**
+ * Whose product a project is, as customers see it: by the interface, on its page, and on the pages
+ * that are public.
+ */
 import { expect } from 'chai';
 import { getContrastRatio } from '../../../../lib/brand/colour.js';
 import { WebSession } from '../../../pages/web-session.js';
@@ -14,7 +17,7 @@ const PNG = Buffer.from(
 const SVG = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
 
 for (const engine of durableEngines)
-  describe(`brands of projects on ${engine.name}`, function () {
+  describe(`project brands on ${engine.name}`, function () {
     let service: TestService;
     let token: string;
     let admin: WebSession;
@@ -49,7 +52,7 @@ for (const engine of durableEngines)
     const fresh = (path: string): Promise<Response> =>
       fetch(service.url + path, { headers: { 'if-none-match': 'none', range: 'bytes=0-' } });
 
-    it('has none initially: the customer’s page shows the service', async () => {
+    it('shows the service’s brand on the customer page by default', async () => {
       const { body } = await service.request('GET', BRAND, token);
       expect(body['brand']).to.deep.equal({ seller: null, colour: null, logo_type: null, logo: null });
       const page = await stranger().get('/license?product=shop');
@@ -59,7 +62,7 @@ for (const engine of durableEngines)
       expect((await fetch(`${service.url}/brand/shop/logo`)).status).to.equal(404);
     });
 
-    it('stores a name and a colour, only the given fields, with an audit entry', async () => {
+    it('stores name and colour, updates only the given fields, and writes an audit entry', async () => {
       expect((await change({ seller: 'Shop <b> Ltd', colour: '#FFE066' })).body['brand']).to.deep.equal({
         seller: 'Shop <b> Ltd',
         colour: '#FFE066',
@@ -71,7 +74,7 @@ for (const engine of durableEngines)
       expect(audit.text).to.include('Shop &lt;b&gt; Ltd').and.include('#ffe066').and.include('href="/projects/shop"');
     });
 
-    it('rejects an invalid colour or name, and denied callers', async () => {
+    it('rejects an invalid colour or name, and unauthorized callers', async () => {
       for (const [body, field] of [
         [{ colour: 'red' }, 'colour'],
         [{ colour: '#ffe066;}*{display:none' }, 'colour'],
@@ -88,7 +91,7 @@ for (const engine of durableEngines)
       expect((await change({ seller: 'x' }, BRAND.replace('shop', 'nowhere'))).status).to.equal(404);
     });
 
-    it('accepts a logo by its content: no SVG, nothing too large', async () => {
+    it('validates a logo by its content, rejecting SVG and large files', async () => {
       for (const bytes of [SVG, Buffer.from('GIF89a'), Buffer.alloc(0)])
         expect((await send(bytes)).status).to.equal(422);
       expect((await send(Buffer.concat([PNG, Buffer.alloc(129 * 1024)]))).status).to.be.oneOf([413, 422]);
@@ -104,7 +107,7 @@ for (const engine of durableEngines)
       });
     });
 
-    it('stands at the head of /license, before the key and after it, with a text that can be read', async () => {
+    it('is shown with readable text on /license, before and after the key is entered', async () => {
       const css = await (await fetch(`${service.url}/brand/shop/brand.css`)).text();
       const [, colour = '', ink = ''] = /--brand:(#\w{6});--brand-ink:(#\w{6})/.exec(css) ?? [];
       expect(colour).to.equal('#ffe066');
@@ -132,7 +135,7 @@ for (const engine of durableEngines)
       expect(wrong.text).to.include('seller-head').and.include('name="product" value="shop"');
     });
 
-    it('is that of every product where there is one seller, and of the named one where there are two', async () => {
+    it('is used for all products of a single seller, and per product for two sellers', async () => {
       expect((await stranger().get('/license')).text).to.include('/brand/shop/logo');
       expect((await stranger().get('/license?product=tool')).text).to.include('/brand/shop/logo');
       await change({ seller: 'Tool Corp' }, BRAND.replace('shop', 'tool'));
@@ -149,7 +152,7 @@ for (const engine of durableEngines)
         expect((await stranger().get(`/license${odd}`)).status, odd).to.equal(200);
     });
 
-    it('stands on status pages of the project that have nothing of their own, and on the page of a monitor', async () => {
+    it('is the default on status pages of the project, and shown on monitor pages', async () => {
       const path = '/api/watchdog/v1/status-pages';
       for (const [slug, own] of [
         ['bare', {}],
@@ -176,7 +179,7 @@ for (const engine of durableEngines)
         .and.include('Shop &lt;b&gt; Ltd');
     });
 
-    it('is chosen on the project’s page, picture and all, by administrators', async () => {
+    it('is edited on the project page, including the logo, by administrators', async () => {
       const page = await admin.get('/projects/tool/brand');
       const csrf_token = /name="csrf_token" value="([^"]+)"/.exec(page.text)?.[1] ?? '';
       const form = (fields: Record<string, string>, picture?: Buffer): FormData => {

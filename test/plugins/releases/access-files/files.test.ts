@@ -11,7 +11,7 @@ import { combineResults, getProtection } from '../../../../plugins/releases/acce
 const HASH = '$2y$12$8PzxKShfq6YCUa5LQEwlUeL0PHEKPohULbSYokL4qkE5rtbXMSTSu';
 
 describe('access files', () => {
-  it('are of format 3, Basic, valid users, and deny themselves', () => {
+  it('have format 3 with Basic auth and valid users, and deny access to themselves', () => {
     expect(buildHtaccess('shop', '/srv/aos/releases/')).to.equal(
       [
         '# aos-access format=3 product=shop',
@@ -30,7 +30,7 @@ describe('access files', () => {
     expect(buildHtpasswd('shop', [])).to.equal('# aos-access format=3 product=shop\n');
   });
 
-  it('hold bcrypt alone, as $2y$', () => {
+  it('contain only bcrypt hashes, as $2y$', () => {
     expect(formatAccountLine('ada', HASH)).to.equal(`ada:${HASH}`);
     expect(formatAccountLine('ada', HASH.replace('$2y$', '$2b$'))).to.equal(`ada:${HASH}`);
     for (const hash of ['$argon2id$v=19$m=65536,t=3,p=4$YWJj$YWJj', '', 'plain', `${HASH}x`, `${HASH}\nroot:x`])
@@ -48,7 +48,7 @@ describe('access files', () => {
     });
   });
 
-  it('are read as Apache reads them: the first line of a name, no comments', () => {
+  it('are parsed like Apache does: first line of a name, no comments', () => {
     const text = `# aos-access format=3 product=shop\nada:1\r\nada:2\n\n:x\nnothing\n#bob:3\nbob:4`;
     expect([...parseHtpasswd(text)]).to.deep.equal([
       ['ada', 'ada:1'],
@@ -70,11 +70,11 @@ describe('access files', () => {
     [{ htpasswd: 200 }, 'open'],
   ];
   for (const [statuses, protection] of outcomes) {
-    it(`self-test: ${JSON.stringify(statuses)} is ${protection}`, () => {
+    it(`self-test: reports ${JSON.stringify(statuses)} as ${protection}`, () => {
       expect(getProtection(statuses)).to.equal(protection);
     });
   }
-  it('self-test: the worst product decides', () => {
+  it('self-test: reports the worst result of all products', () => {
     const of = (...all: ('protected' | 'open' | 'inconclusive' | 'no_packages')[]): string =>
       combineResults(all.map((protection) => ({ product: 'x', protection, statuses: {} })));
     expect(of('protected', 'open', 'inconclusive')).to.equal('open');

@@ -1,4 +1,7 @@
-/** Access files follow accounts and licenses, and the self-test sees what strangers see (contract 40, access files). */
+/**
+ * Access files follow accounts and licenses, and the self-test sees what strangers see (contract
+ * 40, access files).
+ */
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -24,7 +27,7 @@ describe('access files of the release store', function () {
   const written = async (): Promise<bigint> =>
     (await stat(join(fixture.folder, 'releases', 'shop', '.htpasswd'), { bigint: true })).mtimeNs;
 
-  it('hold every enabled account and every license of the product when the change is answered', async () => {
+  it('contain every enabled account and license of the product when the change is acknowledged', async () => {
     expect(await names()).to.deep.equal(['admin']);
     await fixture.account('ada');
     await fixture.account('bob', 'member');
@@ -40,7 +43,7 @@ describe('access files of the release store', function () {
     );
   });
 
-  it('are written when something is due, and only what differs', async () => {
+  it('are written only when due and different', async () => {
     await fixture.care.run();
     const first = await written();
     expect((await fixture.care.run()).regenerated).to.deep.equal([]);
@@ -58,7 +61,7 @@ describe('access files of the release store', function () {
     expect(await names('app')).to.deep.equal(['admin']);
   });
 
-  it('of others are never overwritten by a publish, which names the folder with the product’s name', async () => {
+  it('created by others are never overwritten by a publish, which reports folder and product', async () => {
     const blog = join(fixture.folder, 'releases', 'blog');
     await mkdir(blog);
     await writeFile(join(blog, '.htaccess'), 'Require all denied\n');
@@ -77,7 +80,7 @@ describe('access files of the release store', function () {
     expect(await names('blog')).to.deep.equal(['admin']);
   });
 
-  it('are written again in another format, or after an edit by hand', async () => {
+  it('are rewritten in another format and after manual edits', async () => {
     await fixture.care.run();
     for (const file of ['.htaccess', '.htpasswd']) {
       const right = await fixture.read('shop', file);
@@ -90,7 +93,7 @@ describe('access files of the release store', function () {
     expect((await fixture.care.run()).regenerated).to.deep.equal([]);
   });
 
-  it('are due when a license in them ends', async () => {
+  it('are due when a license in them expires', async () => {
     const ends = new Date(fixture.clock.now() + 60_000).toISOString();
     await fixture.licenses.set('shop', [await fixture.license(KEY, ends)]);
     await fixture.care.run();
@@ -101,7 +104,7 @@ describe('access files of the release store', function () {
     expect(await names()).to.deep.equal(['admin']);
   });
 
-  it('hold the last of many concurrent changes', async () => {
+  it('contain the last of many concurrent changes', async () => {
     const [one, two] = [await fixture.license(KEY), await fixture.license(OTHER_KEY)];
     await Promise.all([
       fixture.licenses.set('shop', [one]),
@@ -113,14 +116,14 @@ describe('access files of the release store', function () {
     expect(await names()).to.deep.equal([nameOf(OTHER_KEY), 'admin']);
   });
 
-  it('are tested: the server rejects requests without a credential', async () => {
+  it('are tested by requests without a credential, which the server must reject', async () => {
     expect(await fixture.care.run()).to.deep.include({ protection: 'protected', changed: true });
     const result = await fixture.command('store selftest');
     expect(result.exit).to.equal(0);
     expect(result.json).to.deep.include({ regenerated: [], changed: false });
   });
 
-  describe('behind a web server that serves everything', () => {
+  describe('behind a web server without access control', () => {
     let server: Server;
     beforeEach(async () => {
       server = createServer((request, response) => {
@@ -135,7 +138,7 @@ describe('access files of the release store', function () {
     });
     afterEach(() => server.close());
 
-    it('lose their hashes, until they are written by hand', async () => {
+    it('contain no hashes until they are written explicitly', async () => {
       const state = await fixture.care.run();
       expect(state).to.deep.include({ protection: 'open', changed: true });
       expect(state.products[0]?.statuses).to.include({ htpasswd: 200 });
@@ -151,7 +154,7 @@ describe('access files of the release store', function () {
       expect(await names()).to.deep.equal(['ada', 'admin']);
     });
 
-    it('keep a file that begins with another line', async () => {
+    it('never replace a file that begins with another line', async () => {
       await fixture.care.run();
       await writeFile(join(fixture.folder, 'releases', 'shop', '.htpasswd'), '# by hand\nada:x\n');
       const result = await fixture.command('store selftest');
@@ -160,7 +163,7 @@ describe('access files of the release store', function () {
     });
   });
 
-  it('of a product that was published since the last test are listed, and tested with the next round', async () => {
+  it('of a product published since the last test are listed, and tested in the next run', async () => {
     const state = async (): Promise<unknown> =>
       (await fixture.harness.kernel.system.checkHealth())['releases']?.['protection' as never];
     await fixture.withdrawn();
@@ -173,7 +176,7 @@ describe('access files of the release store', function () {
     expect((await fixture.care.run()).last_selftest_at).to.equal(fixture.clock.iso());
   });
 
-  it('report in health when the server does not respond, and when they are missing', async () => {
+  it('report in health when the server does not respond and when they are missing', async () => {
     const health = async (): Promise<object | undefined> =>
       (await fixture.harness.kernel.system.checkHealth())['releases'];
     fixture.target.url = 'http://127.0.0.1:1';

@@ -9,7 +9,7 @@ import { basic, get, PASSWORD, StoreFixture } from '../store-fixture.js';
 const PACKAGE = '/releases/shop/stable/1.0/any/package.tar.gz';
 const AS_ADMIN = { headers: { authorization: basic('admin', PASSWORD) } };
 
-describe('the release store after a start', function () {
+describe('release store after startup', function () {
   let fixture: StoreFixture;
   const open = (folder: string): Promise<StoreFixture> =>
     StoreFixture.open({ folder, store: new SqliteStore({ path: join(folder, 'aos.db'), durability: 'normal' }) });
@@ -56,12 +56,12 @@ describe('the release store after a start', function () {
     expect(await status('/releases/shop/stable/9.9/any/package.tar.gz')).to.equal(404);
   });
 
-  it('rejects anonymous requests when a folder of packages was copied into the store meanwhile', async () => {
+  it('rejects anonymous requests for a package folder copied into the running store', async () => {
     await cp(accessFile('stable'), join(fixture.folder, 'releases', 'copied', 'stable'), { recursive: true });
     expect(await status(PACKAGE.replace('shop', 'copied'))).to.equal(401);
   });
 
-  it('serves no package that no release names', async () => {
+  it('serves no package without a release', async () => {
     const folders = ['2.0/any', '1.0/win-x64', '1.0.0/any', '01.0/any'];
     for (const folder of folders)
       await cp(accessFile('stable/1.0/any'), accessFile(join('stable', folder)), { recursive: true });

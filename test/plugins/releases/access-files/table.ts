@@ -1,4 +1,7 @@
-/** The requests that this service and a web server in front must answer alike (contract 40, both ways of serving). */
+/**
+ * The requests that this service and a web server in front must answer alike (contract 40, both
+ * ways of serving).
+ */
 import { basic, KEY, nameOf, OTHER_KEY, PASSWORD } from '../store-fixture.js';
 
 export interface Row {
@@ -19,7 +22,10 @@ const account = (name: string, password = PASSWORD): Record<string, string> => (
   authorization: basic(name, password),
 });
 
-/** Products: `shop` (licensed by KEY), `other` (by OTHER_KEY), `free` without access files. `ada` is disabled. */
+/**
+ * Products: `shop` (licensed by KEY), `other` (by OTHER_KEY), `free` without access files. `ada` is
+ * disabled.
+ */
 export const TABLE: readonly Row[] = [
   { what: 'a package without credential', path: PACKAGE, status: 401 },
   { what: 'a manifest without credential', path: '/releases/shop/stable/1.0/any/manifest.json', status: 401 },

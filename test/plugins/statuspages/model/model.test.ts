@@ -1,4 +1,7 @@
-/** What a status page is made of, computed: states and days of components, ink on colours, pictures, feeds. */
+/**
+ * What a status page is made of, computed: states and days of components, ink on colours, pictures,
+ * feeds.
+ */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { SaxesParser } from 'saxes';
@@ -26,8 +29,8 @@ const monitor = (source: string, state: MonitorState, more: Partial<MonitorCondi
   ...more,
 });
 
-describe('components of status pages', () => {
-  it('are as bad as the worst of their monitors, without silent ones', () => {
+describe('status page components', () => {
+  it('have the worst state of their monitors, ignoring silent ones', () => {
     const of = (...states: MonitorState[]) =>
       getComponentCondition(
         states.map((state, i) => monitor(`${i}`, state)),
@@ -42,7 +45,7 @@ describe('components of status pages', () => {
     expect(findWorstState(['up', 'none'])).to.equal('up');
   });
 
-  it('show the worst monitor of each day', () => {
+  it('show the worst state per day', () => {
     const { days, share } = getComponentCondition(
       [
         monitor('a', 'up', {
@@ -69,7 +72,7 @@ describe('components of status pages', () => {
     expect(share).to.be.closeTo(1 - 600 / (9 * 86_400 + 3_600), 1e-9);
   });
 
-  it('stand for single monitors and for whole branches, cycles included', () => {
+  it('represent single monitors or whole branches, including cycles', () => {
     const family = buildMonitorIndex([
       monitor('a', 'up', { parent_source: 'c' }),
       monitor('b', 'up', { parent_source: 'a' }),
@@ -86,8 +89,8 @@ describe('components of status pages', () => {
   });
 });
 
-describe('the view of a status page', () => {
-  it('can be read on every colour', () => {
+describe('status page view', () => {
+  it('has readable text on every background colour', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 0xffffff }), (n) => {
         const colour = `#${n.toString(16).padStart(6, '0')}`;
@@ -112,7 +115,7 @@ describe('the view of a status page', () => {
     ...more,
   });
 
-  it('follows planned work by its times', () => {
+  it('shows planned work by its start and end time', () => {
     const at = (now: string) => getAnnouncementState(announcement(), now);
     expect(at('2027-01-01T09:59:59.999Z')).to.equal('planned');
     expect(at('2027-01-01T10:00:00.000Z')).to.equal('underway');
@@ -123,7 +126,7 @@ describe('the view of a status page', () => {
     );
   });
 
-  it('creates well-formed feeds of any text, with stable ids, without user names', () => {
+  it('generates well-formed feeds from any text, with stable ids and no user names', () => {
     const turned = {
       title: 'gnp\u202eexe',
       url: 'https://x/',

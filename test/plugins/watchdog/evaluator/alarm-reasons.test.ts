@@ -32,7 +32,7 @@ describe('watchdog: reasons of alarms', () => {
       { reason: 'The probe failed', message: 'HTTP 503', exit_code: null },
     ],
   ] as [string, Partial<ReceivedHeartbeat>, string | null, object][])
-    it(`names ${what}`, async () => {
+    it(`states ${what}`, async () => {
       await fail(more, message);
       await fixture.settled();
       const [down] = fixture.told;
@@ -40,7 +40,7 @@ describe('watchdog: reasons of alarms', () => {
       expect(down?.data).to.include({ ...expected, name: 'db-1', last_heartbeat_at: down?.at });
     });
 
-  it('names the silence, and the message of the last heartbeat', async () => {
+  it('states the silence and the message of the last heartbeat', async () => {
     fixture.clock.advance(5 * MINUTE);
     await fixture.evaluate();
     expect(fixture.told[0]?.data).to.include({
@@ -50,7 +50,7 @@ describe('watchdog: reasons of alarms', () => {
     });
   });
 
-  it('names the earlier report when the alarm was deferred', async () => {
+  it('states the earlier report when the alarm was deferred', async () => {
     await fixture.monitors.create({ source: 'host' }, ANYONE);
     await fixture.monitors.update('db-1', { parent_source: 'host' }, ANYONE);
     await fixture.intake.recordHeartbeat(parseHeartbeat({ source: 'host', status: 'error' }, undefined, true), ANYONE);

@@ -1,4 +1,7 @@
-/** The evaluator and the alarms (contract 30, evaluator, alarms, hierarchy, own outage), on every engine. */
+/**
+ * The evaluator and the alarms (contract 30, evaluator, alarms, hierarchy, own outage), on every
+ * engine.
+ */
 import { expect } from 'chai';
 import type { WatchdogDeps } from '../../../../plugins/watchdog/deps.js';
 import { createMonitor } from '../../../../plugins/watchdog/model/monitor-view.js';
@@ -26,7 +29,7 @@ for (const engine of STORES) {
     /** Pages have a thousand: two where each monitor takes a store's time, and three in memory. */
     const most = engine.name === 'memory' ? 2_060 : 1_060;
 
-    it('is strict at both thresholds: warning after 2·I, down after 4·I', async () => {
+    it('applies both thresholds exactly: warning after 2·I, down after 4·I', async () => {
       await fixture.beat('a', { interval: 10 });
       fixture.clock.advance(20_000);
       expect(await fixture.evaluate()).to.include({ evaluated: 0, to_warning: 0 });
@@ -59,7 +62,7 @@ for (const engine of STORES) {
       });
     });
 
-    it('goes from up to down in one run, with one event', async () => {
+    it('changes from up to down in a single run, with one event', async () => {
       await fixture.beat('a', { interval: 1 });
       fixture.clock.advance(MINUTE);
       const run = await fixture.evaluate();
@@ -72,7 +75,7 @@ for (const engine of STORES) {
       expect(names()).to.have.lengthOf(1);
     });
 
-    it('pairs every down with one recovered of the same alarm', async () => {
+    it('emits one recovered event per down event, with the same alarm id', async () => {
       for (let i = 0; i < 3; i++) {
         await fixture.beat('a', { interval: 1 });
         fixture.clock.advance(MINUTE);
@@ -99,7 +102,7 @@ for (const engine of STORES) {
       });
     });
 
-    it('leaves stopped, maintenance and never-seen monitors alone', async () => {
+    it('ignores monitors that are stopped, in maintenance or never seen', async () => {
       await fixture.beat('s', { interval: 1, status: 'stopped' });
       await fixture.beat('m', { interval: 1, status: 'maintenance' });
       await fixture.monitors.create({ source: 'n', interval_seconds: 1 }, ANYONE);
@@ -111,7 +114,7 @@ for (const engine of STORES) {
       expect(await fixture.evaluate()).to.include({ to_warning: 1 });
     });
 
-    it('suppresses below a down ancestor over levels, in any order of rows', async () => {
+    it('suppresses alarms below a down ancestor over several levels, in any row order', async () => {
       for (const source of ['z-root', 'm-mid', 'a-leaf']) await fixture.beat(source, { interval: 1 });
       await fixture.monitors.update('a-leaf', { parent_source: 'm-mid' }, ANYONE);
       await fixture.monitors.update('m-mid', { parent_source: 'z-root' }, ANYONE);
@@ -127,7 +130,7 @@ for (const engine of STORES) {
       expect(run.changes.find(({ source }) => source === 'm-mid')?.suppressed_by).to.equal('z-root');
     });
 
-    it('evaluates more than it holds in memory: each once, and a child before its parent is read', async () => {
+    it('evaluates more monitors than fit in memory once each, also children before their parents', async () => {
       const { monitors, ids } = fixture.deps;
       const silent = fixture.clock.now() - HOUR;
       const root = most - 1;
@@ -151,7 +154,7 @@ for (const engine of STORES) {
       expect(await fixture.evaluate()).to.include({ evaluated: 0, to_down: 0 });
     });
 
-    it('does not suppress below a stopped, warning or up parent', async () => {
+    it('does not suppress alarms below a stopped, warning or up parent', async () => {
       await fixture.beat('p', { interval: 1, status: 'stopped' });
       await fixture.beat('c', { interval: 1 });
       await fixture.monitors.update('c', { parent_source: 'p' }, ANYONE);
@@ -160,7 +163,7 @@ for (const engine of STORES) {
       expect(names()).to.deep.equal(['monitor.down c']);
     });
 
-    it('emits a recovery even while the parent is down, and none for a suppressed alarm', async () => {
+    it('emits a recovery even while the parent is down, but none for a suppressed alarm', async () => {
       await fixture.beat('p', { interval: 100 });
       await fixture.beat('early', { interval: 1 });
       await fixture.beat('late', { interval: 150 });
@@ -187,7 +190,7 @@ for (const engine of STORES) {
       expect(names()).to.deep.equal(['monitor.down p']);
     };
 
-    it('alarms a child that is still down 60 s after its parent returned, once, deferred', async () => {
+    it('emits a deferred alarm once for a child still down 60 s after its parent recovered', async () => {
       await family();
       fixture.clock.advance(MINUTE);
       await fixture.beat('p', { interval: 1000 });
@@ -207,7 +210,7 @@ for (const engine of STORES) {
       expect(fixture.told.at(-1)?.data.alarm_id).to.equal(fixture.told[2]?.data.alarm_id);
     });
 
-    it('defers from the recovery, also when no run came by meanwhile', async () => {
+    it('defers from the recovery even if no run happened in between', async () => {
       await family();
       await fixture.beat('p', { interval: 1000 });
       fixture.clock.advance(MINUTE);
@@ -215,7 +218,7 @@ for (const engine of STORES) {
       expect(names().at(-1)).to.equal('monitor.down c');
     });
 
-    it('waits as long as the child’s interval when that is longer', async () => {
+    it('defers by the child’s interval when that is longer', async () => {
       await fixture.beat('p', { interval: 1 });
       await fixture.beat('c', { interval: 300 });
       await fixture.monitors.update('c', { parent_source: 'p' }, ANYONE);
@@ -230,7 +233,7 @@ for (const engine of STORES) {
       expect(names().at(-1)).to.equal('monitor.down c');
     });
 
-    it('keeps suppressing while a farther ancestor is down, and restarts when one fails again', async () => {
+    it('continues suppressing while another ancestor is down, and restarts the delay after a new failure', async () => {
       await fixture.beat('g', { interval: 10 });
       await fixture.beat('p', { interval: 10 });
       await fixture.beat('c', { interval: 10 });
@@ -256,7 +259,7 @@ for (const engine of STORES) {
       expect(names().at(-1)).to.equal('monitor.down c');
     });
 
-    it('defers after the parent was deleted, and after re-parenting', async () => {
+    it('defers after the parent is deleted and after re-parenting', async () => {
       await family();
       await fixture.monitors.remove('p', ANYONE);
       await fixture.settled();
@@ -267,7 +270,7 @@ for (const engine of STORES) {
       expect(names().at(-1)).to.equal('monitor.down c');
     });
 
-    it('defers after a healthy monitor between it and its down ancestor was deleted', async () => {
+    it('defers after a healthy monitor between the child and its down ancestor is deleted', async () => {
       await fixture.beat('top', { interval: 10 });
       await fixture.beat('mid', { interval: 10_000 });
       await fixture.beat('leaf', { interval: 10 });
@@ -286,7 +289,7 @@ for (const engine of STORES) {
       expect(names()).to.deep.equal(['monitor.down top', 'monitor.down leaf']);
     });
 
-    it('defers after re-parenting of the monitor above', async () => {
+    it('defers after re-parenting of the parent', async () => {
       await fixture.beat('top', { interval: 10 });
       await fixture.beat('mid', { interval: 10_000 });
       await fixture.beat('leaf', { interval: 10 });
@@ -306,7 +309,7 @@ for (const engine of STORES) {
       expect(await fixture.evaluate(), 'nothing stays due').to.include({ evaluated: 0 });
     });
 
-    it('sends no deferred alarm when that is switched off', async () => {
+    it('sends no deferred alarm when deferral is disabled', async () => {
       fixture = fixtureOn(store, fixture.clock, (deps) => (deps.config.deferred_alarms = false));
       await family();
       await fixture.beat('p', { interval: 10_000 });
@@ -316,7 +319,7 @@ for (const engine of STORES) {
       expect(names()).to.deep.equal(['monitor.down p', 'monitor.recovered p']);
     });
 
-    it('tolerates stored cycles and deep chains; on a cycle everyone counts as parentless', async () => {
+    it('tolerates stored cycles and deep chains, and ignores parents on a cycle', async () => {
       for (const source of ['a', 'b', 'c', 'd']) await fixture.beat(source, { interval: 1 });
       const set = async (source: string, parent: string): Promise<void> => {
         const doc = await fixture.monitors.getMonitor(source, ANYONE);
@@ -331,7 +334,7 @@ for (const engine of STORES) {
       expect((await fixture.monitor('d')).suppressed_by).to.equal('a');
     });
 
-    it('one failing monitor never stops a run', async () => {
+    it('continues a run when a single monitor fails', async () => {
       await fixture.beat('good', { interval: 1 });
       await fixture.beat('bad', { interval: 1 });
       await fixture.settled();
@@ -344,7 +347,7 @@ for (const engine of STORES) {
       await fixture.deps.monitors.change({ id: bad.id }, { set: { outbox: [] } });
     });
 
-    it('a heartbeat that arrives during a run wins', async () => {
+    it('a heartbeat that arrives during a run takes precedence', async () => {
       await fixture.beat('a', { interval: 1 });
       fixture.clock.advance(MINUTE);
       const { monitors } = fixture.deps;
@@ -364,7 +367,7 @@ for (const engine of STORES) {
       expect((await fixture.monitor('a')).state).to.equal('up');
     });
 
-    it('a parent whose heartbeat wins against the run leaves its child to a deferred alarm', async () => {
+    it('defers a child’s alarm when the parent’s heartbeat arrives during the run', async () => {
       await fixture.beat('p', { interval: 1 });
       await fixture.beat('c', { interval: 1 });
       await fixture.monitors.update('c', { parent_source: 'p' }, ANYONE);
@@ -388,7 +391,7 @@ for (const engine of STORES) {
       expect(names()).to.deep.equal(['monitor.down c']);
     });
 
-    it('credits its own outage once, and only the part since the last heartbeat', async () => {
+    it('excludes the service’s own outage once, and only since the last heartbeat', async () => {
       await fixture.outages.recordLiveness();
       await fixture.beat('a', { interval: 60 });
       fixture.clock.advance(10_000);
@@ -414,14 +417,14 @@ for (const engine of STORES) {
       expect((await fixture.monitor('a')).down_since_utc).to.equal('2026-11-20T09:19:30.123Z');
     });
 
-    it('does not count a gap of 60 s or less as outage', async () => {
+    it('does not treat a gap of 60 s or less as an outage', async () => {
       await fixture.outages.recordLiveness();
       await fixture.beat('a', { interval: 10 });
       fixture.clock.advance(MINUTE);
       expect(await fixture.evaluate()).to.include({ to_down: 1 });
     });
 
-    it('counts no missing heartbeat that the service itself rejected, for any duration', async () => {
+    it('ignores missing heartbeats that the service itself rejected, for any duration', async () => {
       let refused = false;
       const full = fixtureOn(store, fixture.clock, (deps) => (deps.isRejectingHeartbeats = () => refused), 3);
       const pass = async (ms: number): Promise<void> => {
@@ -443,7 +446,7 @@ for (const engine of STORES) {
       expect(await full.evaluate(), 'when none comes').to.include({ to_down: 1 });
     });
 
-    it('starts on a full disk, and holds nothing of that time against a monitor', async () => {
+    it('starts on a full disk, and ignores silence during that time', async () => {
       await fixture.outages.recordLiveness();
       await fixture.beat('a', { interval: 10 });
       const full = fixtureOn(store, fixture.clock, undefined, 3);
@@ -458,7 +461,7 @@ for (const engine of STORES) {
       await full.outages.stop();
     });
 
-    it('two evaluators on one store: one wins, and its alarms are emitted once', async () => {
+    it('only one of two evaluators on a store runs, and its alarms are emitted once', async () => {
       const second = fixtureOn(store, fixture.clock, undefined, 2);
       for (let i = 0; i < 20; i++) await fixture.beat(`m${i}`, { interval: 1 });
       fixture.clock.advance(MINUTE);
@@ -469,7 +472,7 @@ for (const engine of STORES) {
       expect(fixture.told.length + second.told.length).to.equal(20);
     });
 
-    it('takes the lease of a killed owner: immediately on its host, elsewhere after its expiry', async () => {
+    it('takes over the lease of a killed owner: immediately on its host, elsewhere after expiry', async () => {
       const hang = (deps: WatchdogDeps): void => {
         deps.monitors = over(deps.monitors, { find: () => new Promise(() => undefined) });
       };
@@ -491,7 +494,7 @@ for (const engine of STORES) {
       expect(await fixture.evaluator.evaluate('http')).to.not.equal(null);
     });
 
-    it('keeps an event in the outbox until a durable listener has stored it, with its id', async () => {
+    it('retains an event in the outbox with its id until a durable listener stores it', async () => {
       let works = false;
       const ids: string[] = [];
       fixture = fixtureOn(store, fixture.clock, (deps) => {
@@ -513,7 +516,7 @@ for (const engine of STORES) {
       expect(await fixture.outbox.reconcile()).to.equal(0);
     });
 
-    it('cleans up hourly what is past its time', async () => {
+    it('deletes expired data hourly', async () => {
       await fixture.beat('a', { interval: 60, metrics: { cpu: 1 } });
       for (let i = 0; i < 130; i++) {
         fixture.clock.advance(MINUTE);
@@ -528,7 +531,7 @@ for (const engine of STORES) {
       expect((await fixture.evaluate()).cleanup.events).to.be.greaterThan(0);
     });
 
-    it('cleans up in batches until its time is up, and continues in the next run', async () => {
+    it('cleans up in batches until its time limit, and continues in the next run', async () => {
       let left = 3;
       fixture = fixtureOn(store, fixture.clock, (deps) => {
         const { chunks, clock } = deps;
@@ -546,7 +549,7 @@ for (const engine of STORES) {
       expect((await fixture.evaluate()).cleanup).to.include({ ran: false });
     });
 
-    it('a clock that was set back hides no silence: it counts from then on', async () => {
+    it('detects silence from the moment the clock was set back', async () => {
       await fixture.beat('a', { interval: 60 });
       await fixture.beat('p', { interval: 1 });
       await fixture.beat('c', { interval: 1 });
@@ -574,7 +577,7 @@ for (const engine of STORES) {
     });
 
     for (const [name, ms] of Object.entries({ 'an hour': HOUR, 'a year': 365 * 24 * HOUR })) {
-      it(`reports a clock that is ${name} ahead and moved backwards in health until the next run, and detects silence`, async () => {
+      it(`reports in health a clock that ran ${name} ahead until the next run, and detects silence`, async () => {
         await fixture.outages.recordLiveness();
         await fixture.beat('a', { interval: 60 });
         fixture.clock.set(fixture.clock.now() + ms);
@@ -599,7 +602,7 @@ for (const engine of STORES) {
       });
     }
 
-    it('a heartbeat is stamped with the server’s time, before and after a step', async () => {
+    it('stores the server’s time for a heartbeat, before and after a clock step', async () => {
       for (const ms of [HOUR, -HOUR, -365 * 24 * HOUR]) {
         fixture.clock.set(fixture.clock.now() + ms);
         await fixture.beat('a', { interval: 60 });
@@ -623,7 +626,7 @@ for (const engine of STORES) {
       expect(fixture.told.map(({ event }) => event)).to.deep.equal(['monitor.down']);
     });
 
-    it('a restarted process emits pending alarms immediately', async () => {
+    it('emits pending alarms immediately after a restart', async () => {
       fixture = fixtureOn(store, fixture.clock, (deps) => (deps.emit = async () => false));
       await fixture.beat('a', { interval: 1 });
       fixture.clock.advance(MINUTE);
@@ -635,7 +638,7 @@ for (const engine of STORES) {
       expect((await back.monitors.getMonitor('a', ANYONE)).outbox_at).to.equal(null);
     });
 
-    it('a clock that goes back neither alarms nor loses samples', async () => {
+    it('neither alarms nor loses samples when the clock moves backwards', async () => {
       await fixture.beat('a', { interval: 60, metrics: { cpu: 1 } });
       fixture.clock.set(fixture.clock.now() - 2 * HOUR);
       await fixture.evaluate();

@@ -1,6 +1,7 @@
 /**
- * The watchdog against a small reference model: random heartbeats, clock steps and evaluations, thousands of steps. The
- * model is written from the contract's sentences and knows nothing of due times, plans or compare-and-set.
+ * The watchdog against a small reference model: random heartbeats, clock steps and evaluations,
+ * thousands of steps. The model is written from the contract's sentences and knows nothing of due
+ * times, plans or compare-and-set.
  */
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -152,7 +153,10 @@ function checkPairs(told: readonly Told[]): void {
   expect(new Set(told.map(({ id }) => id)).size, 'each once').to.equal(told.length);
 }
 
-/** A run before and after the clock is set back: in between nothing happens in a service that evaluates every minute. */
+/**
+ * A run before and after the clock is set back: in between nothing happens in a service that
+ * evaluates every minute.
+ */
 const withRuns = (steps: readonly Step[]): Step[] =>
   steps.flatMap((step): Step[] => (step.do === 'set back' ? [{ do: 'evaluate' }, step, { do: 'evaluate' }] : [step]));
 
@@ -191,12 +195,12 @@ for (const engine of STORES) {
   };
   const steps = (step: fc.Arbitrary<Step>): fc.Arbitrary<Step[]> => fc.array(step, { minLength: 40, maxLength: 120 });
 
-  describe(`watchdog against a model (${engine.name})`, () => {
+  describe(`watchdog compared with a model (${engine.name})`, () => {
     before(async function () {
       await (await engine.open(() => this.skip())).close();
     });
 
-    it('has the same states, alarms and events after every step', async function () {
+    it('produces the same states, alarms and events after every step', async function () {
       this.timeout(scaleRepeats(300_000));
       // A fixed forest: b and c below a, d below c, e below d; f alone.
       const parents: Record<string, string> = { b: 'a', c: 'a', d: 'c', e: 'd' };
@@ -233,14 +237,15 @@ for (const engine of STORES) {
       );
     });
 
-    it('loses and doubles no alarm while the tree changes and monitors come and go', async function () {
+    it('neither loses nor duplicates alarms while the tree and its monitors change', async function () {
       this.timeout(scaleRepeats(300_000));
       await fc.assert(
         fc.asyncProperty(
           steps(moving),
           within(async (fixture, all) => {
             for (const step of all) await perform(fixture, step);
-            // Time to decide whatever is open: then exactly those that are down below nobody down have told so.
+            // Time to decide whatever is open: then exactly those that are down below nobody down
+            // have told so.
             for (let i = 0; i < 3; i++) {
               fixture.clock.advance(600_000);
               await fixture.evaluate();

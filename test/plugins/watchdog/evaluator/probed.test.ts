@@ -14,7 +14,7 @@ describe('watchdog: probed monitors', () => {
       ANYONE,
     );
 
-  it('are unknown, without warning or alarm, when they were not probed in time, and continue with the next probe', async () => {
+  it('become unknown without an alarm when not probed in time, and recover with the next probe', async () => {
     await seen('ok');
     for (const [after, state] of [
       [41_000, 'up'],
@@ -34,7 +34,7 @@ describe('watchdog: probed monitors', () => {
     expect(await fixture.monitor('shop'), 'known to be down').to.include({ state: 'down', alarm: 'open' });
   });
 
-  it('are down by silence when their last heartbeat was their own', async () => {
+  it('go down by silence when their last heartbeat was sent by the monitored host', async () => {
     await seen('ok');
     await seen('ok', false);
     fixture.clock.advance(81_000);

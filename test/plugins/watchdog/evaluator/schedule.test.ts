@@ -29,7 +29,7 @@ for (const engine of STORES) {
         (error: { fields?: Record<string, string> }) => error.fields ?? {},
       );
 
-    it('warns when the heartbeat of a due time has not come, and is down when the grace is over too', async () => {
+    it('goes to warning when a scheduled heartbeat is missing, and down after the grace period', async () => {
       await fixture.monitors.create({ source: 'job', ...berlin }, ANYONE);
       expect(await at('2026-03-29T12:00:00Z'), 'no heartbeat yet').to.equal('unknown');
       fixture.clock.set(Date.parse('2026-03-27T12:00:00Z'));
@@ -42,19 +42,19 @@ for (const engine of STORES) {
       expect(await fixture.monitor('job')).to.include({ alarm: 'open', down_since_utc: '2026-03-28T02:10:00.000Z' });
     });
 
-    it('keeps its hour on the wall when the clock is put forward', async () => {
+    it('preserves the local hour across daylight saving changes', async () => {
       await fixture.monitors.create({ source: 'job', ...berlin }, ANYONE);
       fixture.clock.set(Date.parse('2026-03-28T02:00:10Z'));
       expect(await fixture.beat('job')).to.include({ warn_after: '2026-03-29T01:00:00.000Z' });
     });
 
-    it('takes a heartbeat that is seconds early as the one of its due time', async () => {
+    it('accepts a heartbeat that is a few seconds early for its due time', async () => {
       await fixture.monitors.create({ source: 'job', ...berlin }, ANYONE);
       fixture.clock.set(Date.parse('2026-03-28T01:59:45Z'));
       expect(await fixture.beat('job')).to.include({ warn_after: '2026-03-29T01:00:00.000Z' });
     });
 
-    it('gives a run that has begun the grace from its start, and no more', async () => {
+    it('allows a started run the grace period from its start', async () => {
       await fixture.monitors.create({ source: 'job', ...berlin }, ANYONE);
       await fixture.beat('job');
       fixture.clock.set(Date.parse('2026-03-28T02:00:00Z'));
@@ -63,7 +63,7 @@ for (const engine of STORES) {
       expect(await at('2026-03-28T02:10:00.001Z')).to.equal('down');
     });
 
-    it('skips a zone that this system no longer has, without stopping a run', async () => {
+    it('skips a time zone that is not available, without stopping the run', async () => {
       await fixture.monitors.create({ source: 'job', ...berlin }, ANYONE);
       await fixture.beat('job');
       await fixture.beat('other', { interval: 60 });
@@ -73,7 +73,7 @@ for (const engine of STORES) {
       expect((await fixture.monitor('other')).state).to.equal('down');
     });
 
-    it('takes the place of an interval, and gives it back', async () => {
+    it('replaces an interval, and restores it when removed', async () => {
       await fixture.monitors.create({ source: 'job', interval_seconds: 60 }, ANYONE);
       await fixture.beat('job');
       const daily = await fixture.monitors.update('job', { schedule: '@daily' }, ANYONE);
@@ -88,7 +88,7 @@ for (const engine of STORES) {
       expect(await fixture.monitor('job')).to.include({ state: 'down' });
     });
 
-    it('rejects a schedule together with an interval, and an invalid one', async () => {
+    it('rejects a schedule combined with an interval, and an invalid schedule', async () => {
       const make = (fields: object): Promise<Record<string, string>> =>
         refused(fixture.monitors.create({ source: 'job', ...fields }, ANYONE));
       expect(await make({ schedule: '0 24 * * *' })).to.deep.equal({

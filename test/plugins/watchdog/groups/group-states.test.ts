@@ -13,11 +13,11 @@ describe('worstState', () => {
     [['stopped', 'maintenance'], 'maintenance'],
     [['stopped', 'unknown'], 'stopped'],
   ] as const)
-    it(`of [${states.join()}] is ${expected}`, () => expect(findWorstState(new Set(states))).to.equal(expected));
+    it(`is ${expected} for [${states.join()}]`, () => expect(findWorstState(new Set(states))).to.equal(expected));
 });
 
 for (const engine of STORES) {
-  describe(`groups on ${engine.name}`, () => {
+  describe(`monitor groups on ${engine.name}`, () => {
     let fixture: Fixture;
     useStore(
       engine,
@@ -37,7 +37,7 @@ for (const engine of STORES) {
     };
     const alarms = (): string[] => fixture.told.map(({ event, data }) => `${event} ${data.source}`);
 
-    it('follow their children, and those that are groups', async () => {
+    it('derive their state from children, including nested groups', async () => {
       expect(await states()).to.deep.equal(['unknown', 'unknown']);
       await fixture.beat('web-1');
       expect(await states()).to.deep.equal(['up', 'up']);
@@ -49,7 +49,7 @@ for (const engine of STORES) {
       expect(await states()).to.deep.equal(['up', 'up']);
     });
 
-    it('have no alarm, hold none back, and follow silence that the evaluator finds', async () => {
+    it('raise and suppress no alarms, and reflect silence found by the evaluator', async () => {
       await fixture.beat('web-1');
       await fixture.beat('web-2');
       fixture.clock.advance(5 * MINUTE);
@@ -66,7 +66,7 @@ for (const engine of STORES) {
       expect(alarms().slice(2)).to.deep.equal(['monitor.recovered web-1', 'monitor.recovered web-2']);
     });
 
-    it('are never late themselves, and follow a child that leaves', async () => {
+    it('are never late themselves, and update when a child is removed', async () => {
       await fixture.beat('web-1', { status: 'down' });
       expect(await states()).to.deep.equal(['down', 'down']);
       await fixture.monitors.remove('web-1', ANYONE);
@@ -76,7 +76,7 @@ for (const engine of STORES) {
       expect(await states()).to.deep.equal(['up', 'up']);
     });
 
-    it('hold what their children report while they are in a maintenance window', async () => {
+    it('retain reported child states during a maintenance window', async () => {
       const until = new Date(fixture.clock.now() + 10 * MINUTE).toISOString();
       await fixture.windows.create({ sources: ['web'], until }, ANYONE);
       await fixture.beat('web-1', { status: 'down', interval: 3_600 });
@@ -87,7 +87,7 @@ for (const engine of STORES) {
       expect(alarms()).to.deep.equal(['monitor.down web-1']);
     });
 
-    it('are no groups any more when they report themselves', async () => {
+    it('stop being groups when they send heartbeats themselves', async () => {
       await fixture.beat('web');
       expect(await fixture.monitor('web')).to.include({ group: false, state: 'up' });
       await fixture.beat('web-1', { status: 'down' });

@@ -27,7 +27,7 @@ describe('watchdog heartbeat (pure)', () => {
     }
   });
 
-  it('maps statuses, aliases and failed checks', () => {
+  it('maps statuses, aliases and failed checks to states', () => {
     const state = (status: string | undefined, ok = true, errorIsDown = false): string =>
       getRequestedState(parseHeartbeat({ source: 'a', ...(status && { status }), checks: { c: { ok } } }), errorIsDown);
     expect(state(undefined)).to.equal('up');
@@ -39,7 +39,7 @@ describe('watchdog heartbeat (pure)', () => {
     expect(state('error', true, true)).to.equal('down');
   });
 
-  it('counts an entry without a boolean ok as not failed and names it', () => {
+  it('treats a check without a boolean ok as not failed, and reports it', () => {
     const beat = parseHeartbeat({
       source: 'a',
       checks: { db: { ok: 'no' }, disk: 7, net: { ok: true, message: 'fine' } },
@@ -51,7 +51,7 @@ describe('watchdog heartbeat (pure)', () => {
     expect(JSON.parse(beat.checks)).to.deep.include({ net: { ok: true, message: 'fine' } });
   });
 
-  it('samples finite numbers, drops what is beyond the caps by name, and never the heartbeat', () => {
+  it('samples finite numbers, and drops metrics beyond the limits but never the heartbeat', () => {
     const metrics: Record<string, unknown> = { text: '5', flag: true, none: null, constructor: 1, ['x'.repeat(65)]: 1 };
     for (let i = 0; i < 70; i++) metrics[`m${i}`] = i;
     const beat = parseHeartbeat({ source: 'a', metrics });
@@ -61,7 +61,7 @@ describe('watchdog heartbeat (pure)', () => {
     expect(JSON.parse(beat.metrics_json)).to.include({ text: '5', flag: true, m69: 69 });
   });
 
-  it('takes tokens of this service out of what it keeps, and loses nothing else', () => {
+  it('removes live tokens of this service from stored data, and nothing else', () => {
     const token = `wd_live_${'a1'.repeat(21)}b`;
     const hidden = `svc_live_\u200b${'a1'.repeat(21)}b`;
     const beat = parseHeartbeat({
@@ -85,7 +85,7 @@ describe('watchdog heartbeat (pure)', () => {
     expect(cut.message).to.equal(`${'x'.repeat(980)}[scrubbed]`);
   });
 
-  it('cuts a long message to 1,000 characters', () => {
+  it('truncates a long message to 1,000 characters', () => {
     expect(parseHeartbeat({ source: 'a', message: 'x'.repeat(5000) }).message).to.have.lengthOf(1000);
   });
 });
@@ -103,7 +103,7 @@ for (const engine of STORES) {
       { end: () => fixture.settled() },
     );
 
-    it('creates the monitor with the first heartbeat and answers the thresholds', async () => {
+    it('creates the monitor with the first heartbeat and returns the thresholds', async () => {
       const first = await fixture.beat('a', { interval: 0.5, metrics: { cpu: 1 } });
       expect(first).to.deep.include({
         created: true,
@@ -127,14 +127,14 @@ for (const engine of STORES) {
       });
     });
 
-    it('uses the heartbeat’s interval, else the configured one, else 60', async () => {
+    it('uses the heartbeat’s interval, otherwise the configured one, otherwise 60', async () => {
       await fixture.monitors.create({ source: 'a', interval_seconds: 5 }, ANYONE);
       expect((await fixture.beat('a')).effective_interval_seconds).to.equal(5);
       expect((await fixture.beat('a', { interval: 7 })).effective_interval_seconds).to.equal(7);
       expect((await fixture.beat('a')).effective_interval_seconds).to.equal(5);
     });
 
-    it('simultaneous first heartbeats make one monitor and all succeed, from two processes', async () => {
+    it('simultaneous first heartbeats from two processes create a single monitor, and all succeed', async () => {
       const other = fixtureOn(store, fixture.clock);
       const answers = await Promise.all(
         Array.from({ length: 64 }, (_, i) => (i % 2 ? fixture : other).beat('new', { metrics: { n: i } })),
@@ -151,7 +151,7 @@ for (const engine of STORES) {
       await other.settled();
     });
 
-    it('a bound token reports for its own source only, before anything is looked up', async () => {
+    it('a bound token reports only for its source, checked before any lookup', async () => {
       const bound = { ...ANYONE, source: 'mine' };
       const beat = (source: string) => fixture.intake.recordHeartbeat(parseHeartbeat({ source }), bound);
       expect(await codeOf(beat('other'))).to.equal('source_mismatch');
@@ -159,7 +159,7 @@ for (const engine of STORES) {
       expect((await beat('mine')).created).to.equal(true);
     });
 
-    it('a token of a project makes monitors of it and touches no others', async () => {
+    it('a project token creates monitors in its project and changes no others', async () => {
       const shop = { ...ANYONE, project: 'shop' };
       await fixture.intake.recordHeartbeat(parseHeartbeat({ source: 'a' }), shop);
       expect((await fixture.monitor('a')).project).to.equal('shop');
@@ -169,7 +169,7 @@ for (const engine of STORES) {
       );
     });
 
-    it('an error takes the monitor down where that is configured, with suppression and event', async () => {
+    it('sets the monitor to down on an error where configured, with suppression and event', async () => {
       fixture = fixtureOn(store, fixture.clock, (deps) => (deps.config.error_status_is_down = true));
       await fixture.beat('p');
       await fixture.beat('c');
@@ -186,7 +186,7 @@ for (const engine of STORES) {
       expect(fixture.told.at(-1)?.event).to.equal('monitor.recovered');
     });
 
-    it('keeps 200 names per monitor and drops further ones by name', async () => {
+    it('stores 200 metric names per monitor and reports dropped names', async () => {
       for (let batch = 0; batch < 4; batch++) {
         const metrics = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`m${batch * 60 + i}`, i]));
         const answer = await fixture.beat('a', { metrics });
@@ -195,7 +195,7 @@ for (const engine of STORES) {
       }
     });
 
-    it('PATCH writes only what it names: os, metrics and state survive', async () => {
+    it('PATCH writes only the given fields, leaving os, metrics and state unchanged', async () => {
       await fixture.beat('a', { os: 'Linux 6', metrics: { cpu: 3, note: 'x' }, interval: 10 });
       fixture.clock.advance(25_000);
       await fixture.evaluate();
@@ -208,14 +208,14 @@ for (const engine of STORES) {
       });
     });
 
-    it('PATCH of the interval moves the thresholds of a monitor whose heartbeats name none', async () => {
+    it('PATCH of the interval changes the thresholds of a monitor whose heartbeats set none', async () => {
       await fixture.beat('a');
       await fixture.monitors.update('a', { interval_seconds: 1 }, ANYONE);
       fixture.clock.advance(2001);
       expect(await fixture.evaluate()).to.include({ to_warning: 1 });
     });
 
-    it('rejects cycles, including itself, and allows an unknown parent', async () => {
+    it('rejects cycles, including a self-reference, and allows a parent that does not exist', async () => {
       await fixture.monitors.create({ source: 'a', parent_source: 'ghost' }, ANYONE);
       await fixture.monitors.create({ source: 'b', parent_source: 'a' }, ANYONE);
       await fixture.monitors.create({ source: 'c', parent_source: 'b' }, ANYONE);
@@ -230,7 +230,7 @@ for (const engine of STORES) {
       );
     });
 
-    it('deleting sends the end of the open alarm, and the source can return immediately without old data', async () => {
+    it('deleting closes the open alarm, and the source can return immediately without old data', async () => {
       let stuck = true;
       fixture = fixtureOn(store, fixture.clock, (deps) => {
         const { emit } = deps;

@@ -1,4 +1,7 @@
-/** Events that are no alarms, and what every event says of its reason (contract 30, amendments: events). */
+/**
+ * Events that are no alarms, and what every event says of its reason (contract 30, amendments:
+ * events).
+ */
 import { expect } from 'chai';
 import { parseHeartbeat } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
 import { ANYONE, memoryFixture, MINUTE, type Fixture } from '../fixture.js';
@@ -33,7 +36,7 @@ describe('watchdog events', () => {
       expect(await notices()).to.have.lengthOf(2);
     });
 
-  it('emits monitor.warning for silence, and none while an ancestor is down', async () => {
+  it('emits monitor.warning for silence, but not while an ancestor is down', async () => {
     await fixture.monitors.create({ source: 'parent' }, ANYONE);
     await fixture.monitors.create({ source: 'child', parent_source: 'parent' }, ANYONE);
     for (const source of ['parent', 'child', 'other']) await fixture.beat(source, { interval: 60 });
@@ -48,7 +51,7 @@ describe('watchdog events', () => {
     expect(await notices()).to.have.lengthOf(1);
   });
 
-  it('emits monitor.certificate_expiring once below each limit, and again after a renewal', async () => {
+  it('emits monitor.certificate_expiring once per threshold, and again after a renewal', async () => {
     const see = async (days_left: number, status = 'ok'): Promise<void> => {
       const checks = { answer: { ok: status === 'ok' }, certificate: { ok: days_left >= 14, message: 'x' } };
       const certificate = { days_left, expires_at: '2027-01-01T00:00:00.000Z', warn_days: 14 };

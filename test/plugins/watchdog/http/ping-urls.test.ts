@@ -63,7 +63,7 @@ describe('watchdog ping URLs', function () {
     return (answer.json['metrics'] as Record<string, { latest: { v: number } }>)['duration_ms']?.latest.v;
   };
 
-  it('the body of a POST becomes the message, at most its first 10 KiB', async () => {
+  it('uses the body of a POST as message, limited to 10 KiB', async () => {
     const answer = await ping('', 'backed up 12 files');
     expect([answer.status, answer.text]).to.deep.equal([200, 'OK']);
     expect(await monitor()).to.include({
@@ -80,7 +80,7 @@ describe('watchdog ping URLs', function () {
     expect((await monitor())['message']).to.equal(null);
   });
 
-  it('/log annotates only, before the first heartbeat too', async () => {
+  it('/log only adds an annotation, also before the first heartbeat', async () => {
     expect((await ping('/log', 'step 1 of 3\0')).text).to.equal('OK');
     expect(await monitor()).to.include({
       state: 'unknown',
@@ -99,7 +99,7 @@ describe('watchdog ping URLs', function () {
     ]);
   });
 
-  it('the time from /start to the next end is the metric duration_ms', async () => {
+  it('stores the time from /start to the next end as metric duration_ms', async () => {
     await ping();
     const before = await monitor();
     await ping('/start');
@@ -122,7 +122,7 @@ describe('watchdog ping URLs', function () {
     expect(await durations()).to.equal(700);
   });
 
-  it('/start before the first heartbeat creates the monitor, unknown', async () => {
+  it('/start before the first heartbeat creates the monitor in state unknown', async () => {
     expect((await ping('/start')).status).to.equal(200);
     expect(await monitor()).to.include({
       state: 'unknown',
@@ -134,7 +134,7 @@ describe('watchdog ping URLs', function () {
     expect(await monitor()).to.include({ state: 'up' });
   });
 
-  it('?rid= pairs runs that overlap', async () => {
+  it('?rid= distinguishes overlapping runs', async () => {
     await ping('/start?rid=a');
     fixture.clock.forward(1_000);
     await ping('/start?rid=b');
@@ -147,7 +147,7 @@ describe('watchdog ping URLs', function () {
     expect((await ping(`/start?rid=${encodeURIComponent('a b')}`)).status).to.equal(400);
   });
 
-  it('of many starts without an end the newest are kept', async () => {
+  it('retains only the newest of many unfinished starts', async () => {
     for (let i = 0; i < 25; i++) await ping(`/start?rid=${i}`);
     fixture.clock.forward(10);
     await ping('?rid=0');
@@ -156,7 +156,7 @@ describe('watchdog ping URLs', function () {
     expect(await durations()).to.equal(10);
   });
 
-  it('/api/push is a heartbeat of Uptime Kuma', async () => {
+  it('/api/push accepts heartbeats of Uptime Kuma', async () => {
     const push = (query: string, method: 'GET' | 'POST' = 'GET'): Promise<Answer> =>
       fixture.api(method, `/api/push/${secret}${query}`, null);
     const up = await push('?status=up&msg=OK&ping=12.5');
@@ -198,7 +198,7 @@ describe('watchdog ping URLs', function () {
     ['down&status=up', 'down'],
     ['false&ping=1&ping=2', 'down'],
   ] as const)
-    it(`accepts the status "${status}" at the push address as ${state} (W14)`, async () => {
+    it(`accepts the status "${status}" at the push URL as ${state} (W14)`, async () => {
       const answer = await fixture.api('GET', `/api/push/${secret}?status=${status}&msg=${'m'.repeat(10_300)}`, null);
       expect([answer.status, answer.json]).to.deep.equal([200, { ok: true }]);
       expect(await monitor()).to.include({
@@ -222,7 +222,7 @@ describe('watchdog ping URLs', function () {
     ['a damaged gzip body', 'gzip', Buffer.from('no gzip')],
     ['a body in an unknown encoding', 'snappy', Buffer.from('?')],
   ] as const)
-    it(`counts a failure with ${what} (W13)`, async () => {
+    it(`treats a ping with ${what} as a failure (W13)`, async () => {
       const answer = await fixture.server.inject({
         method: 'POST',
         url: `/ping/${secret}/fail`,
@@ -240,7 +240,9 @@ describe('watchdog ping URLs', function () {
     });
 
   const HOUR = 3_600_000;
-  /** A run of a service that was there all the time: a moved clock would be taken for its outage. */
+  /**
+   * A run of a service that was there all the time: a moved clock would be taken for its outage.
+   */
   const evaluate = async (): Promise<void> => {
     const at = new Date(fixture.clock.now()).toISOString();
     await store.collection('watchdog_marks').change({ id: 'alive' }, { set: { at } }, { upsert: true });
@@ -265,7 +267,7 @@ describe('watchdog ping URLs', function () {
     return rest.replace('$?', String(code));
   }
 
-  it('warns immediately for the nightly line of the guide when it is missing, and is down after the grace', async () => {
+  it('warns immediately when the guide’s nightly ping is missing, and is down after the grace period', async () => {
     const [day, due] = [24 * HOUR, 2 * HOUR + 5_000];
     fixture.clock.forward((day + due - (fixture.clock.now() % day)) % day);
     const said = {
@@ -299,7 +301,7 @@ describe('watchdog ping URLs', function () {
     );
   });
 
-  it('learns an interval from five pings, never below 300 s, and prefers a stated one', async () => {
+  it('learns an interval from five pings, at least 300 s, and prefers an explicit interval', async () => {
     for (let i = 0; i < 4; i++) {
       await ping();
       await hours(24 * 8);
@@ -323,7 +325,7 @@ describe('watchdog ping URLs', function () {
     });
   });
 
-  it('learns from pings by hand no less than 300 s, and more from the first that comes by itself (W38)', async () => {
+  it('learns 300 s from manual pings, and a longer interval from the first automatic ping (W38)', async () => {
     for (let i = 0; i < 5; i++) {
       fixture.clock.forward(5_000);
       await ping();
@@ -346,7 +348,7 @@ describe('watchdog ping URLs', function () {
   });
 
   for (const timing of ['?schedule=0+3+*+*+*', '?period=86400&grace=3600'])
-    it(`uses the interval and then ${timing} of pings after two by hand (W38)`, async () => {
+    it(`uses an explicit interval and then ${timing} of pings after two manual ones (W38)`, async () => {
       await ping();
       fixture.clock.forward(20_000);
       await ping();
@@ -364,7 +366,7 @@ describe('watchdog ping URLs', function () {
       expect(await monitor()).to.include({ state: 'up' });
     });
 
-  it('keeps an interval that was set by hand when a ping names a schedule', async () => {
+  it('preserves an interval set by a user when a ping states a schedule', async () => {
     const manage = await fixture.token(['watchdog:manage']);
     await ping('?interval=45000');
     const path = `${BASE}/monitors/${encodeURIComponent(source)}`;
@@ -386,7 +388,7 @@ describe('watchdog ping URLs', function () {
       expect([answer.status, Object.keys(answer.json.error?.fields ?? {})]).to.deep.equal([400, [field]]);
     });
 
-  it('takes a period with its grace, and a limit for runs', async () => {
+  it('accepts a period with a grace period, and a maximum run time', async () => {
     await ping('?period=86400&grace=3600&max_run=600');
     expect(await monitor()).to.include({
       period_seconds: 86_400,
@@ -422,7 +424,7 @@ describe('watchdog ping URLs', function () {
       expect(await monitor()).to.include({ state: 'up' });
     });
 
-  it('distinguishes overlapping runs by rid, and counts the newest start without one', async () => {
+  it('matches overlapping runs by rid, and uses the newest start without rid', async () => {
     await ping('?period=86400&grace=3600&max_run=600');
     await ping('/start?rid=hung');
     fixture.clock.forward(60_000);
@@ -452,7 +454,7 @@ describe('watchdog ping URLs', function () {
     expect(await monitor()).to.include({ state: 'down' });
   });
 
-  it('a monitor that was made by hand, or beats by the interface, has the interval of 60 s that it always had', async () => {
+  it('uses the default interval of 60 s for monitors created or pinged through the API', async () => {
     const manage = await fixture.token(['watchdog:manage', 'watchdog:ping']);
     await fixture.api('POST', `${BASE}/monitors`, manage, { source });
     await ping();
@@ -492,7 +494,7 @@ describe('watchdog ping URLs', function () {
     });
   }
 
-  it('/fail below something that is down is suppressed', async () => {
+  it('suppresses the alarm of /fail below a monitor that is down', async () => {
     const manage = await fixture.token(['watchdog:manage']);
     const below = source;
     await fixture.api('POST', `${BASE}/monitors`, manage, {
@@ -521,7 +523,7 @@ describe('watchdog ping URLs', function () {
     });
   });
 
-  it('an error that is a status of the interface is a warning, as it was', async () => {
+  it('treats status error in the API as a warning', async () => {
     const token = await fixture.token(['watchdog:ping']);
     const answer = await fixture.api('POST', `${BASE}/ping`, token, {
       source,
@@ -530,7 +532,7 @@ describe('watchdog ping URLs', function () {
     expect(answer.json).to.include({ state: 'warning' });
   });
 
-  it('rejects an invalid schedule or interval before it raises a false alarm', async () => {
+  it('rejects an invalid schedule or interval before it can cause a false alarm', async () => {
     const wrong = ['schedule=0+3+*+*', 'schedule=@daily&timezone=Mars/Base', 'grace=0', 'interval=0', 'interval=soon'];
     for (const query of [...wrong, 'schedule=@daily&interval=60'])
       for (const rest of ['', '/0', '/start', '/log'])
@@ -543,7 +545,7 @@ describe('watchdog ping URLs', function () {
     expect(await monitor()).to.equal(undefined);
   });
 
-  it('?schedule=&timezone=&grace= set a schedule where the monitor has none', async () => {
+  it('?schedule=&timezone=&grace= set a schedule when the monitor has none', async () => {
     await ping('?schedule=0+3+*+*+*&timezone=Europe/Berlin&grace=600');
     const said = {
       schedule: '0 3 * * *',
@@ -558,7 +560,7 @@ describe('watchdog ping URLs', function () {
     expect(await monitor(), 'another schedule').to.include({ schedule: '@hourly', timezone: 'UTC' });
   });
 
-  it('?interval= stands with /start, /log and the push address as well', async () => {
+  it('accepts ?interval= for /start, /log and the push URL too', async () => {
     await ping('/start?interval=3600');
     expect(await monitor()).to.include({
       state: 'unknown',
@@ -578,7 +580,7 @@ describe('watchdog ping URLs', function () {
     expect(await monitor()).to.include({ state: 'up', interval_seconds: 90 });
   });
 
-  it('other tokens and unknown words are 404', async () => {
+  it('returns 404 for other tokens and unknown actions', async () => {
     const master = await fixture.token(['watchdog:ping']);
     expect((await fixture.api('GET', `/ping/${master}`, null)).status).to.equal(404);
     expect((await fixture.api('GET', `/api/push/${master}`, null)).status).to.equal(404);

@@ -1,4 +1,7 @@
-/** Every route of the watchdog over the real HTTP adapter: exact statuses, codes and fields (contract 30, endpoints). */
+/**
+ * Every route of the watchdog over the real HTTP adapter: exact statuses, codes and fields
+ * (contract 30, endpoints).
+ */
 import { expect } from 'chai';
 import dashboard from '../../../../plugins/dashboard/plugin.js';
 import watchdog from '../../../../plugins/watchdog/plugin.js';
@@ -37,7 +40,7 @@ describe('watchdog routes', function () {
     fixture.api('GET', `${BASE}${path}`, token);
   const refused = (answer: Answer): string => `${answer.status} ${answer.json.error?.code}`;
 
-  it('lists monitors by tag, and makes groups', async () => {
+  it('lists monitors by tag, and creates groups', async () => {
     const tagged = { source: 'tagged/1', tags: ['prod', 'eu'], group: true };
     const made = await fixture.api('POST', `${BASE}/monitors`, manage, tagged);
     expect(made.json).to.deep.nested.include({ 'monitor.tags': ['prod', 'eu'], 'monitor.group': true });
@@ -55,7 +58,7 @@ describe('watchdog routes', function () {
     expect((await fixture.api('DELETE', `${BASE}/monitors/tagged%2F1`, manage)).status).to.equal(200);
   });
 
-  it('rejects what a contract names and this version lacks, and lists unknown fields in `warnings`', async () => {
+  it('rejects unsupported fields of the contract, and lists unknown fields in `warnings`', async () => {
     const make = (method: 'POST' | 'PATCH', path: string, fields: object): Promise<Answer> =>
       fixture.api(method, `${BASE}${path}`, manage, fields);
     expect((await make('POST', '/monitors', { source: 'known/1' })).status).to.equal(201);
@@ -84,7 +87,7 @@ describe('watchdog routes', function () {
     ]);
   });
 
-  it('rejects a live token in texts of users and agents, and changes nothing', async () => {
+  it('rejects texts with a live token from users and agents, and changes nothing', async () => {
     const secret = `left ${read} here`;
     const make = (fields: object): Promise<Answer> =>
       fixture.api('POST', `${BASE}/monitors`, manage, { source: 'secret/1', ...fields });
@@ -114,7 +117,7 @@ describe('watchdog routes', function () {
     await fixture.api('DELETE', `${BASE}/monitors/secret%2F1`, manage);
   });
 
-  it('takes heartbeats, 201 when they create', async () => {
+  it('accepts heartbeats, and returns 201 when they create a monitor', async () => {
     const first = await beat({ source: 'a/b@c', interval: 0.25, metrics: { cpu: 1.5, note: 'x' } });
     expect(first.status).to.equal(201);
     expect(first.json).to.have.all.keys(
@@ -147,14 +150,14 @@ describe('watchdog routes', function () {
     ['an interval over a year', { source: 'a', interval: 31_536_001 }, 'interval'],
     ['a list of metrics', { source: 'a', metrics: [1] }, 'metrics'],
   ] as const) {
-    it(`rejects ${name}: 422 naming ${field}`, async () => {
+    it(`rejects ${name}: returns 422 for ${field}`, async () => {
       const answer = await beat(body);
       expect(refused(answer)).to.equal('422 validation_failed');
       expect(answer.json.error?.fields).to.have.property(field);
     });
   }
 
-  it('sets `updated_at` to the last change of settings or state, and not for a heartbeat without a change', async () => {
+  it('sets `updated_at` on changes of settings or state, but not for an unchanged heartbeat', async () => {
     const times = async (): Promise<unknown[]> => {
       const { updated_at, last_state_change_utc } = (await get('/monitors/aged')).json['monitor'] as Record<
         string,
@@ -179,14 +182,14 @@ describe('watchdog routes', function () {
     expect((await fixture.api('DELETE', `${BASE}/monitors/aged`, manage)).status).to.equal(200);
   });
 
-  it('names the accepted statuses', async () => {
+  it('lists the accepted statuses', async () => {
     const answer = await beat({ source: 'a', status: 'fine' });
     for (const word of ['ok', 'warning', 'error', 'stopped', 'maintenance']) {
       expect(answer.json.error?.fields?.['status']).to.include(word);
     }
   });
 
-  it('rejects bodies over 64 KiB, wrong credentials and foreign sources', async () => {
+  it('rejects bodies over 64 KiB, wrong credentials and sources of others', async () => {
     const large = await beat({ source: 'a', message: 'x'.repeat(66_000) });
     expect(refused(large)).to.equal('413 payload_too_large');
     expect(refused(await beat({ source: 'a' }, read))).to.equal('403 insufficient_scope');
@@ -195,7 +198,7 @@ describe('watchdog routes', function () {
     expect((await beat({ source: 'bound/1' }, bound)).status).to.equal(201);
   });
 
-  it('evaluates for the shared key alone, by GET and POST', async () => {
+  it('allows evaluation by GET and POST with the shared key only', async () => {
     for (const method of ['GET', 'POST'] as const) {
       const answer = await fixture.api(method, `${BASE}/evaluate`, SHARED_KEY);
       expect(answer.status).to.equal(200);
@@ -209,7 +212,7 @@ describe('watchdog routes', function () {
     expect(refused(await get('/runs', ping))).to.equal('403 insufficient_scope');
   });
 
-  it('answers 409 while another run holds the lease', async () => {
+  it('returns 409 while another run holds the lease', async () => {
     const leases = fixture.harness.store.collection<{ id: string }>('watchdog_leases');
     const set = { holder: 'somebody', owner: null, expires_at: new Date(fixture.clock.now() + 30_000).toISOString() };
     await leases.change({ id: 'evaluator' }, { set });
@@ -217,7 +220,7 @@ describe('watchdog routes', function () {
     await leases.change({ id: 'evaluator' }, { set: { holder: null } });
   });
 
-  it('notes events and lists the timeline', async () => {
+  it('creates annotations and lists the event timeline', async () => {
     await beat({ source: 'noted' });
     const body = { source: 'noted', type: 'deploy', level: 'warning', message: '1.2.3', data: { build: 7 } };
     const made = await fixture.api('POST', `${BASE}/event`, ping, body);
@@ -262,7 +265,7 @@ describe('watchdog routes', function () {
     expect(refused(await get('/events?limit=201'))).to.equal('400 invalid_request');
   });
 
-  it('a bound token reads its own source only; a ping token without a source reads nothing', async () => {
+  it('limits a bound token to its source, and denies reads to a ping token without a source', async () => {
     expect((await get('/events', bound)).status).to.equal(200);
     expect(refused(await get('/events?source=noted', bound))).to.equal('403 source_mismatch');
     const status = await get('/status', bound);
@@ -276,7 +279,7 @@ describe('watchdog routes', function () {
     expect(refused(await get('/monitors', bound))).to.equal('403 insufficient_scope');
   });
 
-  it('returns the whole status, with counts, filters and tree', async () => {
+  it('returns the full status with counts, filters and tree', async () => {
     await fixture.api('POST', `${BASE}/monitors`, manage, { source: 'top' });
     await fixture.api('POST', `${BASE}/monitors`, manage, { source: 'child', parent_source: 'top' });
     // On a busy machine the snapshot is shared for two seconds.
@@ -298,7 +301,7 @@ describe('watchdog routes', function () {
     expect((await get('/metrics?source=noted&colour=red')).status, 'no list').to.equal(200);
   });
 
-  it('makes, shows, changes and deletes monitors, by source and id', async () => {
+  it('creates, shows, updates and deletes monitors, by source and id', async () => {
     const made = await fixture.api('POST', `${BASE}/monitors`, manage, {
       source: 'x/y',
       name: 'X',
@@ -367,7 +370,7 @@ describe('watchdog routes', function () {
     }
   });
 
-  it('takes pings by URL', async () => {
+  it('accepts pings by URL', async () => {
     const url = (rest = ''): string => `/ping/${bound}${rest}`;
     for (const [method, rest, state] of [
       ['GET', '', 'up'],
@@ -410,7 +413,7 @@ describe('watchdog routes', function () {
     }
   });
 
-  it('makes, shows once, lists and revokes tokens of a source on its page, for administrators', async () => {
+  it('creates, shows once, lists and revokes tokens of a source on its page, for administrators', async () => {
     await beat({ source: 'tokens/1' });
     const here = '/monitors/tokens%2F1';
     const browser = await fixture.signedIn();
@@ -441,7 +444,7 @@ describe('watchdog routes', function () {
     ]);
   });
 
-  it('shows members a monitor without its tokens, and lets them make none', async () => {
+  it('shows members a monitor without its tokens, and denies them creating any', async () => {
     await (await fixture.signedIn()).post('/users', { username: 'mia', role: 'member', password: PASSWORD });
     const browser = await fixture.signedIn('mia');
     const here = '/monitors/tokens%2F1';
@@ -451,7 +454,7 @@ describe('watchdog routes', function () {
     expect((await browser.post(`${here}/tokens`, { name: 'x' }, here)).status).to.equal(403);
   });
 
-  it('has its pages: list, detail, form, tree; what is typed wrong is shown again', async () => {
+  it('renders list, detail, form and tree, and preserves invalid input in the form', async () => {
     const browser = await fixture.signedIn();
     for (const path of [
       '/monitors',

@@ -1,4 +1,7 @@
-/** `/status` from a shared snapshot, in pages, and what a token of one project is shown (contract 30, endpoints; contract 10, tokens). */
+/**
+ * `/status` from a shared snapshot, in pages, and what a token of one project is shown (contract
+ * 30, endpoints; contract 10, tokens).
+ */
 import { expect } from 'chai';
 import dashboard from '../../../../plugins/dashboard/plugin.js';
 import { createMonitor } from '../../../../plugins/watchdog/model/monitor-view.js';
@@ -37,7 +40,7 @@ describe('watchdog status', function () {
   };
   const refused = (answer: Answer): string => `${answer.status} ${answer.json.error?.code}`;
 
-  it('answers everything up to 5,000 monitors, and beyond the first 5,000 by source with the counts of all', async () => {
+  it('returns up to 5,000 monitors, sorted by source when truncated, with the counts of all', async () => {
     await fill(5_000, (i) => ({ state: i % 2 === 0 ? 'up' : 'down' }));
     const whole = await get('/status');
     expect(whole.json).to.have.all.keys('status', 'generated_at', 'stale', 'counts', 'monitors');
@@ -55,7 +58,7 @@ describe('watchdog status', function () {
     expect(sources(rest)).to.deep.equal(['zz']);
   });
 
-  it('returns pages for limit and cursor', async () => {
+  it('pages by limit and cursor', async () => {
     await fill(25);
     const seen: string[] = [];
     let cursor = '';
@@ -75,7 +78,7 @@ describe('watchdog status', function () {
     }
   });
 
-  it('returns the uptime of days with `uptime`, as the monitor, its CSV, its page and its badge do', async () => {
+  it('returns the same daily uptime with `uptime` as the monitor, its CSV, page and badge', async () => {
     const ping = await fixture.token(['watchdog:ping']);
     const manage = await fixture.token(['watchdog:manage']);
     const beat = (source: string) => fixture.api('POST', `${BASE}/ping`, ping, { source, interval: 1 });
@@ -122,7 +125,7 @@ describe('watchdog status', function () {
     expect(own, 'a token without watchdog:read').to.equal(403);
   });
 
-  it('caps the tree with a count of what is left out, the upper levels first', async () => {
+  it('limits the tree to its upper levels, and returns the number of omitted monitors', async () => {
     await fill(6_000, (i) => ({
       parent_source: i === 0 ? null : `host-${String(i % 2 === 1 ? 0 : i - 1).padStart(6, '0')}`,
     }));
@@ -134,7 +137,7 @@ describe('watchdog status', function () {
     expect(root?.children.filter(({ children }) => children.length > 0)).to.have.length(1_999);
   });
 
-  it('shows a caller its own heartbeat immediately in a small store', async () => {
+  it('shows a caller’s heartbeat immediately in a small store', async () => {
     const ping = await fixture.token(['watchdog:ping']);
     for (let i = 0; i < 5; i++) {
       await fixture.api('POST', `${BASE}/ping`, ping, { source: `own-${i}`, metrics: { n: i } });
@@ -147,7 +150,7 @@ describe('watchdog status', function () {
     }
   });
 
-  it('rejects heartbeats that would create more monitors than a token may, and accepts those of existing ones', async () => {
+  it('rejects heartbeats beyond the token’s monitor limit, and accepts those of existing monitors', async () => {
     await fixture.stop();
     fixture = await HttpFixture.open({ plugins: [watchdog], limits: { monitors_per_token: 2 } });
     const ping = await fixture.token(['watchdog:ping']);
@@ -172,7 +175,7 @@ describe('watchdog status', function () {
     expect((await beat('i', sub.json['token'] as string)).status, 'a sub-token shares the limit').to.equal(422);
   });
 
-  describe('for a token of one project', () => {
+  describe('for a project token', () => {
     let shop: string;
 
     beforeEach(async () => {
@@ -193,7 +196,7 @@ describe('watchdog status', function () {
       shop = await fixture.token(['watchdog:manage', 'watchdog:ping'], 'shop');
     });
 
-    it('no read names a monitor of another project', async () => {
+    it('returns no monitor of another project in any read', async () => {
       for (const path of [
         '/runs',
         '/events',
@@ -237,7 +240,7 @@ describe('watchdog status', function () {
   });
 
   describe('/hierarchy', () => {
-    it('loads branches: what does not fit a page is a link away', async () => {
+    it('loads branches that do not fit a page through a link', async () => {
       await fill(900, (i) => ({
         parent_source: i < 150 ? null : `host-${String(i < 300 ? 0 : i - 150).padStart(6, '0')}`,
       }));

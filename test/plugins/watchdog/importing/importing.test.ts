@@ -1,4 +1,7 @@
-/** Moving from Healthchecks and Uptime Kuma: their exports, and their addresses afterwards (contract 30). */
+/**
+ * Moving from Healthchecks and Uptime Kuma: their exports, and their addresses afterwards (contract
+ * 30).
+ */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { parseMonitorCsv } from '../../../../plugins/watchdog/importing/monitor-csv.js';
@@ -77,7 +80,7 @@ describe('importing monitors', () => {
   beforeEach(async () => (fixture = fixtureOn(await ensureCollections(new MemoryStore()))));
   afterEach(() => fixture.settled());
 
-  it('makes sources of any name', () => {
+  it('creates sources from any name', () => {
     expect(createSource('Nightly backup (Berlin)')).to.equal('nightly-backup-berlin');
     for (const name of ['Äpfel & Öl', '../..', '日本', 'a/../b', './x', '-.-', 'x'.repeat(500)]) {
       expect(MONITOR_SOURCE_PATTERN.test(createSource(name)), `${name} → ${createSource(name)}`).to.equal(true);
@@ -90,12 +93,12 @@ describe('importing monitors', () => {
     expect(parseHealthchecks('{"checks":[null,3,"x"]}')).to.deep.equal([]);
   });
 
-  it('rejects a CSV file whose first line has thousands of names', () => {
+  it('rejects a CSV file whose header has thousands of columns', () => {
     const wide = `name${',x'.repeat(100_000)}\n${'a\n'.repeat(100_000)}`;
     expect(() => parseMonitorCsv(wide)).to.throw(NotImportable);
   });
 
-  it('imports a chain of parents from its top, and breaks a circle', async () => {
+  it('imports a chain of parents from the top, and breaks cycles', async () => {
     const rows = Array.from({ length: 40 }, (_, i) => `c${i},${i === 0 ? '' : `c${i - 1}`}`).toReversed();
     const circle = ['r1,r2', 'r2,r3', 'r3,r1', 'lost,nowhere'];
     const text = ['source,parent_source,group', ...[...rows, ...circle].map((row) => `${row},true`)].join('\n');
@@ -104,7 +107,7 @@ describe('importing monitors', () => {
     expect(created).to.include.members(['r1', 'r2', 'r3', 'lost']);
   });
 
-  it('rejects more monitors than the limit, with the number', async () => {
+  it('rejects more monitors than the limit, and states the number', async () => {
     const checks = (count: number): ReturnType<typeof parseHealthchecks> =>
       parseHealthchecks(
         JSON.stringify({
@@ -125,7 +128,7 @@ describe('importing monitors', () => {
     expect(told).to.deep.equal(['100 of 250', '200 of 250']);
   });
 
-  it('takes checks over with schedule and period, and reports what has no counterpart', async () => {
+  it('imports checks with schedule and period, and reports unsupported settings', async () => {
     const report = await fixture.importer.importAll(parseHealthchecks(CHECKS));
     expect(report.created).to.deep.equal(['nightly-backup', 'every-ten', 'odd']);
     expect(await fixture.monitor('nightly-backup')).to.include({
@@ -153,7 +156,7 @@ describe('importing monitors', () => {
     expect(await fixture.addresses.findSource(UUID)).to.equal('nightly-backup');
   });
 
-  it('does so once: the second time everything is known, and another of the same name gets a number', async () => {
+  it('is idempotent, and adds a number to the source of another monitor with the same name', async () => {
     await fixture.beat('cron');
     expect((await fixture.importer.importAll(parseKumaBackup(BACKUP))).created).to.include('cron-2');
     const again = await fixture.importer.importAll(parseKumaBackup(BACKUP));
@@ -161,7 +164,7 @@ describe('importing monitors', () => {
     expect(again.known).to.have.lengthOf(6);
   });
 
-  it('imports groups as parents, and checks of Kuma as probes', async () => {
+  it('imports groups as parents, and Uptime Kuma checks as probes', async () => {
     const saved = new Map<string, unknown>();
     fixture.deps.probes = () => ({
       listUnknownFields: () => [],
@@ -191,7 +194,7 @@ describe('importing monitors', () => {
     expect(report.notes.map(({ note }) => note)).to.include('Monitors of type docker: none are asked here.');
   });
 
-  it('sends the password of NTLM, OAuth or a certificate by no other scheme, in clear least of all', () => {
+  it('never sends NTLM, OAuth or certificate passwords by another scheme, such as Basic', () => {
     const basic = Buffer.from('corp:hunter2').toString('base64');
     for (const [scheme, sent] of [
       [{ authMethod: 'ntlm' }, false],
@@ -216,7 +219,7 @@ describe('importing monitors', () => {
     }
   });
 
-  it('addresses go with their monitor', async () => {
+  it('deletes ping URLs with their monitor', async () => {
     await fixture.importer.importAll(parseKumaBackup(BACKUP));
     expect(await fixture.addresses.findSource(PUSH)).to.equal('cron');
     expect(await fixture.addresses.findSource(`${PUSH}x`)).to.equal(null);

@@ -1,4 +1,7 @@
-/** What an import reports, since it has no counterpart (contract 30, amendments; field reports W31 and W33). */
+/**
+ * What an import reports, since it has no counterpart (contract 30, amendments; field reports W31
+ * and W33).
+ */
 import { expect } from 'chai';
 import { parseHealthchecks } from '../../../../plugins/watchdog/importing/healthchecks.js';
 import { parseKumaBackup } from '../../../../plugins/watchdog/importing/kuma.js';
@@ -85,9 +88,9 @@ const OF_HEALTHCHECKS: readonly [check: object, note: RegExp][] = [
   [{ timeout: undefined }, /Neither its period nor its schedule/],
 ];
 
-describe('what an import reports', () => {
+describe('import report', () => {
   for (const [monitor, note, probe] of OF_KUMA) {
-    it(`of Uptime Kuma: ${note.source}`, () => {
+    it(`lists unsupported settings of Uptime Kuma: ${note.source}`, () => {
       const [one] = parseKumaBackup(JSON.stringify([monitor]));
       expect(
         one?.notes.some((text) => note.test(text)),
@@ -98,7 +101,7 @@ describe('what an import reports', () => {
   }
 
   for (const [check, note] of OF_HEALTHCHECKS) {
-    it(`of Healthchecks: ${note.source}`, () => {
+    it(`lists unsupported settings of Healthchecks: ${note.source}`, () => {
       const uuid = '803f680d-e89b-492b-82ef-2be7b774a92d';
       const [one] = parseHealthchecks(JSON.stringify([{ name: 'Nightly', uuid, timeout: 60, grace: 60, ...check }]));
       expect(
@@ -134,13 +137,13 @@ describe('what an import reports', () => {
       { kind: 'tcp', port: 22, inverted: true },
     ],
   ] as const)
-    it(`makes ${JSON.stringify(probe)} of ${monitor.type}`, () => {
+    it(`converts ${monitor.type} to ${JSON.stringify(probe)}`, () => {
       const [one] = parseKumaBackup(JSON.stringify([{ ...HTTP, ...monitor }]));
       expect(one?.probe).to.deep.include(probe);
       expect(one?.notes).to.deep.equal([]);
     });
 
-  it('keeps passwords of databases out of its probes', () => {
+  it('omits database passwords from probes', () => {
     const secret = 'hunter2';
     for (const type of ['postgres', 'mysql', 'redis', 'mongodb']) {
       const databaseConnectionString = `${type}://user:${secret}@db.example/x`;
@@ -150,7 +153,7 @@ describe('what an import reports', () => {
     }
   });
 
-  it('nothing, where everything has a counterpart', () => {
+  it('contains no notes when everything is supported', () => {
     const plain = {
       ...HTTP,
       timeout: 16,
@@ -184,7 +187,7 @@ describe('what an import reports', () => {
     [0.0004, 100],
     ['8.2', 8_200],
   ] as const) {
-    it(`takes a time-out of ${timeout} s as whole milliseconds`, () => {
+    it(`converts a timeout of ${timeout} s to whole milliseconds`, () => {
       expect(parseKumaBackup(JSON.stringify([{ ...HTTP, timeout }]))[0]?.probe).to.include({ timeout_ms });
     });
   }

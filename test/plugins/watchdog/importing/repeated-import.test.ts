@@ -1,4 +1,7 @@
-/** Imports are repeatable: they update and never duplicate (contract 30, amendments; field reports W30 and W32). */
+/**
+ * Imports are repeatable: they update and never duplicate (contract 30, amendments; field reports
+ * W30 and W32).
+ */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { parseMonitorCsv } from '../../../../plugins/watchdog/importing/monitor-csv.js';
@@ -11,7 +14,7 @@ import { ANYONE, ensureCollections, fixtureOn, HOUR, type Fixture } from '../fix
 const PUSH = 'aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF';
 const DAY = 86_400;
 
-describe('importing monitors again', () => {
+describe('repeated import of monitors', () => {
   let fixture: Fixture;
   let saved: Map<string, Record<string, unknown>>;
   beforeEach(async () => {
@@ -35,7 +38,7 @@ describe('importing monitors again', () => {
   const kuma = (...monitorList: object[]): ReturnType<typeof parseKumaBackup> =>
     parseKumaBackup(JSON.stringify({ monitorList }));
 
-  it('recognizes names that make the same source, names of other scripts and rejected push tokens', async () => {
+  it('matches names with equal sources, names in other scripts and rejected push tokens', async () => {
     const given = kuma(
       { id: 1, name: 'Web Shop', type: 'http', url: 'https://a.example/' },
       { id: 2, name: 'web-shop', type: 'http', url: 'https://b.example/' },
@@ -55,7 +58,7 @@ describe('importing monitors again', () => {
     }
   });
 
-  it('notes pings of machines where this system cannot send an echo (W27)', async () => {
+  it('reports ping monitors when the system cannot send echoes (W27)', async () => {
     const probes = fixture.deps.probes();
     fixture.deps.probes = () => ({
       ...(probes as NonNullable<typeof probes>),
@@ -74,7 +77,7 @@ describe('importing monitors again', () => {
     expect(await fixture.monitor('rack')).to.include({ state: 'unknown' });
   });
 
-  it('writes what has changed there', async () => {
+  it('updates changed settings', async () => {
     const shop = {
       id: 1,
       name: 'Shop',
@@ -102,7 +105,7 @@ describe('importing monitors again', () => {
     expect((await fixture.monitor('shop')).parent_source).to.equal('shops');
   });
 
-  it('follows a schedule that became a period, and keeps state and heartbeats', async () => {
+  it('replaces a schedule by a period, and preserves state and heartbeats', async () => {
     const check = { name: 'Backup', uuid: '803f680d-e89b-492b-82ef-2be7b774a92d', grace: 600 };
     await fixture.importer.importAll(
       parseHealthchecks(JSON.stringify([{ ...check, schedule: '0 3 * * *', tz: 'Europe/Berlin' }])),
@@ -117,7 +120,7 @@ describe('importing monitors again', () => {
     expect(monitor.tags).to.deep.equal(['a', 'b']);
   });
 
-  it('makes a monitor again after its deletion, and never writes one of the same name that it did not make', async () => {
+  it('recreates a deleted monitor, and never changes a monitor that it did not create', async () => {
     const shop = { id: 1, name: 'shop', type: 'http', url: 'https://a.example/' };
     await fixture.beat('shop');
     expect((await fixture.importer.importAll(kuma(shop))).created).to.deep.equal(['shop-2']);
@@ -132,7 +135,7 @@ describe('importing monitors again', () => {
     expect((await fixture.importer.importAll(kuma(shop))).created).to.deep.equal(['shop-2']);
   });
 
-  it('keeps the period of a push monitor, and its retries as the grace', async () => {
+  it('imports the period of a push monitor, with its retries as grace period', async () => {
     await fixture.importer.importAll(
       kuma(
         { id: 1, name: 'Daily', type: 'push', pushToken: PUSH, interval: DAY, maxretries: 0 },
@@ -157,7 +160,7 @@ describe('importing monitors again', () => {
     expect((await fixture.monitor('daily')).state).to.equal('down');
   });
 
-  it('learns the interval of a check whose schedule is not taken, and raises no alarm before', async () => {
+  it('learns the interval for an unsupported schedule, and raises no alarm before that', async () => {
     const check = { name: 'Odd', uuid: '803f680d-e89b-492b-82ef-2be7b774a92d', schedule: 'Mon..Fri 12:00', tz: 'UTC' };
     const report = await fixture.importer.importAll(parseHealthchecks(JSON.stringify([check])));
     expect(report.notes.map(({ note }) => note).join()).to.match(/^Left out.*schedule/);
@@ -167,7 +170,7 @@ describe('importing monitors again', () => {
     expect((await fixture.monitor('odd')).state).to.equal('up');
   });
 
-  it('takes CSV by its columns, where a source that exists is the monitor', async () => {
+  it('imports CSV by column names, and updates monitors with an existing source', async () => {
     await fixture.beat('web-1');
     const csv = [
       'source;name;period_seconds;grace_seconds;tags;parent_source;url;probe.expected_status;colour',
@@ -187,7 +190,7 @@ describe('importing monitors again', () => {
     expect((await fixture.importer.importAll(parseMonitorCsv(csv))).created).to.deep.equal([]);
   });
 
-  it('imports the same monitor from each format of Uptime Kuma', () => {
+  it('imports the same monitor from each Uptime Kuma format', () => {
     const api = {
       id: 7,
       name: 'Shop',

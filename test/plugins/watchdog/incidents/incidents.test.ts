@@ -1,4 +1,7 @@
-/** Incidents: each down with its length, its alarm, who was told and what people say, on every engine (contract 30). */
+/**
+ * Incidents: each down with its length, its alarm, who was told and what people say, on every
+ * engine (contract 30).
+ */
 import { expect } from 'chai';
 import type { AlarmAcknowledgement } from '../../../../ports/domain/alarms/receivers.js';
 import { parseHeartbeat } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
@@ -22,7 +25,7 @@ for (const engine of STORES) {
     const fail = (source: string, message: string) =>
       fixture.intake.recordHeartbeat(parseHeartbeat({ source, status: 'error', message }, undefined, true), ANYONE);
 
-    it('starts with the silence, records its alarm, and ends with the heartbeat', async () => {
+    it('starts with the silence, records the alarm, and ends with the heartbeat', async () => {
       await fixture.beat('a', { interval: 60 });
       const began = toIsoString(fixture.clock.now() + 4 * MINUTE);
       fixture.clock.advance(5 * MINUTE);
@@ -50,7 +53,7 @@ for (const engine of STORES) {
       expect(await all({ source: 'b' })).to.deep.equal([]);
     });
 
-    it('keeps what the heartbeat said of it, and who held its alarm back', async () => {
+    it('stores the heartbeat message and the suppressing parent', async () => {
       await fixture.beat('p');
       await fixture.beat('c');
       await fixture.monitors.update('c', { parent_source: 'p' }, ANYONE);
@@ -65,7 +68,7 @@ for (const engine of STORES) {
       expect((await all({ source: 'c' }))[0]?.ended_at).to.equal(toIsoString(fixture.clock.now()));
     });
 
-    it('writes of one incident never meet in a bulk, whose writes have no order', async () => {
+    it('never combines writes of the same incident in an unordered bulk', async () => {
       const { incidents } = fixture.deps;
       const bulk = incidents.bulk.bind(incidents);
       const met: unknown[][] = [];
@@ -85,7 +88,7 @@ for (const engine of STORES) {
       expect((await all({ source: 'c' }))[0]).to.include({ suppressed_by: 'p' });
     });
 
-    it('writes a repeated entry equally, and keeps comments', async () => {
+    it('is idempotent for a repeated outbox entry, and preserves comments', async () => {
       await fail('a', 'x');
       await fixture.settled();
       const [{ id } = { id: '' }] = await all();
@@ -113,7 +116,7 @@ for (const engine of STORES) {
       ]);
     });
 
-    it('lists the recipients of the alarm and of its end', async () => {
+    it('lists the recipients of the alarm and of the recovery', async () => {
       fixture.deps.receivers = () => [
         {
           listReceivers: async ({ id }) => [
@@ -133,7 +136,7 @@ for (const engine of STORES) {
       ]);
     });
 
-    it('a token of a project sees its own', async () => {
+    it('limits a project token to incidents of its project', async () => {
       await fail('a', 'x');
       await fixture.settled();
       const caller = { ...ANYONE, project: 'shop' };
@@ -143,7 +146,7 @@ for (const engine of STORES) {
       expect(error).to.have.property('status').that.is.oneOf([403, 404]);
     });
 
-    it('is acknowledged, taken over and handed back, and never after its end', async () => {
+    it('is acknowledged, taken over and handed back, but never after its end', async () => {
       await fail('a', 'x');
       await fixture.settled();
       const [{ id } = { id: '' }] = await all();
@@ -188,13 +191,13 @@ for (const engine of STORES) {
 }
 
 describe('incidents (pure)', () => {
-  it('a table holds no formulas and no broken rows', () => {
+  it('exports CSV without formulas or broken rows', () => {
     expect(formatCsv([['\uff1d1', 'a;=1']])).to.equal(`"'\uff1d1","a;'=1"\r\n`);
     expect(formatCsv([['=1+1', 'a"b', null, -1, true, '-x']])).to.equal(`"'=1+1","a""b",,"-1","true","'-x"\r\n`);
     expect(toIncidentRows([])).to.deep.equal([]);
   });
 
-  it('the uptime of each day is kept for 400 of them', async () => {
+  it('stores daily uptime for 400 days', async () => {
     const [engine] = STORES;
     const opened = await engine!.open(() => {
       throw new Error('memory is always there');

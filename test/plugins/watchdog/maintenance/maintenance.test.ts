@@ -43,7 +43,7 @@ for (const engine of STORES) {
         }),
       );
 
-    it('puts its monitors into maintenance immediately, and ignores silence', async () => {
+    it('sets monitors to maintenance immediately, and ignores silence', async () => {
       await fixture.beat('a', { interval: 10 });
       const window = await open({ sources: ['a'], reason: 'New disks' });
       expect(window).to.include({ open: true, reason: 'New disks', subtree: null });
@@ -57,7 +57,7 @@ for (const engine of STORES) {
       expect(told()).to.deep.equal([]);
     });
 
-    it('alarms at the end for monitors that are still down only', async () => {
+    it('raises alarms at the end only for monitors that are still down', async () => {
       for (const source of ['silent', 'well', 'failed']) await fixture.beat(source, { interval: 60 });
       await open({ sources: ['silent', 'well', 'failed'] });
       fixture.clock.advance(HOUR - 1000);
@@ -78,7 +78,7 @@ for (const engine of STORES) {
       expect(await fixture.windows.list(ANYONE)).to.deep.equal([]);
     });
 
-    it('ends an open alarm when it begins, and sends another one when it is over', async () => {
+    it('ends an open alarm at the start, and sends another when the window is over', async () => {
       await fixture.beat('a', { interval: 1 });
       fixture.clock.advance(MINUTE);
       await fixture.evaluate();
@@ -93,7 +93,7 @@ for (const engine of STORES) {
       expect(await fixture.monitor('a')).to.include({ state: 'down', alarm: 'open', down_since_utc });
     });
 
-    it('resumes with the first heartbeat after its end, before any run of the evaluator', async () => {
+    it('resumes with the first heartbeat after its end, before any evaluator run', async () => {
       await fixture.beat('a', { interval: 60 });
       await open({ sources: ['a'] });
       expect(await fixture.beat('a', { interval: 60, status: 'warning' })).to.include({ state: 'maintenance' });
@@ -102,14 +102,15 @@ for (const engine of STORES) {
       expect(await fixture.monitor('a')).to.include({ state: 'up', maintenance: null });
     });
 
-    it('keeps 24 monitors in the windows that are made for them while the evaluator runs', async () => {
+    it('holds 24 monitors in windows that are created during an evaluator run', async () => {
       const sources = Array.from({ length: 24 }, (_, i) => `m-${i}`);
       const other = fixtureOn(
         store,
         fixture.clock,
         (deps) => {
           const { monitors, windows } = deps;
-          // Its run has read the windows; now all of them are made, and others would have held their monitors.
+          // Its run has read the windows; now all of them are made, and others would have held
+          // their monitors.
           deps.monitors = over(monitors, {
             groupCount: async (...args) => {
               while ((await windows.count({})) < sources.length) await turns(1);
@@ -137,7 +138,7 @@ for (const engine of STORES) {
       for (const source of sources) expect(await fixture.monitor(source)).to.include({ state: 'maintenance' });
     });
 
-    it('limits the windows of each project by themselves', async () => {
+    it('limits windows per project', async () => {
       const shop: WatchdogCaller = { ...ANYONE, project: 'shop' };
       const bank: WatchdogCaller = { ...ANYONE, project: 'bank' };
       for (const project of ['shop', 'bank']) await fixture.monitors.create({ source: project, project }, ANYONE);
@@ -157,7 +158,7 @@ for (const engine of STORES) {
         expect(await open({ ...planned, sources: [source] }, caller)).to.include({ open: false });
     });
 
-    it('releases a monitor that leaves the subtree, and one that leaves the project of its window', async () => {
+    it('releases a monitor that leaves the subtree or the window’s project', async () => {
       for (const source of ['rack', 'shelf']) await fixture.monitors.create({ source, project: 'shop' }, ANYONE);
       for (const source of ['moved', 'left']) {
         await fixture.monitors.create({ source, parent_source: 'rack', project: 'shop' }, ANYONE);
@@ -176,7 +177,7 @@ for (const engine of STORES) {
       expect(await fixture.monitor('rack')).to.include({ state: 'maintenance' });
     });
 
-    it('does not hold a monitor that was deleted and made again, and goes with its last monitor', async () => {
+    it('does not apply to a recreated monitor, and is deleted with its last monitor', async () => {
       for (const source of ['a', 'b', 'top']) await fixture.beat(source);
       await fixture.monitors.create({ source: 'child', parent_source: 'top' }, ANYONE);
       await open({ sources: ['a', 'b'], subtree: 'top' });
@@ -210,7 +211,7 @@ for (const engine of STORES) {
         expect([code, Object.keys(fields)]).to.deep.equal(['validation_failed', [field]]);
       });
 
-    it('holds a subtree, and what comes below it while it is open', async () => {
+    it('covers a subtree, including monitors added while it is open', async () => {
       await fixture.monitors.create({ source: 'rack' }, ANYONE);
       await fixture.monitors.create({ source: 'host', parent_source: 'rack' }, ANYONE);
       await fixture.beat('host', { interval: 60 });
@@ -225,7 +226,7 @@ for (const engine of STORES) {
       expect(await fixture.monitor('late')).to.include({ state: 'unknown', alarm: 'none' });
     });
 
-    it('opens when its time comes, and is planned until then', async () => {
+    it('starts at its time, and is planned before', async () => {
       await fixture.beat('a', { interval: 3600 });
       const window = await open({ sources: ['a'], from: later(10 * MINUTE), until: later(20 * MINUTE) });
       expect(window).to.include({ open: false, next_from: window.from, next_until: window.until });
@@ -238,7 +239,7 @@ for (const engine of STORES) {
       expect(await fixture.monitor('a')).to.include({ state: 'up' });
     });
 
-    it('repeats by its schedule', async () => {
+    it('repeats on its schedule', async () => {
       fixture.clock.set(Date.parse('2026-11-20T01:59:00Z'));
       await fixture.beat('a', { interval: 86_400 });
       const repeated = { schedule: '0 2 * * *', timezone: 'UTC', duration_seconds: 1800 };
@@ -256,7 +257,7 @@ for (const engine of STORES) {
       }
     });
 
-    it('lets the window that ends last decide, and gives a monitor back to one that is still open', async () => {
+    it('follows the window that ends last, and returns a monitor to a window still open', async () => {
       await fixture.beat('a', { interval: 60 });
       await open({ sources: ['a'], until: later(30 * MINUTE) });
       const long = await open({ sources: ['a'], until: later(2 * HOUR) });
@@ -269,7 +270,7 @@ for (const engine of STORES) {
       expect(await fixture.monitor('a')).to.include({ state: 'down', alarm: 'open' });
     });
 
-    it('ends early when it is taken back', async () => {
+    it('ends early when it is cancelled', async () => {
       await fixture.beat('a', { interval: 3600 });
       const window = await open({ sources: ['a'] });
       await fixture.windows.remove(window.id, ANYONE);
@@ -278,7 +279,7 @@ for (const engine of STORES) {
       expect((await refused(fixture.windows.remove(window.id, ANYONE))).code).to.equal('not_found');
     });
 
-    it('finds what a crash left between a window and its monitors', async () => {
+    it('repairs inconsistencies between a window and its monitors after a crash', async () => {
       await fixture.beat('a', { interval: 3600 });
       const window = await open({ sources: ['a'] });
       await fixture.deps.windows.remove({ id: window.id });
@@ -302,7 +303,7 @@ for (const engine of STORES) {
       expect((await fixture.monitor('a')).maintenance?.id).to.equal('w');
     });
 
-    it('keeps a heartbeat’s own maintenance after the window', async () => {
+    it('preserves maintenance set by a heartbeat after the window ends', async () => {
       await fixture.beat('a', { status: 'maintenance' });
       await open({ sources: ['a'] });
       fixture.clock.advance(HOUR);
@@ -336,7 +337,7 @@ for (const engine of STORES) {
       }
     });
 
-    it('lets a token of a project silence its own monitors alone', async () => {
+    it('allows a project token to silence only monitors of its project', async () => {
       const mine: WatchdogCaller = { name: 'ci', token: 't', project: 'shop', source: null };
       await fixture.monitors.create({ source: 'theirs', project: 'bank' }, ANYONE);
       await fixture.monitors.create({ source: 'mine', project: 'shop' }, ANYONE);

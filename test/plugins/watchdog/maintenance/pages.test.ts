@@ -1,4 +1,7 @@
-/** Maintenance windows as programs and people meet them, over the real HTTP adapter (contract 30; contract 80). */
+/**
+ * Maintenance windows as programs and people meet them, over the real HTTP adapter (contract 30;
+ * contract 80).
+ */
 import { expect } from 'chai';
 import watchdog from '../../../../plugins/watchdog/plugin.js';
 import { HttpFixture, type Answer } from '../../access/http-fixture.js';
@@ -7,7 +10,7 @@ import { HOUR } from '../fixture.js';
 const BASE = '/api/watchdog/v1';
 const later = (fixture: HttpFixture, ms: number): string => new Date(fixture.clock.now() + ms).toISOString();
 
-describe('maintenance over HTTP', function () {
+describe('maintenance windows over HTTP', function () {
   let fixture: HttpFixture;
   let token: string;
 
@@ -26,7 +29,7 @@ describe('maintenance over HTTP', function () {
     (await fixture.api('GET', `${BASE}/monitors/${source}`, token)).json['monitor'] as Record<string, unknown>;
   const create = (body: object): Promise<Answer> => fixture.api('POST', `${BASE}/maintenance`, token, body);
 
-  it('is made, listed and ended by the interface', async () => {
+  it('are created, listed and ended through the API', async () => {
     const made = await create({ subtree: 'top', until: later(fixture, HOUR), reason: 'New disks' });
     expect(made.status).to.equal(201);
     const window = made.json['window'] as Record<string, unknown>;
@@ -43,13 +46,13 @@ describe('maintenance over HTTP', function () {
     expect((await fixture.api('DELETE', `${BASE}/maintenance/${String(window['id'])}`, token)).status).to.equal(404);
   });
 
-  it('says at which position an expression is wrong', async () => {
+  it('report the position of an error in a cron expression', async () => {
     const refused = await create({ sources: ['top'], schedule: '0 2 * 13 *', duration_seconds: 3600 });
     expect(refused.status).to.equal(422);
     expect(refused.json.error?.fields).to.deep.equal({ schedule: 'the month at position 7 cannot be read' });
   });
 
-  it('silences by one click for an hour, and says so on every page', async () => {
+  it('silence for an hour with one click, shown on every page', async () => {
     const browser = await fixture.signedIn();
     const page = await browser.get('/monitors/leaf');
     expect(page.text).to.include('For an hour').and.include('Until tomorrow, 9:00');
@@ -80,7 +83,7 @@ describe('maintenance over HTTP', function () {
     expect(await monitor('leaf')).to.include({ state: 'down', alarm: 'open', silence: null });
   });
 
-  it('shows planned work on public pages', async () => {
+  it('show planned work on public pages', async () => {
     await create({ sources: ['leaf'], until: later(fixture, HOUR), reason: 'Disks' });
     const { id } = await monitor('leaf');
     const status = await fixture.api('GET', `/status/${String(id)}`, null);
@@ -90,7 +93,7 @@ describe('maintenance over HTTP', function () {
     expect((await browser.get('/monitors')).text).to.include('until <time');
   });
 
-  it('silences a subtree by the interface, and ends the silence', async () => {
+  it('silence a subtree through the API, and end the silence', async () => {
     const silences = `${BASE}/silences`;
     const made = await fixture.api('POST', silences, token, { subtree: 'top', until: later(fixture, HOUR) });
     expect(made.status).to.equal(201);
@@ -115,7 +118,7 @@ describe('maintenance over HTTP', function () {
     expect((await fixture.api('DELETE', `${silences}/${id}`, token)).status).to.equal(404);
   });
 
-  it('silences a list until tomorrow morning', async () => {
+  it('silence the monitors of a list until tomorrow morning', async () => {
     const browser = await fixture.signedIn();
     const done = await browser.post('/silences', { sources: 'leaf top ', span: 'tomorrow' }, '/monitors');
     expect(done.headers['location']).to.equal('/maintenance');
@@ -123,7 +126,7 @@ describe('maintenance over HTTP', function () {
     expect(until).to.match(/T09:00:00\.000Z$/);
   });
 
-  it('plans a window that repeats, and shows the form again with what was wrong', async () => {
+  it('plan a repeating window, and show the form again with its errors', async () => {
     const browser = await fixture.signedIn();
     const repeat = { sources: 'top', below: 'true', span: 'repeat', timezone: 'Europe/Berlin', minutes: '90' };
     const wrong = await browser.post('/maintenance', { ...repeat, schedule: '0 2 * *' }, '/maintenance/new');

@@ -30,7 +30,7 @@ for (const engine of STORES) {
       await fixture.evaluate();
     };
 
-    it('hold alarms back while the state is shown as it is, and send them at their end', async () => {
+    it('suppress alarms without changing the state, and send pending alarms at their end', async () => {
       for (const source of ['late', 'failed', 'back', 'well']) await fixture.beat(source, { interval: 60 });
       const { id, until } = await silence({ sources: ['late', 'failed', 'back', 'well'], reason: 'Known' });
       expect(await fixture.monitor('late')).to.deep.include({
@@ -57,7 +57,7 @@ for (const engine of STORES) {
       expect(await told()).to.have.lengthOf(2);
     });
 
-    it('do not count as recovery: an open alarm stays open, ends with the next heartbeat, and starts no other', async () => {
+    it('are no recovery: an open alarm ends with the next heartbeat, and no other starts', async () => {
       await fixture.beat('a', { status: 'down' });
       await silence({ sources: ['a'] });
       await fixture.evaluate();
@@ -71,7 +71,7 @@ for (const engine of STORES) {
       expect(await told()).to.deep.equal(['monitor.down a', 'monitor.recovered a']);
     });
 
-    it('hold warnings and words of certificates back, and send what still holds at their end', async () => {
+    it('suppress warnings and certificate events, and send those still valid at their end', async () => {
       const probed = parseHeartbeat(
         {
           source: 'tls',
@@ -95,7 +95,7 @@ for (const engine of STORES) {
       expect(await notices()).to.deep.equal(['monitor.warning warns', 'monitor.certificate_expiring tls']);
     });
 
-    it('cover a subtree, which a monitor can leave, and end at their deletion', async () => {
+    it('cover a subtree that monitors can leave, and end when deleted', async () => {
       await fixture.monitors.create({ source: 'rack' }, ANYONE);
       for (const source of ['moved', 'stays', 'gone'])
         await fixture.monitors.create({ source, parent_source: 'rack' }, ANYONE);
@@ -115,7 +115,7 @@ for (const engine of STORES) {
       expect(await told()).to.have.lengthOf(3);
     });
 
-    it('outlast the outage of a parent, and a maintenance window within them', async () => {
+    it('outlast the outage of a parent and a maintenance window within them', async () => {
       await fixture.monitors.create({ source: 'child', parent_source: 'parent' }, ANYONE);
       for (const source of ['parent', 'child', 'kept']) await fixture.beat(source, { interval: 86_400 });
       await silence({ sources: ['child', 'kept'], until: later(3 * HOUR) });
@@ -137,7 +137,7 @@ for (const engine of STORES) {
       ]);
     });
 
-    it('are apart from maintenance windows', async () => {
+    it('are independent of maintenance windows', async () => {
       await fixture.beat('a', { interval: 60 });
       const { id } = await silence({ sources: ['a'] });
       expect(await fixture.windows.list(ANYONE)).to.deep.equal([]);
@@ -146,7 +146,7 @@ for (const engine of STORES) {
       expect(code).to.equal('not_found');
     });
 
-    it('take the place of windows that the buttons of "Silence" made, and of no others', async () => {
+    it('replace only windows created by the "Silence" buttons', async () => {
       const sources = ['hour', 'morning', 'planned', 'repeats', 'long'];
       fixture.clock.set(Date.parse('2026-12-01T17:12:33.250Z'));
       for (const source of sources) await fixture.beat(source, { interval: 86_400 });

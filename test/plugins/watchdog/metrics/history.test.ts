@@ -1,4 +1,7 @@
-/** Metric history, baseline and deviation (contract 30, metrics), against plain sums over every sample. */
+/**
+ * Metric history, baseline and deviation (contract 30, metrics), against plain sums over every
+ * sample.
+ */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
@@ -37,7 +40,7 @@ describe('watchdog statistics', () => {
     );
   });
 
-  it('aligns buckets to the epoch, at most as many as requested', () => {
+  it('aligns buckets to the epoch, with at most the requested number', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 2e12 }),
@@ -53,7 +56,7 @@ describe('watchdog statistics', () => {
     expect(getBucketSeconds(0, HOUR, 1000, 60)).to.equal(60);
   });
 
-  it('explains why a deviation is significant, or not', () => {
+  it('explains why a deviation is or is not significant', () => {
     const base = { days: 7, n: 100, mean: 50, stddev: 2, min: 40, max: 60, sufficient: true };
     expect(getDeviation(60, base)).to.deep.equal({
       value: 60,
@@ -104,7 +107,7 @@ describe('watchdog metric history', () => {
     [336, 100],
     [1, 1],
   ] as const) {
-    it(`condenses ${hours} h into at most ${points} buckets that hold every sample`, async () => {
+    it(`condenses ${hours} h into at most ${points} buckets with every sample`, async () => {
       const { metrics, bucket_seconds, from, to } = await history({ hours, points });
       const cpu = metrics['cpu']!;
       const width = bucket_seconds * 1000;
@@ -166,7 +169,7 @@ describe('watchdog metric history', () => {
     }
   });
 
-  it('rejects a span of more than 336 hours, or one that ends before it starts', async () => {
+  it('rejects a span longer than 336 hours, and a span that ends before it starts', async () => {
     for (const query of [
       { from: '2026-01-01T00:00:00.000Z', to: '2026-02-01T00:00:00.000Z' },
       { from: '2026-01-02T00:00:00.000Z', to: '2026-01-01T00:00:00.000Z' },

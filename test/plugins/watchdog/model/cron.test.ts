@@ -1,4 +1,7 @@
-/** Due times of cron expressions over both changes of daylight saving, as Vixie cron has them (contract 30). */
+/**
+ * Due times of cron expressions over both changes of daylight saving, as Vixie cron has them
+ * (contract 30).
+ */
 import { expect } from 'chai';
 import { Cron } from 'croner';
 import fc from 'fast-check';
@@ -40,7 +43,9 @@ const CASES = [
 
 const HALF_HOUR = 1_800_000;
 
-/** Every due time within some days, minute by minute, by the rule alone; clocks move on half hours. */
+/**
+ * Every due time within some days, minute by minute, by the rule alone; clocks move on half hours.
+ */
 function expected(expression: string, zone: string, from: number, days: number): number[] {
   const [minute = '', hour = ''] = expression.split(' ');
   const end = from + days * DAY_MS;
@@ -72,12 +77,12 @@ function expected(expression: string, zone: string, from: number, days: number):
 }
 
 describe('cron expressions', () => {
-  it('has a table in the guide', () => {
+  it('are listed as a table in the guide', () => {
     expect(CASES.length).to.be.at.least(15);
   });
 
   for (const { expression, zone, from, wanted } of CASES)
-    it(`${expression} in ${zone} from ${from} is due as the guide says`, () => {
+    it(`${expression} in ${zone} from ${from} is due as the guide states`, () => {
       expect(dues(expression, zone, `${from}T00:00Z`, wanted.length)).to.deep.equal(wanted);
     });
 
@@ -114,11 +119,11 @@ describe('cron expressions', () => {
       expect(error).to.include({ field: 'schedule', position });
     });
 
-  it('rejects an unknown time zone', () => {
+  it('reject an unknown time zone', () => {
     expect(() => validateCron('@daily', 'Mars/Base')).to.throw(CronInvalid, /Mars\/Base/);
   });
 
-  it('is due at the times of the rule over every change of daylight saving, for any earlier query (property)', () => {
+  it('are due at the specified times across daylight saving changes, for any start (property)', () => {
     const minutes = ['*', '*/20', '15', '15,45', '0-59/15', '5-10'];
     const hours = ['*', '*/2', '2', '2,14', '1-3', '0-23/2'];
     const changes = ['2026-03-08', '2026-03-29', '2026-04-04', '2026-10-03', '2026-10-25', '2026-11-01'];
@@ -143,7 +148,7 @@ describe('cron expressions', () => {
     );
   });
 
-  it('takes any text without another error, and finds due times in order (property)', () => {
+  it('parse or reject any text, and return due times in order (property)', () => {
     const field = fc.oneof(
       fc.constant('*'),
       fc.integer({ min: -1, max: 70 }).map(String),

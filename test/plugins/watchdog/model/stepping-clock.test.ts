@@ -5,8 +5,8 @@ import { getDailyUptime, getUptime } from '../../../../plugins/watchdog/model/up
 import { getMonitorId } from '../../../../plugins/watchdog/model/monitor-id.js';
 import { ANYONE, memoryFixture } from '../fixture.js';
 
-describe('watchdog under a clock that steps', () => {
-  it('keeps uptime between 0 and 100 %, days within 86,400 s, and the ends of incidents after their beginnings (property)', async () => {
+describe('watchdog when the clock steps', () => {
+  it('limits uptime to 0–100 % and days to 86,400 s, and ends no incident before its start (property)', async () => {
     const step = fc.record({
       ms: fc.integer({ min: -3 * 86_400_000, max: 3 * 86_400_000 }),
       status: fc.constantFrom('ok', 'warning', 'down', 'stopped', 'delete'),

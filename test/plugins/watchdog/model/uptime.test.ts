@@ -9,7 +9,9 @@ const DAY = 24 * HOUR;
 const START = Date.parse('2026-03-01T00:00:00.000Z');
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** A monitor that went through these states, each for so many milliseconds; the last one runs on. */
+/**
+ * A monitor that went through these states, each for so many milliseconds; the last one runs on.
+ */
 function lived(stretches: readonly (readonly [MonitorState, number])[]): [Parameters<typeof getUptime>[0], number] {
   let now = START;
   let doc: Parameters<typeof getUptime>[0] = { uptime: null, state: 'up', last_state_change_utc: iso(START) };
@@ -22,14 +24,14 @@ function lived(stretches: readonly (readonly [MonitorState, number])[]): [Parame
 }
 
 describe('watchdog uptime', () => {
-  it('a monitor that is up since it began: up, and nothing before', () => {
+  it('reports full uptime since creation, and no data before', () => {
     const uptime = getUptime(...lived([['up', 2 * DAY + HOUR / 2]]));
     expect(uptime).to.include({ day: 1, month: 1, quarter: 1 });
     expect(uptime.days.slice(-4).map(({ state }) => state)).to.deep.equal(['none', 'up', 'up', 'up']);
     expect(uptime.hours.every(({ state }) => state === 'up')).to.equal(true);
   });
 
-  it('six hours down are a quarter of 24 h, and their hours are marked', () => {
+  it('reports six hours down as a quarter of 24 h, and marks those hours', () => {
     const uptime = getUptime(
       ...lived([
         ['up', 3 * DAY],
@@ -44,7 +46,7 @@ describe('watchdog uptime', () => {
     expect(uptime.days.at(-1)).to.deep.equal({ state: 'down', seconds: 6 * 3600 });
   });
 
-  it('stopped, maintenance and unknown count neither way', () => {
+  it('ignores stopped, maintenance and unknown', () => {
     const uptime = getUptime(
       ...lived([
         ['unknown', DAY],
@@ -56,7 +58,7 @@ describe('watchdog uptime', () => {
     expect(uptime.days.every(({ state }) => state === 'none')).to.equal(true);
   });
 
-  it('the shares are those of the stretches, and the record stays small', () => {
+  it('computes shares from state durations, with a small record', () => {
     const states = fc.constantFrom<MonitorState>('up', 'warning', 'down', 'stopped');
     const stretches = fc.array(fc.tuple(states, fc.integer({ min: 1, max: 9 * HOUR })), {
       minLength: 1,
@@ -77,7 +79,7 @@ describe('watchdog uptime', () => {
     );
   });
 
-  it('shows for a current state what is recorded when it ends', () => {
+  it('counts the current state like it is recorded when it ends', () => {
     const states = fc.constantFrom<MonitorState>('up', 'warning', 'down', 'stopped', 'unknown', 'maintenance');
     const lengths = fc.oneof(
       fc.integer({ min: 1, max: 9 * HOUR }),
@@ -96,7 +98,7 @@ describe('watchdog uptime', () => {
     );
   });
 
-  it('the interface tells of the days what the page shows', () => {
+  it('the API returns the same days as the page', () => {
     const states = fc.constantFrom<MonitorState>('up', 'warning', 'down', 'stopped', 'unknown', 'maintenance');
     const lengths = fc.oneof(
       fc.integer({ min: 1, max: 9 * HOUR }),

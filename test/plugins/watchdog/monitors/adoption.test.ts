@@ -1,10 +1,13 @@
-/** What other plugins ask about monitors: pages of them, and the versions that machines run (ports/domain/watchdog.ts). */
+/**
+ * What other plugins ask about monitors: pages of them, and the versions that machines run
+ * (ports/domain/watchdog.ts).
+ */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { toVersionAdoption } from '../../../../plugins/watchdog/monitors/version-adoption.js';
 import { ANYONE, ensureCollections, fixtureOn, type Fixture } from '../fixture.js';
 
-describe('watchdog: versions of the machines of a project', () => {
+describe('watchdog: versions on the machines of a project', () => {
   let fixture: Fixture;
   beforeEach(async () => (fixture = fixtureOn(await ensureCollections(new MemoryStore()))));
 
@@ -13,7 +16,7 @@ describe('watchdog: versions of the machines of a project', () => {
     await fixture.beat(source, { status: 'ok', ...(app_version !== null && { app_version }) });
   };
 
-  it('counts all and those that are up, the most frequent first', async () => {
+  it('counts all machines and those that are up, most frequent version first', async () => {
     for (const [source, version] of [
       ['a', '1.2'],
       ['b', '1.2'],
@@ -34,14 +37,14 @@ describe('watchdog: versions of the machines of a project', () => {
     expect(await fixture.adoption.getAdoption('nobody')).to.deep.equal([]);
   });
 
-  it('a deleted monitor is not counted', async () => {
+  it('excludes deleted monitors', async () => {
     await machine('a', '1.2');
     await machine('b', '1.2');
     await fixture.monitors.remove('a', ANYONE);
     expect(await fixture.adoption.getAdoption('shop')).to.deep.equal([{ version: '1.2', monitors: 1, up: 1 }]);
   });
 
-  it('never counts more as up than there are', () => {
+  it('never counts more machines as up than in total', () => {
     const up = [
       { key: '1.2', n: 3 },
       { key: '9.9', n: 1 },
@@ -49,7 +52,7 @@ describe('watchdog: versions of the machines of a project', () => {
     expect(toVersionAdoption([{ key: '1.2', n: 2 }], up)).to.deep.equal([{ version: '1.2', monitors: 2, up: 2 }]);
   });
 
-  it('pages of monitors hold every given field, by source', async () => {
+  it('lists monitors that match every given field, paged by source', async () => {
     for (const source of ['c', 'a', 'b']) await machine(source, null);
     await machine('z', null, 'other');
     await fixture.monitors.create({ source: 'k', project: 'shop', parent_source: 'a' }, ANYONE);

@@ -1,4 +1,7 @@
-/** Monitors as a page for visitors needs them, and where the search for them ends, on every engine (contract 30). */
+/**
+ * Monitors as a page for visitors needs them, and where the search for them ends, on every engine
+ * (contract 30).
+ */
 import { expect } from 'chai';
 import type { ConditionQuery } from '../../../../ports/domain/watchdog.js';
 import { createMonitor } from '../../../../plugins/watchdog/model/monitor-view.js';
@@ -6,7 +9,7 @@ import { ANYONE, fixtureOn, STORES, type Fixture } from '../fixture.js';
 import { useStore } from '../../../support/stores.js';
 
 for (const engine of STORES) {
-  describe(`conditions of monitors (${engine.name})`, function () {
+  describe(`monitor conditions (${engine.name})`, function () {
     let fixture: Fixture;
 
     useStore(
@@ -33,12 +36,12 @@ for (const engine of STORES) {
       return [new Set(monitors.map(({ source }) => source)).size, complete];
     };
 
-    it('finds a branch and single monitors, each once', async () => {
+    it('finds each monitor of a branch and of a list once', async () => {
       expect(await found({ sources: ['alone', 'host-1', 'nowhere'] })).to.deep.equal([10, true]);
       expect(await found({ project: 'shop' })).to.deep.equal([5, true]);
     });
 
-    it('reports whether the limit has omitted some', async () => {
+    it('reports whether the limit omitted monitors', async () => {
       expect(await found({ limit: 9 })).to.deep.equal([9, true]);
       for (const limit of [8, 5, 4, 1]) expect(await found({ limit }), `${limit}`).to.deep.equal([limit, false]);
       expect(await found({ limit: 1, subtrees: [], sources: ['alone', 'root'] })).to.deep.equal([1, false]);
@@ -46,7 +49,7 @@ for (const engine of STORES) {
       expect([own < 5, complete], 'others between count').to.deep.equal([true, false]);
     });
 
-    it('skips deleted ones', async () => {
+    it('skips deleted monitors', async () => {
       await fixture.monitors.remove('alone', ANYONE);
       expect(await found({ subtrees: [], sources: ['alone'] })).to.deep.equal([0, true]);
     });

@@ -1,4 +1,7 @@
-/** The uptime of days in `/status`, on every engine: the figures of the page, for who asks (contract 30, endpoints). */
+/**
+ * The uptime of days in `/status`, on every engine: the figures of the page, for who asks (contract
+ * 30, endpoints).
+ */
 import { expect } from 'chai';
 import type { ServiceError } from '../../../../kernel/errors.js';
 import { parseHeartbeat } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
@@ -17,7 +20,7 @@ interface Told {
 }
 
 for (const engine of STORES) {
-  describe(`uptime of days in the status (${engine.name})`, function () {
+  describe(`daily uptime in the status (${engine.name})`, function () {
     let fixture: Fixture;
 
     useStore(engine, (store) => (fixture = fixtureOn(store)), { end: () => fixture.settled() });
@@ -29,7 +32,7 @@ for (const engine of STORES) {
       return fault as ServiceError;
     };
 
-    it('returns the figures of the page for every monitor, page by page, on request only', async () => {
+    it('returns the same figures as the page for every monitor, paged, only on request', async () => {
       for (let i = 0; i < 12; i++) {
         await fixture.beat(`m-${String(i).padStart(2, '0')}`);
         fixture.clock.advance(5 * HOUR);
@@ -60,7 +63,7 @@ for (const engine of STORES) {
       for (const monitor of (await told({})).monitors) expect(monitor).not.to.have.property('uptime');
     });
 
-    it('is rejected with the name of the field for too many monitors and days', async () => {
+    it('is rejected with the field name for too many monitors and days', async () => {
       const rows = Array.from({ length: 801 }, (_, i) => ({
         insert: createMonitor({ source: `host-${String(i).padStart(4, '0')}` }, fixture.deps.ids, fixture.clock.now()),
       }));

@@ -1,4 +1,6 @@
-/** The tree within its budget, compared with a plain reading of the rules (contract 30, hierarchy). */
+/**
+ * The tree within its budget, compared with a plain reading of the rules (contract 30, hierarchy).
+ */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
@@ -23,8 +25,8 @@ const items = fc
 const all = <T>(branches: readonly TreeBranch<T>[]): TreeBranch<T>[] =>
   branches.flatMap((branch) => [branch, ...all(branch.children)]);
 
-describe('forest of monitors', () => {
-  it('places everyone once, below its parent, as far as the budget goes', async () => {
+describe('monitor tree', () => {
+  it('places every monitor once below its parent, within the size limit', async () => {
     await fc.assert(
       fc.asyncProperty(items, fc.nat(25), async (list, budget) => {
         const forest = await MonitorForest.create(list);
@@ -41,7 +43,7 @@ describe('forest of monitors', () => {
     );
   });
 
-  it('counts below each one, and who of those is troubled; what is folded or hidden is left out', async () => {
+  it('counts monitors and problems below each node, and omits folded and hidden nodes', async () => {
     const isTroubled = ({ source }: Item): boolean => source.endsWith('3');
     await fc.assert(
       fc.asyncProperty(items, async (list) => {
@@ -64,7 +66,7 @@ describe('forest of monitors', () => {
     );
   });
 
-  it('detects who is on a cycle of parents', async () => {
+  it('detects monitors on a cycle of parents', async () => {
     await fc.assert(
       fc.asyncProperty(items, async (list) => {
         const parents = new Map(list.map(({ source, parent_source }) => [source, parent_source]));
@@ -82,7 +84,7 @@ describe('forest of monitors', () => {
     );
   });
 
-  it('writes the JSON that JSON.stringify would write', async () => {
+  it('serializes the same JSON as JSON.stringify', async () => {
     await fc.assert(
       fc.asyncProperty(items, async (list) => {
         const forest = await MonitorForest.create(list);
@@ -98,7 +100,7 @@ describe('forest of monitors', () => {
     );
   });
 
-  it('takes a chain that is deeper than the stack', async () => {
+  it('supports a chain deeper than the call stack', async () => {
     const chain = Array.from({ length: 50_000 }, (_, i): Item => {
       const name = (n: number): string => `m${String(n).padStart(6, '0')}`;
       return { source: name(i), parent_source: i === 0 ? null : name(i - 1) };

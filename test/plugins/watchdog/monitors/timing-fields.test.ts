@@ -1,4 +1,7 @@
-/** What says when heartbeats are expected: one kind at a time, and nothing without effect (contract 30, amendments). */
+/**
+ * What says when heartbeats are expected: one kind at a time, and nothing without effect (contract
+ * 30, amendments).
+ */
 import { expect } from 'chai';
 import type { MonitorFields } from '../../../../ports/domain/watchdog.js';
 import { ANYONE, memoryFixture, MINUTE, HOUR, type Fixture } from '../fixture.js';
@@ -23,13 +26,13 @@ describe('monitor timing', () => {
     [{ period_seconds: 60, schedule: '@daily' }, 'schedule'],
     [{ period_seconds: 60, timezone: 'UTC' }, 'timezone'],
   ] as [Partial<MonitorFields>, string][])
-    it(`rejects ${JSON.stringify(given)} by the field without effect, at creation and change`, async () => {
+    it(`rejects ${JSON.stringify(given)} by the field without effect, on create and update`, async () => {
       expect(await fields(fixture.monitors.create({ source: 'a', ...given }, ANYONE))).to.deep.equal([field]);
       await fixture.monitors.create({ source: 'a' }, ANYONE);
       expect(await fields(fixture.monitors.update('a', given, ANYONE))).to.deep.equal([field]);
     });
 
-  it('warns after the period, and is down after the grace too', async () => {
+  it('warns after the period, and is down after the additional grace period', async () => {
     await fixture.monitors.create({ source: 'job', period_seconds: 86_400, grace_seconds: 3_600 }, ANYONE);
     await fixture.beat('job', { interval: 60 });
     for (const [after, state] of [
@@ -45,7 +48,7 @@ describe('monitor timing', () => {
     expect(fixture.told[0]?.data.reason).to.equal('No heartbeat for 1 d 1 h; expected every 1 d with a grace of 1 h');
   });
 
-  it('changes from one kind to another', async () => {
+  it('switches between timing kinds', async () => {
     await fixture.monitors.create({ source: 'a', period_seconds: 600 }, ANYONE);
     expect(await fixture.monitor('a')).to.include({ period_seconds: 600, grace_seconds: 3_600 });
     expect(await fixture.monitors.update('a', { grace_seconds: 60 }, ANYONE)).to.include({ grace_seconds: 60 });

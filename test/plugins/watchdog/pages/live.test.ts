@@ -1,11 +1,14 @@
-/** The live topics of monitors: a mark moves with what its pages show, and stays while nothing happens. */
+/**
+ * The live topics of monitors: a mark moves with what its pages show, and stays while nothing
+ * happens.
+ */
 import 'reflect-metadata';
 import { expect } from 'chai';
 import { buildMonitorTopics } from '../../../../plugins/watchdog/pages/live-topics.js';
 import { memoryFixture } from '../fixture.js';
 
 describe('watchdog: live topics', () => {
-  it('a heartbeat that moves neither the first nor the last due time is seen', async () => {
+  it('detects a heartbeat that changes neither the first nor the last due time', async () => {
     const fixture = await memoryFixture();
     const topic = buildMonitorTopics(fixture.deps, fixture).find(({ name }) => name === 'heartbeats');
     const mark = async (): Promise<string | undefined> => topic?.getRevision('');

@@ -1,4 +1,7 @@
-/** The watchdog's pages over the real HTTP adapter (contract 80): what a person sees first, and what a stranger sees. */
+/**
+ * The watchdog's pages over the real HTTP adapter (contract 80): what a person sees first, and what
+ * a stranger sees.
+ */
 import { expect } from 'chai';
 import dashboard from '../../../../plugins/dashboard/plugin.js';
 import type { MonitorDoc } from '../../../../plugins/watchdog/model/documents.js';
@@ -54,7 +57,7 @@ describe('watchdog pages', function () {
     [...page.text.matchAll(/class="cell-main"><a href="\/monitors\/([^"]+)"/g)].map(([, source]) => source as string);
 
   describe('/monitors', () => {
-    it('lists the worst first, over pages, each once, and says so when no more follow', async () => {
+    it('lists the worst first, each once across pages, and states when no more follow', async () => {
       const states = (['up', 'down', 'stopped', 'warning', 'unknown', 'maintenance'] as const).flatMap((state) =>
         Array.from({ length: 20 }, () => state),
       );
@@ -81,7 +84,7 @@ describe('watchdog pages', function () {
       expect(seen).to.have.length(120);
     });
 
-    it('a page that ends with a state has a next one only when somebody is on it', async () => {
+    it('links a page that ends with a state to the next only when more monitors follow', async () => {
       await fill(Array.from({ length: 50 }, () => 'down' as const));
       const browser = await fixture.signedIn();
       expect((await browser.get('/monitors')).text).to.not.include('/monitors?cursor');
@@ -90,7 +93,7 @@ describe('watchdog pages', function () {
       expect((await browser.get('/monitors?cursor=xx')).status).to.equal(400);
     });
 
-    it('shows the newest value, the last 24 hours and the share of 24 hours, 30 and 90 days', async () => {
+    it('shows the newest value, the last 24 hours, and uptime over 24 hours, 30 and 90 days', async () => {
       await beat({ source: 'web', interval: 60, metrics: { response_ms: 1234.567 } });
       fixture.clock.forward(6 * HOUR);
       await beat({ source: 'web', interval: 60, metrics: { response_ms: 1234.567 } });
@@ -104,7 +107,7 @@ describe('watchdog pages', function () {
       expect(page.text.match(/<dd>75\.25%<\/dd>/g)).to.have.length(3);
     });
 
-    it('offers projects by name, and the parents there are', async () => {
+    it('offers projects by name and the existing parents', async () => {
       await project('shop', 'The shop');
       await beat({ source: 'a' });
       await change('a', { parent_source: 'router', project: 'shop' });
@@ -123,7 +126,7 @@ describe('watchdog pages', function () {
     const page = async (source: string): Promise<string> =>
       (await (await fixture.signedIn()).get(`/monitors/${encodeURIComponent(source)}`)).text;
 
-    it('a monitor in warning says why at the top: the failed checks with what they said', async () => {
+    it('shows the failed checks with their messages at the top of a monitor in warning', async () => {
       const checks = { disk: { ok: true }, redis: { ok: false, message: 'no answer' }, mail: { ok: false } };
       await beat({ source: 'web', checks, metrics: { cpu: 1 } });
       const text = await page('web');
@@ -136,7 +139,7 @@ describe('watchdog pages', function () {
       expect(rows).to.deep.equal(['redis', 'mail', 'disk']);
     });
 
-    it('shows the last message of a heartbeat, also of one that is well, as text', async () => {
+    it('shows the last heartbeat message as escaped text, also for a healthy monitor', async () => {
       const browser = await fixture.signedIn();
       await beat({ source: 'web', message: 'done <b>42</b> rows' });
       expect((await browser.get('/monitors/web')).text).to.match(
@@ -146,7 +149,7 @@ describe('watchdog pages', function () {
       expect((await browser.get('/monitors/web')).text).to.not.include('Last message');
     });
 
-    it('one that reported a warning says so with its message, a late one how late it is', async () => {
+    it('shows the message of a reported warning, and the delay of a late monitor', async () => {
       await beat({ source: 'web', status: 'error', message: 'queue <full>' });
       expect(await page('web'))
         .to.include('In warning: it reported error')
@@ -160,7 +163,7 @@ describe('watchdog pages', function () {
         .and.include('2 min overdue: one is expected every 1 min');
     });
 
-    it('the unusual metric comes first; values have three digits and the unit of their name', async () => {
+    it('shows the unusual metric first, with three digits and the unit from its name', async () => {
       for (let hour = 0; hour < 40; hour++) {
         await beat({
           source: 'web',
@@ -176,7 +179,7 @@ describe('watchdog pages', function () {
       expect(text).to.include('<b>123 MB</b> now').and.include('<b>102 ms</b> now');
     });
 
-    it('a silent monitor has no values of now', async () => {
+    it('shows no current values for a silent monitor', async () => {
       await beat({ source: 'web', interval: 60, metrics: { cpu: 5 } });
       expect(await page('web')).to.include('</b> now');
       fixture.clock.forward(HOUR);
@@ -187,7 +190,7 @@ describe('watchdog pages', function () {
   });
 
   describe('/hierarchy', () => {
-    it('shows since when a monitor is down, and offers the others as parents next to the row', async () => {
+    it('shows since when a monitor is down, and offers other monitors as parents next to the row', async () => {
       for (const source of ['top', 'leaf']) await beat({ source, interval: 60 });
       await change('leaf', { name: 'The leaf' });
       fixture.clock.forward(MINUTE);
@@ -230,7 +233,7 @@ describe('watchdog pages', function () {
     });
   });
 
-  describe('a schedule', () => {
+  describe('schedule', () => {
     it('is edited in the form, and shows its next five due times in both zones', async () => {
       const browser = await fixture.signedIn();
       const form = { source: 'nightly', name: 'Nightly', interval_seconds: '', timezone: 'Europe/Berlin' };
@@ -253,7 +256,7 @@ describe('watchdog pages', function () {
       return (json as unknown as { monitor: { tags: string[] } }).monitor.tags;
     };
 
-    it('are set, changed and removed in the form, and the form names what is wrong', async () => {
+    it('are set, changed and removed in the form, with an error for invalid tags', async () => {
       const browser = await fixture.signedIn();
       const form = { source: 'tagged', name: 'Tagged' };
       for (const [tags, words] of [
@@ -280,7 +283,7 @@ describe('watchdog pages', function () {
   });
 
   describe('/status/{id}', () => {
-    it('shows the tree, down first, suppressed ones marked, the project by name and 90 days', async () => {
+    it('shows the tree with down first and suppressed marked, the project name and 90 days', async () => {
       await project('shop', 'The shop');
       for (const source of ['top', 'a-well', 'b-router', 'c-behind']) await beat({ source, interval: 60 });
       await change('top', { public: true, name: 'Shop', project: 'shop' });
@@ -298,7 +301,7 @@ describe('watchdog pages', function () {
       expect(page.text.match(/class="state-bar"/g)).to.have.length(4);
     });
 
-    it('names no suppressor that is not below the public monitor', async () => {
+    it('hides a suppressing parent that is not below the public monitor', async () => {
       for (const source of ['secret-router', 'child']) await beat({ source, interval: 60 });
       await change('child', { public: true, parent_source: 'secret-router' });
       await fell('child', { alarm: 'suppressed', suppressed_by: 'secret-router' });

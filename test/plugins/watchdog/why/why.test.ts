@@ -5,7 +5,7 @@ import { parseHeartbeat } from '../../../../plugins/watchdog/heartbeat/heartbeat
 import { formatDuration } from '../../../../plugins/watchdog/model/down-explanation.js';
 import { ANYONE, ensureCollections, HOUR, MINUTE, fixtureOn, type Fixture } from '../fixture.js';
 
-describe('why a monitor is down', () => {
+describe('explanation why a monitor is down', () => {
   let fixture: Fixture;
   beforeEach(async () => (fixture = fixtureOn(await ensureCollections(new MemoryStore()))));
   afterEach(() => fixture.settled());
@@ -15,7 +15,7 @@ describe('why a monitor is down', () => {
   const fail = (source: string, message: string | null) =>
     fixture.intake.recordHeartbeat(parseHeartbeat({ source, status: 'error', message }, undefined, true), ANYONE);
 
-  it('spans have two units', () => {
+  it('formats durations with two units', () => {
     expect([0, 999, 344_000, 3_600_000, 90_061_000, 86_405_000].map(formatDuration)).to.deep.equal([
       '0 s',
       '1 s',
@@ -26,7 +26,7 @@ describe('why a monitor is down', () => {
     ]);
   });
 
-  it('names the silence, what was expected, the parent and the siblings', async () => {
+  it('states the silence, the expected interval, the parent and the siblings', async () => {
     await fixture.beat('rack-3', { interval: 3600 });
     for (const source of ['a', 'b', 'c', 'd']) {
       await fixture.beat(source, { interval: source === 'd' ? 3600 : 60, message: 'ok' });
@@ -40,7 +40,7 @@ describe('why a monitor is down', () => {
     );
   });
 
-  it('says what was reported, and what a probe saw', async () => {
+  it('states what was reported and what a probe observed', async () => {
     await fail('a', 'disk full.');
     expect(await why('a')).to.equal('It reported an error: disk full.');
     await fail('b', null);
@@ -48,7 +48,7 @@ describe('why a monitor is down', () => {
     expect(await why('a', true)).to.equal('The last probe failed: disk full.');
   });
 
-  it('names the schedule, and a run that did not end', async () => {
+  it('states the schedule and an unfinished run', async () => {
     await fixture.monitors.create({ source: 'n', schedule: '0 3 * * *', grace_seconds: 1800 }, ANYONE);
     await fixture.beat('n');
     fixture.clock.advance(48 * HOUR);
@@ -62,7 +62,7 @@ describe('why a monitor is down', () => {
     expect(await why('n')).to.equal('A run began 1 h ago and has not ended within 30 min.');
   });
 
-  it('lists changes of the day before: releases of its project, and notes of it and its ancestors', async () => {
+  it('lists changes of the day before: project releases, and annotations of the monitor and ancestors', async () => {
     await fixture.monitors.create({ source: 'p', project: 'shop' }, ANYONE);
     await fixture.monitors.create({ source: 'a', project: 'shop', parent_source: 'p' }, ANYONE);
     const { clock, explanations, timeline } = fixture;

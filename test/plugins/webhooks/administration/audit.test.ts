@@ -1,4 +1,7 @@
-/** What the audit log keeps of a changed webhook: fields before and after, of secrets only that they are set. */
+/**
+ * What the audit log keeps of a changed webhook: fields before and after, of secrets only that they
+ * are set.
+ */
 import { expect } from 'chai';
 import { ADMIN, memoryFixture, type Fixture } from '../fixture.js';
 
@@ -9,7 +12,7 @@ describe('webhooks in the audit log', () => {
   });
   afterEach(() => fixture.close());
 
-  it('names the fields before and after, without the path of the URL or a secret', async () => {
+  it('record changed fields before and after, without URL path or secret', async () => {
     const { id } = await fixture.hook('https://hooks.example/T0/OLD-PATH');
     await fixture.registry.change(ADMIN, id, {
       name: 'renamed',

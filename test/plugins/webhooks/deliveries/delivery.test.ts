@@ -1,4 +1,7 @@
-/** Attempts against real receivers: what goes out, and what every kind of answer leads to (contract 70, delivery). */
+/**
+ * Attempts against real receivers: what goes out, and what every kind of answer leads to (contract
+ * 70, delivery).
+ */
 import { expect } from 'chai';
 import { createHmac } from 'node:crypto';
 import { RATE_EXCEEDED, type RateExceeded } from '../../../../ports/domain/bugs.js';
@@ -31,7 +34,7 @@ describe('webhook deliveries', function () {
     await fixture.workers.waitUntilIdle();
   };
 
-  it('sends the payload with every header of the contract, verifiable by both schemes', async () => {
+  it('sends the payload with every header of the contract, verifiable with both schemes', async () => {
     const to = await receiver(status(200, {}, 'thank you'));
     const hook = await fixture.hook(to.url, { secret: SECRET });
     const earliest = Math.floor(Date.now() / 1000);
@@ -56,7 +59,7 @@ describe('webhook deliveries', function () {
     expect(delivery).to.not.have.any.keys('lease_by', 'next_at');
   });
 
-  it('sends only to enabled webhooks with the event, of this project', async () => {
+  it('sends only to enabled webhooks that subscribe to the event, of this project', async () => {
     const to = await receiver();
     const yes = [
       await fixture.hook(to.url),
@@ -74,7 +77,7 @@ describe('webhook deliveries', function () {
     expect(await fixture.deliveries(yes[2]?.id ?? '')).to.have.length(1);
   });
 
-  it('sends error.rate_exceeded to webhooks that name it, with the members of the contract', async () => {
+  it('sends error.rate_exceeded only to webhooks that select it, with the contract’s fields', async () => {
     const to = await receiver();
     await fixture.hook(to.url, { events: 'error.rate_exceeded', project_slug: 'shop' });
     const data: RateExceeded = { id: 'i', ref: 'shop-1', rule_id: 'r', count: 11, threshold: 10 };
@@ -88,7 +91,7 @@ describe('webhook deliveries', function () {
     expect(told).to.deep.equal({ id, event: 'error.rate_exceeded', project_slug: 'shop', data: { ...data, url } });
   });
 
-  it('the same event twice makes one delivery', async () => {
+  it('creates a single delivery for a repeated event', async () => {
     const to = await receiver();
     await fixture.hook(to.url);
     const id = await fixture.emit();
@@ -99,7 +102,7 @@ describe('webhook deliveries', function () {
     expect(await fixture.deps.events.count()).to.equal(1);
   });
 
-  it('a failure is retried with the same ids and the next attempt number', async () => {
+  it('retries a failure with the same ids and the next attempt number', async () => {
     const to = await receiver(status(500, {}, 'broken'));
     const hook = await fixture.hook(to.url);
     const id = await fixture.emit();
@@ -123,7 +126,7 @@ describe('webhook deliveries', function () {
     expect(delivery).to.include({ state: 'success', made: 2 });
   });
 
-  it('is exhausted after nine attempts', async () => {
+  it('gives up after nine attempts', async () => {
     const to = await receiver(status(500));
     const hook = await fixture.hook(to.url);
     await fixture.emit();
@@ -144,7 +147,7 @@ describe('webhook deliveries', function () {
     ['no HTTP', ({ response }) => response.socket?.end('hello\r\n\r\n'), /^reset: /, null, 'retrying'],
   ];
   for (const [what, answer, error, code, state] of outcomes) {
-    it(`${what} is a failure`, async () => {
+    it(`treats ${what} as a failure`, async () => {
       const to = await receiver(answer);
       const hook = await fixture.hook(to.url);
       await fixture.emit();
@@ -157,7 +160,7 @@ describe('webhook deliveries', function () {
     });
   }
 
-  it('of an endless body 64 KiB are read and 2 KiB kept', async () => {
+  it('reads 64 KiB of an endless body and stores 2 KiB', async () => {
     let sent = 0;
     const to = await receiver(({ response }) => {
       response.writeHead(200);
@@ -176,7 +179,7 @@ describe('webhook deliveries', function () {
     expect(sent).to.be.lessThan(8 * 1024 * 1024);
   });
 
-  it('a receiver that never answers fails by the deadline of the whole attempt', async () => {
+  it('fails at the deadline of the whole attempt when a receiver never responds', async () => {
     const to = await receiver(() => undefined);
     fixture.deps.outbound = new (class {
       constructor(private readonly real: typeof fixture.deps.outbound) {}
@@ -192,7 +195,7 @@ describe('webhook deliveries', function () {
     expect((await fixture.deliveries(hook.id))[0]?.attempts[0]?.error).to.match(/^timeout: /);
   });
 
-  it('TLS is verified', async () => {
+  it('verifies TLS certificates', async () => {
     const to = await receiver();
     const hook = await fixture.hook(to.url.replace('http:', 'https:'));
     await fixture.emit();
@@ -210,7 +213,7 @@ describe('webhook deliveries', function () {
     expect(wait).to.be.within(100_000, 101_000);
   });
 
-  it('a name that resolves to a forbidden address blocks the delivery: not retried, not counted', async () => {
+  it('blocks a delivery to a forbidden address without retrying or counting it', async () => {
     await fixture.close();
     fixture = await memoryFixture({ outbound: { resolve: async () => [{ address: '169.254.169.254', family: 4 }] } });
     const hook = await fixture.hook('http://metadata.example.test/');
@@ -222,7 +225,7 @@ describe('webhook deliveries', function () {
     expect((await fixture.deps.webhooks.get(hook.id))?.failures).to.equal(0);
   });
 
-  it('signs with security.webhook_key without a separate secret', async () => {
+  it('signs with security.webhook_key when the webhook has no secret', async () => {
     await fixture.close();
     fixture = await memoryFixture({ change: { webhook_key: 'the-key-of-the-service' } });
     const to = await receiver();
@@ -234,10 +237,11 @@ describe('webhook deliveries', function () {
     expect(headers['x-svc-signature']).to.equal(`sha256=${hmac(signed, 'the-key-of-the-service', 'hex')}`);
   });
 
-  it('answers the producer before any receiver has answered', async () => {
+  it('responds to the producer before any receiver has responded', async () => {
     const to = await receiver(() => undefined);
     await fixture.hook(to.url);
-    // No receiver ever answers: a producer that waited for one would wait longer than this test may take.
+    // No receiver ever answers: a producer that waited for one would wait longer than this test may
+    // take.
     for (let i = 0; i < 20; i++) await fixture.emit();
     await waitUntil('the first attempt', () => to.got.length === 1);
     fixture.clock.advance(9_000);
@@ -247,7 +251,7 @@ describe('webhook deliveries', function () {
     );
   });
 
-  it('works off a backlog in one worker, each once', async () => {
+  it('processes a backlog in a single worker, each delivery once', async () => {
     const to = await receiver();
     let under = 0;
     let most = 0;

@@ -7,7 +7,7 @@ import { listUncoveredQueries, WatchedStore } from '../../../support/watched-sto
 import { ADMIN, ensureCollections, fixtureOn } from '../fixture.js';
 
 describe('webhook delivery log', () => {
-  it('finds the last attempt by its time, behind very many held deliveries that were never attempted', async () => {
+  it('finds the last attempt by time behind many held deliveries that were never attempted', async () => {
     const store = new WatchedStore();
     const fixture = fixtureOn(await ensureCollections(store));
     try {

@@ -1,4 +1,7 @@
-/** Several processes on one store, crashes and clocks that differ (contract 70, delivery; issue of the 30 seconds). */
+/**
+ * Several processes on one store, crashes and clocks that differ (contract 70, delivery; issue of
+ * the 30 seconds).
+ */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { createDelivery } from '../../../../plugins/webhooks/model/delivery.js';
@@ -58,7 +61,7 @@ describe('webhooks: processes and crashes', function () {
     });
   }
 
-  it('repeats an attempt interrupted by a crash within 30 s, for any clocks', async () => {
+  it('retries an attempt interrupted by a crash within 30 s, for any clocks', async () => {
     expect(DELIVERY_LEASE_MS).to.be.lessThan(28_000);
     const fixture = process(-3_600_000);
     const hook = await fixture.hook(to.url);
@@ -85,7 +88,7 @@ describe('webhooks: processes and crashes', function () {
     expect((await fixture.deliveries())[0]).to.include({ state: 'success', made: 1 });
   });
 
-  it('an attempt that ends after its lease was taken changes nothing', async () => {
+  it('ignores the result of an attempt whose lease was taken over', async () => {
     const slow = process();
     let finish = (): void => undefined;
     to.answer = ({ response, n }) => {
@@ -139,7 +142,7 @@ describe('webhooks: processes and crashes', function () {
     });
   }
 
-  it('a crash after some of the deliveries repeats none that has its outcome', async () => {
+  it('repeats no finished delivery after a crash in the middle of an event', async () => {
     const fixture = process();
     const hooks = [await fixture.hook(to.url), await fixture.hook(to.url)];
     const event = left(
@@ -158,7 +161,7 @@ describe('webhooks: processes and crashes', function () {
     ]);
   });
 
-  it('takes over all markers of a crash immediately', async () => {
+  it('takes over all pending events of a crashed process immediately', async () => {
     const fixture = process();
     const hook = await fixture.hook(to.url);
     const event = left(fixture, [hook.id]);
@@ -174,7 +177,7 @@ describe('webhooks: processes and crashes', function () {
     expect(await fixture.deps.events.count({ fan_at: { gt: '' } })).to.equal(0);
   });
 
-  it('attempts a delivery again when the lease of its failed worker is over', async () => {
+  it('retries a delivery when the lease of its failed worker expires', async () => {
     const fixture = process();
     await fixture.hook(to.url);
     const { outbound } = fixture.deps;
@@ -197,7 +200,7 @@ describe('webhooks: processes and crashes', function () {
     expect(await fixture.deps.events.count({ fan_at: { gt: '' } })).to.equal(0);
   });
 
-  it('of two processes one takes a marker over', async () => {
+  it('assigns a pending event to only one of two processes', async () => {
     const [one, two] = [process(), process()];
     const hook = await one.hook(to.url);
     await one.deps.events.insert(left(one, [hook.id]));
@@ -209,7 +212,7 @@ describe('webhooks: processes and crashes', function () {
     expect(to.got).to.have.length(1);
   });
 
-  it('creates nothing for a stored event that the outbox repeats', async () => {
+  it('creates no deliveries for a stored event that the outbox repeats', async () => {
     const fixture = process();
     const hook = await fixture.hook(to.url);
     await fixture.deps.events.insert(left(fixture, [hook.id]));
@@ -222,7 +225,7 @@ describe('webhooks: processes and crashes', function () {
     expect(to.got).to.have.length(1);
   });
 
-  it('shows an attempt under way in the log, and what waits behind it', async () => {
+  it('shows an attempt in progress in the log, with the pending deliveries behind it', async () => {
     const fixture = process();
     let finish = (): void => undefined;
     to.answer = ({ response, n }) => {
@@ -242,7 +245,7 @@ describe('webhooks: processes and crashes', function () {
     expect(to.got).to.have.length(2);
   });
 
-  it('holds deliveries that wait when their webhook is disabled', async () => {
+  it('holds pending deliveries when their webhook is disabled', async () => {
     const fixture = process();
     let finish = (): void => undefined;
     to.answer = ({ response }) => (finish = () => response.writeHead(204).end());
@@ -257,7 +260,7 @@ describe('webhooks: processes and crashes', function () {
     expect(to.got).to.have.length(1);
   });
 
-  it('creates none for later webhooks when an event is repeated long after', async () => {
+  it('creates no deliveries for later webhooks when an event is repeated long after', async () => {
     const fixture = process();
     const event = { id: 'evt_1', timestamp: fixture.clock.iso() };
     await fixture.emit(event);
@@ -268,7 +271,7 @@ describe('webhooks: processes and crashes', function () {
     expect(to.got).to.have.length(0);
   });
 
-  it('a store that fails keeps the event with its producer', async () => {
+  it('leaves the event with its producer when the store fails', async () => {
     const fixture = process();
     await fixture.hook(to.url);
     const real = fixture.deps.events.insert.bind(fixture.deps.events);
@@ -281,7 +284,7 @@ describe('webhooks: processes and crashes', function () {
     expect(to.got).to.have.length(1);
   });
 
-  it('a delivery whose outcome cannot be stored is made again', async () => {
+  it('repeats a delivery whose result cannot be stored', async () => {
     const fixture = process();
     await fixture.hook(to.url);
     const real = fixture.deps.deliveries.bulk.bind(fixture.deps.deliveries);
@@ -301,7 +304,7 @@ describe('webhooks: processes and crashes', function () {
     expect((await fixture.deliveries())[0]).to.include({ state: 'success', made: 1 });
   });
 
-  it('ten receivers that never answer delay an eleventh by nothing', async () => {
+  it('does not delay a receiver because of ten others that never respond', async () => {
     const fixture = process();
     const never = await Receiver.open(() => undefined);
     const delivered = async (): Promise<void> => {
@@ -318,7 +321,8 @@ describe('webhooks: processes and crashes', function () {
     try {
       await fixture.hook(to.url);
       for (let i = 0; i < 10; i++) await fixture.hook(never.url);
-      // A shared worker would wait for the 15 s of another's attempt: longer than this waits for one delivery.
+      // A shared worker would wait for the 15 s of another's attempt: longer than this waits for
+      // one delivery.
       await delivered();
       expect(never.got.length, 'each of the ten holds its own worker').to.equal(10);
     } finally {
@@ -326,7 +330,7 @@ describe('webhooks: processes and crashes', function () {
     }
   });
 
-  it('gives back what was not begun when it stops', async () => {
+  it('releases deliveries that were not started when it stops', async () => {
     const fixture = process();
     let release = (): void => undefined;
     to.answer = ({ response, n }) => {

@@ -8,7 +8,7 @@ const YEAR_MS = 365 * 24 * HOUR_MS;
 /** The first retry of the schedule, with what chance may add. */
 const FIRST_MS = 12_001;
 
-describe('webhook retries and a clock that steps', function () {
+describe('webhook retries when the clock steps', function () {
   let fixture: Fixture;
   let to: Receiver;
   beforeEach(async () => {
@@ -25,7 +25,7 @@ describe('webhook retries and a clock that steps', function () {
   });
 
   for (const [name, ms] of Object.entries({ 'an hour': -HOUR_MS, 'a year': -YEAR_MS })) {
-    it(`back by ${name}: a retry comes when it would have come`, async () => {
+    it(`back by ${name}: sends a retry at its original time`, async () => {
       fixture.clock.put(ms);
       await fixture.turn();
       expect(to.got).to.have.length(1);
@@ -35,7 +35,7 @@ describe('webhook retries and a clock that steps', function () {
     });
   }
 
-  it('ahead by an hour: sends a retry immediately, and the next one in its time', async () => {
+  it('ahead by an hour: sends a retry immediately, and the next at its regular delay', async () => {
     fixture.clock.put(HOUR_MS);
     await fixture.turn();
     expect(to.got).to.have.length(2);
@@ -57,7 +57,7 @@ describe('webhook retries and a clock that steps', function () {
     expect(to.got).to.have.length(2);
   });
 
-  it('leaves a retry of another process alone that waits no longer than its schedule says', async () => {
+  it('does not change a retry of another process that waits no longer than its schedule', async () => {
     await fixture.close();
     const [before] = await fixture.deliveries();
     const next = fixtureOn(fixture.store, { clock: new MovedClock(-3_000) });

@@ -61,7 +61,7 @@ describe('webhooks: API', function () {
     expect(await fixture.harness.kernel.events.emit({ project_slug: null, ...whole, ...event })).to.equal(true);
   };
 
-  it('creates with a generated secret, shown once and stored sealed', async () => {
+  it('creates a webhook with a generated secret, shown once and stored encrypted', async () => {
     const answer = await call('POST', '/webhooks', { name: 'chat', url: to.url, events: 'bug.created, bug.critical' });
     expect(answer.status).to.equal(201);
     expect(answer.headers['cache-control']).to.equal('no-store');
@@ -87,7 +87,7 @@ describe('webhooks: API', function () {
     expect(JSON.stringify(stored)).to.not.include(secret.slice(6));
   });
 
-  it('a secret that was given is not shown', async () => {
+  it('does not show a secret set by the caller', async () => {
     const answer = await call('POST', '/webhooks', { name: 'a', url: to.url, events: '*', secret: 'given-secret' });
     expect(answer.json).to.not.have.property('secret');
     expect(answer.text).to.not.include('given-secret');
@@ -129,7 +129,7 @@ describe('webhooks: API', function () {
     });
   }
 
-  it('without secret and key it can be made disabled, and not be enabled', async () => {
+  it('allows a webhook without secret and key only while it is disabled', async () => {
     const { id } = await create({ secret: null, enabled: false });
     expect(outcome(await call('POST', `/webhooks/${id}/enable`))).to.deep.equal([422, 'validation_failed']);
     expect(outcome(await call('PATCH', `/webhooks/${id}`, { enabled: true }))).to.deep.equal([
@@ -141,7 +141,7 @@ describe('webhooks: API', function () {
     );
   });
 
-  it('takes only the scope', async () => {
+  it('requires the scope webhooks:manage', async () => {
     const other = await fixture.token(['projects:read']);
     expect(outcome(await call('GET', '/webhooks', undefined, other))).to.deep.equal([403, 'insufficient_scope']);
     expect(outcome(await call('GET', '/webhooks', undefined, null))).to.deep.equal([401, 'unauthorized']);
@@ -160,7 +160,7 @@ describe('webhooks: API', function () {
     expect(outcome(await call('GET', '/webhooks?cursor=xx'))).to.deep.equal([400, 'invalid_cursor']);
   });
 
-  it('404 on what is not there', async () => {
+  it('returns 404 for missing webhooks', async () => {
     for (const [method, path] of [
       ['GET', '/webhooks/none'],
       ['PATCH', '/webhooks/none'],
@@ -176,7 +176,7 @@ describe('webhooks: API', function () {
     }
   });
 
-  it('delivers an event of the bus, logs it, and shows the result', async () => {
+  it('delivers an emitted event, logs it, and shows the result', async () => {
     const { id } = await create();
     await emit({ event: 'bug.critical', data: { ref: 'shop-1' }, project_slug: 'shop' });
     await waitUntil('the delivery', async () => {
@@ -202,7 +202,7 @@ describe('webhooks: API', function () {
     expect(outcome(await call('GET', `/webhooks/${id}/deliveries?state=lost`))).to.deep.equal([400, 'invalid_request']);
   });
 
-  it('test answers 200 with what came back, also when the receiver failed', async () => {
+  it('test returns 200 with the receiver’s response, also after a failure', async () => {
     const { id } = await create({ enabled: false });
     const good = await call('POST', `/webhooks/${id}/test`);
     expect(good.status).to.equal(200);
@@ -213,7 +213,7 @@ describe('webhooks: API', function () {
     expect(failed.json['delivery']).to.include({ status_code: 500, error: 'HTTP 500', excerpt: 'no' });
   });
 
-  it('rotates: the new secret is shown once, the one before signs too for 24 hours', async () => {
+  it('rotates the secret, shows it once, and signs with the previous secret for 24 hours', async () => {
     const { id } = await create({ secret: 'the-first-secret' });
     const answer = await call('POST', `/webhooks/${id}/rotate`);
     expect(answer.status).to.equal(200);
@@ -228,7 +228,7 @@ describe('webhooks: API', function () {
     expect(to.got[1]?.headers).to.not.have.property('x-svc-signature-previous');
   });
 
-  it('names fields that an action does not know', async () => {
+  it('lists unknown fields of an action', async () => {
     const { id } = await create();
     for (const action of ['test', 'rotate', 'enable']) {
       const answer = await call('POST', `/webhooks/${id}/${action}`, { secret: 'a-secret-of-mine' });
@@ -238,7 +238,7 @@ describe('webhooks: API', function () {
     }
   });
 
-  it('rejects a filter by an unknown event', async () => {
+  it('rejects a filter by a non-existent event', async () => {
     const { id } = await create();
     for (const path of ['/events', `/webhooks/${id}/deliveries`]) {
       for (const event of ['bug.created', 'agent.requested', 'webhook.test'])
@@ -249,7 +249,7 @@ describe('webhooks: API', function () {
     }
   });
 
-  it('redelivers', async () => {
+  it('redelivers a delivery', async () => {
     const { id } = await create();
     await emit();
     await waitUntil('the first', () => to.got.length === 1);
@@ -263,7 +263,7 @@ describe('webhooks: API', function () {
     expect(to.got[1]?.headers['x-svc-delivery']).to.equal(delivery?.id);
   });
 
-  it('a project’s token sees and touches its own alone', async () => {
+  it('limits a project token to its project’s webhooks', async () => {
     const bound = await fixture.token(['webhooks:manage'], 'shop');
     const all = await create();
     const blog = await create({ project_slug: 'blog' });
@@ -301,7 +301,7 @@ describe('webhooks: API', function () {
     expect(outcome(await call('GET', '/events?project_slug=blog', undefined, bound))[0]).to.equal(403);
   });
 
-  it('a project’s token is not shown what a private address answers', async () => {
+  it('hides responses of private addresses from a project token', async () => {
     const bound = await fixture.token(['webhooks:manage'], 'shop');
     const { id } = await create({}, bound);
     await emit({ project_slug: 'shop' });
@@ -321,7 +321,7 @@ describe('webhooks: API', function () {
     expect(again.text).to.not.include('thanks');
   });
 
-  it('shows a token of a project no address that is not allowed', async () => {
+  it('hides addresses that are not allowed from a project token', async () => {
     const bound = await fixture.token(['webhooks:manage'], 'shop');
     const { id } = await create({ url: 'http://meta.internal/x' }, bound);
     await emit({ project_slug: 'shop' });
@@ -343,7 +343,7 @@ describe('webhooks: API', function () {
     }
   });
 
-  it('a project’s token is not shown deliveries from when its webhook was of all projects', async () => {
+  it('hides deliveries from a project token that predate the binding of the webhook to its project', async () => {
     const bound = await fixture.token(['webhooks:manage'], 'shop');
     const { id } = await create();
     await emit({ project_slug: 'blog' });
@@ -358,12 +358,12 @@ describe('webhooks: API', function () {
     expect(webhook['last_delivery']).to.equal(null);
   });
 
-  it('events of contract 70 can be subscribed to before their plugin is there', async () => {
+  it('allows subscribing to events of contract 70 before their plugin is installed', async () => {
     const names = 'license.created,license.changed,license.expiring,license.expired,license.machine_pending';
     expect(await create({ events: `release.halted,${names}` })).to.include({ events: `release.halted,${names}` });
   });
 
-  it('deletes with its deliveries', async () => {
+  it('deletes a webhook with its deliveries', async () => {
     const { id } = await create();
     await emit();
     expect((await call('DELETE', `/webhooks/${id}`)).json).to.include({ deleted: true });

@@ -23,19 +23,19 @@ const BODY =
   '{"id":"evt_01","event":"monitor.down","timestamp":"2026-09-21T14:13:20.000Z","project_slug":null,"data":{"source":"web-1","state":"down"}}';
 
 describe('webhook signatures', () => {
-  it('the vector of contract 70', () => {
+  it('match the vector of contract 70', () => {
     expect(signBody(SECRET, 1_790_000_000, BODY)).to.equal(
       'sha256=eeb25b15ef5c53ebf553f6d8ff535f15e3d9450ee8f37da2b879c4241508e993',
     );
   });
 
-  it('the example of the Standard Webhooks specification', () => {
+  it('match the example of the Standard Webhooks specification', () => {
     const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
     const signature = signStandard(secret, 'msg_p5jXN8AQM9LWM0D4loKWxJek', 1_614_265_330, '{"test": 2432232314}');
     expect(signature).to.equal('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
   });
 
-  it('uses the base64 part as key when it is 24 to 64 bytes, else the text', () => {
+  it('use the base64 part as key when it is 24 to 64 bytes, otherwise the text', () => {
     const of = (bytes: number): string => `whsec_${Buffer.alloc(bytes, 7).toString('base64')}`;
     for (const bytes of [24, 32, 64])
       expect(getStandardKey(of(bytes)), `${bytes}`).to.deep.equal(Buffer.alloc(bytes, 7));
@@ -43,7 +43,7 @@ describe('webhook signatures', () => {
       expect(getStandardKey(secret), secret).to.deep.equal(Buffer.from(secret));
   });
 
-  it('generates secrets that carry 256 bits, each another', () => {
+  it('use generated secrets of 256 bits, each unique', () => {
     const [a, b] = [createWebhookSecret(), createWebhookSecret()];
     expect(a)
       .to.match(/^whsec_[A-Za-z0-9+/]{43}=$/)
@@ -51,7 +51,7 @@ describe('webhook signatures', () => {
     expect(getStandardKey(a)).to.have.length(32);
   });
 
-  it('signs with the previous secret too while there is one', () => {
+  it('include the previous secret while there is one', () => {
     const signed = { event_id: 'evt_01', timestamp: 1_790_000_000, body: BODY };
     const headers = buildSignatureHeaders('new-secret', SECRET, signed);
     expect(headers['x-svc-signature-previous']).to.equal(signBody(SECRET, signed.timestamp, BODY));
@@ -62,10 +62,10 @@ describe('webhook signatures', () => {
   });
 });
 
-describe('the retry schedule', () => {
+describe('retry schedule', () => {
   const plain = { status_code: 500, retry_after_ms: null };
 
-  it('is that of the contract, with 20 % jitter, and ends after eight', () => {
+  it('follows the contract with 20 % jitter, and ends after eight retries', () => {
     expect(RETRY_DELAYS_MS.map((ms) => ms / 1000)).to.deep.equal([10, 60, 300, 900, 3600, 10_800, 21_600, 43_200]);
     RETRY_DELAYS_MS.forEach((ms, i) => {
       expect(getDeliveryRetryDelay(i + 1, plain, 0)).to.equal(ms * 0.8);
@@ -93,11 +93,11 @@ describe('the retry schedule', () => {
     });
   }
 
-  it('other answers’ Retry-After is not heard', () => {
+  it('ignores Retry-After of other responses', () => {
     expect(getDeliveryRetryDelay(1, { status_code: 500, retry_after_ms: 90_000 }, 0.5)).to.equal(10_000);
   });
 
-  it('reads Retry-After as seconds or as a date, and nothing else', () => {
+  it('parses Retry-After as seconds or a date only', () => {
     const now = Date.parse('2026-11-20T08:15:30Z');
     expect(parseRetryAfter('120', now)).to.equal(120_000);
     expect(parseRetryAfter('Fri, 20 Nov 2026 08:16:30 GMT', now)).to.equal(60_000);
@@ -112,7 +112,7 @@ describe('the retry schedule', () => {
 describe('payloads', function () {
   const event = { id: 'evt_1', event: 'bug.created', timestamp: '2026-11-20T08:15:30.123Z', project_slug: null };
 
-  it('hold the members of the contract, in order', () => {
+  it('contain the fields of the contract, in order', () => {
     const body = buildPayload({ ...event, data: { ref: 'a-1' } });
     expect(body).to.equal(
       '{"id":"evt_1","event":"bug.created","timestamp":"2026-11-20T08:15:30.123Z","project_slug":null,"data":{"ref":"a-1"}}',
@@ -137,14 +137,14 @@ describe('payloads', function () {
     ['license.expired', { id: 'l-1' }, '/licenses/l-1'],
     ['webhook.test', { webhook_id: 'w-1' }, '/webhooks/w-1'],
   ] as const) {
-    it(`of ${name} name the page that it is about`, () =>
+    it(`of ${name} link to the corresponding page`, () =>
       expect(addPageUrl({ event: name, data }, 'https://aos.example/').data).to.deep.equal({
         ...data,
         url: `https://aos.example${url}`,
       }));
   }
 
-  it('of others leave the data as it is, and a page that a plugin names', () => {
+  it('of other events leave the data and a page set by a plugin unchanged', () => {
     for (const [name, data] of [
       ['chat.said', { ref: 'a-1' }],
       ['constructor.x', { ref: 'a-1' }],
@@ -157,7 +157,7 @@ describe('payloads', function () {
       expect(addPageUrl({ event: name, data }, 'https://aos.example').data, name).to.deep.equal(data);
   });
 
-  it('keep the address whole when long texts are cut', () => {
+  it('preserve the full URL when long texts are truncated', () => {
     const source = 'ä'.repeat(100);
     const told = addPageUrl(
       { ...event, event: 'monitor.down', data: { source, more: ['x'.repeat(90_000)] } },
@@ -191,7 +191,7 @@ describe('payloads', function () {
 });
 
 describe('names and ids', () => {
-  it('accepts every event of the contract before its plugin is installed', () => {
+  it('accept every event of the contract before its plugin is installed', () => {
     const names = listSubscribableEvents(['bug.created', 'chat.said', 'webhook.test']).map(({ name }) => name);
     expect(names).to.have.members([
       'bug.created',
@@ -216,13 +216,13 @@ describe('names and ids', () => {
     ]);
   });
 
-  it('reads comma-separated lists', () => {
+  it('are parsed from comma-separated lists', () => {
     expect(parseEventList(' bug.created ,bug.critical,, bug.created')).to.deep.equal(['bug.created', 'bug.critical']);
     expect(parseEventList(['*'])).to.deep.equal(['*']);
     expect(parseEventList(',')).to.deep.equal([]);
   });
 
-  it('a delivery’s id follows from webhook and event, in UUIDv7 layout', () => {
+  it('are derived for a delivery from webhook and event, in UUIDv7 layout', () => {
     const id = buildDeliveryId('w', 'e', Date.parse('2026-11-20T08:15:30.123Z'));
     expect(id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(buildDeliveryId('w', 'e', Date.parse('2026-11-20T08:15:30.123Z'))).to.equal(id);

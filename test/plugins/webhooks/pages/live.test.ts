@@ -23,7 +23,7 @@ describe('webhooks: live topics', function () {
     await to.close();
   });
 
-  it('a redelivery by another process that ends as it was moves the marks of its pages', async () => {
+  it('updates the version marks of its pages on a redelivery with the same outcome elsewhere', async () => {
     const { id } = await here.hook(to.url);
     await here.emit();
     await waitUntil('it is delivered', async () => (await here.deliveries(id))[0]?.state === 'success');
@@ -45,7 +45,7 @@ describe('webhooks: live topics', function () {
     expect(after['delivery']).to.not.equal(before['delivery']);
   });
 
-  it('of what is not there the mark is a text that stays', async () => {
+  it('returns a constant version mark for a missing webhook', async () => {
     for (const topic of buildWebhookTopics(here.deps, here))
       expect(await topic.getRevision('nobody')).to.equal(await topic.getRevision('nobody'));
   });

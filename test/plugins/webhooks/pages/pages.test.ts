@@ -56,7 +56,7 @@ describe('webhooks: pages', function () {
   const delivered = (state: string): Promise<void> =>
     waitUntil(state, async () => (await store.collection('webhooks_deliveries').count({ state })) === 1);
 
-  it('says what to do without webhooks', async () => {
+  it('explains how to add a webhook when there are none', async () => {
     const page = await browser.get('/webhooks');
     expect(page.status).to.equal(200);
     expect(page.text).to.include('No webhooks yet').and.include('href="/webhooks/new"');
@@ -88,7 +88,7 @@ describe('webhooks: pages', function () {
     expect(none.text).to.include('must name at least one event');
   });
 
-  it('the test button shows the result in place', async () => {
+  it('shows the result of the test button in place', async () => {
     const path = await create();
     const good = await browser.post(`${path}/test`, {}, path);
     expect(good.text).to.include('The receiver answered HTTP 200').and.include('&lt;b&gt;thanks&lt;/b&gt;');
@@ -98,7 +98,7 @@ describe('webhooks: pages', function () {
     expect(failed.text).to.include('The receiver failed').and.include('HTTP 500');
   });
 
-  it('shows deliveries with attempts and bodies, and sends one again', async () => {
+  it('shows deliveries with attempts and bodies, and redelivers', async () => {
     const path = await create();
     await emit();
     await delivered('success');
@@ -119,7 +119,7 @@ describe('webhooks: pages', function () {
     expect((await browser.get('/webhooks/events?event=bug.critical')).text).to.include('No events');
   });
 
-  it('a webhook that disabled itself: a red banner on the dashboard, in the list and on its page, and back', async () => {
+  it('shows a banner for an automatically disabled webhook on dashboard, list and page, until enabled', async () => {
     const path = await create();
     const id = path.split('/').at(-1) ?? '';
     expect((await browser.get('/')).text).to.not.include('panel-webhooks.disabled');
@@ -140,7 +140,7 @@ describe('webhooks: pages', function () {
     expect(await store.collection('webhooks_webhooks').get(id)).to.include({ enabled: true, failures: 0 });
   });
 
-  it('edits, rotates, disables and deletes', async () => {
+  it('edits, rotates, disables and deletes a webhook', async () => {
     const path = await create();
     const edited = await browser.post(`${path}/edit`, form({ name: 'other', events: ['*'] }));
     expect([edited.status, edited.headers['location']]).to.deep.equal([303, path]);
@@ -156,7 +156,7 @@ describe('webhooks: pages', function () {
     expect((await browser.get(path)).status).to.equal(404);
   });
 
-  it('a member reads names, events, states and deliveries, of a URL only scheme and host, and changes nothing', async () => {
+  it('shows members names, events, states and deliveries, with scheme and host only, read-only', async () => {
     const path = await create({ url: `${to.url}hooks/token-in-the-path` });
     await emit();
     await delivered('success');
@@ -215,7 +215,7 @@ describe('webhooks: pages', function () {
         expect(list.text).to.include(`· ${state} ·`);
       });
 
-    it('the banner of one that disabled itself re-enables, and redelivers the last one', async () => {
+    it('re-enables from the banner of a disabled webhook, and redelivers its last delivery', async () => {
       const { path, delivery } = await failing();
       await set('held');
       await breakIt(path);
@@ -235,14 +235,14 @@ describe('webhooks: pages', function () {
       expect(outcome.text).to.not.include('http-equiv="refresh"');
     });
 
-    it('re-enabling redelivers no delivery of another webhook', async () => {
+    it('does not redeliver a delivery of another webhook on re-enabling', async () => {
       const { path, delivery } = await failing();
       const other = await create({ name: 'other' });
       const answer = await browser.post(`${other}/enable`, { redeliver: delivery }, path);
       expect(answer.status).to.equal(404);
     });
 
-    it('updates the page of a delivery under way automatically, until its result', async () => {
+    it('updates the page of a delivery in progress automatically until its result', async () => {
       const { path, delivery } = await failing();
       const here = `${path}/deliveries/${delivery}`;
       expect((await browser.get(here)).text)

@@ -5,7 +5,7 @@ import { ADMIN, memoryFixture, type Fixture } from '../fixture.js';
 
 const DAY_MS = 24 * 3_600_000;
 
-describe('webhooks that disable themselves', function () {
+describe('webhooks disabled automatically', function () {
   let fixture: Fixture;
   let to: Receiver;
 
@@ -28,7 +28,7 @@ describe('webhooks that disable themselves', function () {
   };
   const stored = async (id: string) => (await fixture.deps.webhooks.get(id)) ?? expect.fail('no webhook');
 
-  it('not at 19 deliveries that failed, at 20', async () => {
+  it('are disabled at 20 failed deliveries, not at 19', async () => {
     const { id } = await fixture.hook(to.url);
     await events(19);
     expect(await stored(id)).to.include({ enabled: true, failures: 19, disabled_reason: null });
@@ -44,7 +44,7 @@ describe('webhooks that disable themselves', function () {
     expect(JSON.stringify(fixture.log_lines.lines)).to.not.include('/hook');
   });
 
-  it('announces it once: a crash before that is made good by the reconciler, with the same id', async () => {
+  it('are announced once, by the reconciler with the same id after a crash', async () => {
     const { id } = await fixture.hook(to.url);
     const { emit } = fixture.deps;
     const ids: (string | undefined)[] = [];
@@ -64,7 +64,7 @@ describe('webhooks that disable themselves', function () {
     expect(fixture.emitted).to.have.length(1);
   });
 
-  it('a delivery counts once, at its first failed attempt', async () => {
+  it('count a delivery once, at its first failed attempt', async () => {
     const { id } = await fixture.hook(to.url);
     await events(10);
     for (let i = 0; i < 3; i++) {
@@ -75,7 +75,7 @@ describe('webhooks that disable themselves', function () {
     expect(await stored(id)).to.include({ enabled: true, failures: 10 });
   });
 
-  it('any success resets the count, that of a retry too', async () => {
+  it('reset the count on any success, including a retry', async () => {
     const { id } = await fixture.hook(to.url);
     await events(19);
     to.answer = ({ response, n }) => response.writeHead(n === 20 ? 204 : 500).end();
@@ -87,7 +87,7 @@ describe('webhooks that disable themselves', function () {
     expect(await stored(id)).to.include({ enabled: true, failures: 19 });
   });
 
-  it('holds pending deliveries, accepts no new events, and resumes within a day without counting again', async () => {
+  it('hold pending deliveries, accept no new events, and resume within a day', async () => {
     const { id } = await fixture.hook(to.url);
     await Promise.all(Array.from({ length: 25 }, () => fixture.emit()));
     await fixture.turn();
@@ -104,7 +104,7 @@ describe('webhooks that disable themselves', function () {
     expect(await states(id)).to.deep.equal({ retrying: 25 });
   });
 
-  it('what was held for a day has expired', async () => {
+  it('expire deliveries that were held for a day', async () => {
     const { id } = await fixture.hook(to.url);
     await events(20);
     fixture.clock.advance(DAY_MS + 1_000);
@@ -114,7 +114,7 @@ describe('webhooks that disable themselves', function () {
     expect(await states(id)).to.deep.equal({ expired: 20 });
   });
 
-  it('disabling by hand holds and gives no reason; health stays well', async () => {
+  it('hold deliveries without a reason when disabled by a user, with healthy status', async () => {
     const { id } = await fixture.hook(to.url);
     await events(2);
     await fixture.registry.disable(ADMIN, id);
@@ -132,7 +132,7 @@ describe('webhooks that disable themselves', function () {
     expect(await states(id)).to.deep.equal({ success: 2 });
   });
 
-  it('an enabling that a crash interrupted is finished', async () => {
+  it('complete a re-enable that was interrupted by a crash', async () => {
     const { id } = await fixture.hook(to.url);
     await events(2);
     await fixture.registry.disable(ADMIN, id);
@@ -142,7 +142,7 @@ describe('webhooks that disable themselves', function () {
     expect(await fixture.pause.reconcile()).to.deep.equal([]);
   });
 
-  it('a test delivery is not counted, works on a disabled webhook, and answers what came back', async () => {
+  it('allow uncounted test deliveries, and return the response', async () => {
     const { id } = await fixture.hook(to.url, { enabled: false });
     const answer = await fixture.registry.sendTest(ADMIN, id);
     expect(answer).to.include({ status_code: 500, error: 'HTTP 500', excerpt: '' });
@@ -154,7 +154,7 @@ describe('webhooks that disable themselves', function () {
     to = await Receiver.open();
   });
 
-  it('redelivers with the same ids, and not while it is disabled', async () => {
+  it('redeliver with the same ids, but not while disabled', async () => {
     to.answer = status(410);
     const { id } = await fixture.hook(to.url);
     await events(1);
@@ -173,7 +173,7 @@ describe('webhooks that disable themselves', function () {
     expect(refused).to.include({ code: 'conflict' });
   });
 
-  it('both logs keep 14 days, and nothing of a webhook that is gone', async () => {
+  it('store both logs for 14 days, and nothing of a deleted webhook', async () => {
     const { id } = await fixture.hook(to.url);
     const other = await fixture.hook(to.url);
     await events(2);

@@ -1,4 +1,7 @@
-/** The release store in MongoDB: the contract, and what only it has: pieces, marks, the sweep, several processes. */
+/**
+ * The release store in MongoDB: the contract, and what only it has: pieces, marks, the sweep,
+ * several processes.
+ */
 import { createHash, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { MongoClient, ObjectId, type Db } from 'mongodb';
@@ -18,7 +21,7 @@ const TEXTS = { manifest: '{}', signature: 'eA==' };
 const LIMITS = { bytes: 1 << 30, keepFree: 1 };
 const MIB = 1024 * 1024;
 
-describe('the release store in MongoDB', function () {
+describe('release store in MongoDB', function () {
   let server: string;
   let db: Db;
   let client: MongoClient;
@@ -65,7 +68,7 @@ describe('the release store in MongoDB', function () {
 
   releaseStoreContract('gridfs', async () => open());
 
-  it('leaves nothing of an upload that is interrupted', async () => {
+  it('leaves nothing behind after an interrupted upload', async () => {
     const store = open();
     const cut = (async function* () {
       yield randomBytes(3 * MIB);
@@ -75,7 +78,7 @@ describe('the release store in MongoDB', function () {
     expect(await counts()).to.deep.equal({ files: 0, chunks: 0, marks: 0, folders: 0 });
   });
 
-  it('reports that a file was replaced or withdrawn during a request', async () => {
+  it('reports when a file was replaced or withdrawn during a request', async () => {
     const store = open();
     await put(store, PLACE, randomBytes(10));
     const old = await store.open(PATH);
@@ -88,7 +91,7 @@ describe('the release store in MongoDB', function () {
     expect(await getRejection(bytesOf(current))).to.be.instanceOf(FileReplaced);
   });
 
-  it('shows every process immediately what another has stored, with one tag', async () => {
+  it('exposes files stored by another process immediately, with the same ETag', async () => {
     const [one, two] = [open(), open()];
     for (const n of [1, 2, 3]) {
       await put(one, PLACE, Buffer.from(`package ${n}`));
@@ -102,7 +105,7 @@ describe('the release store in MongoDB', function () {
     expect(await one.open(PATH)).to.equal(null);
   });
 
-  it('offers package, signature and manifest of one publish together, for concurrent readers too', async () => {
+  it('publishes package, signature and manifest atomically, including for concurrent readers', async () => {
     const [writer, reader] = [open(), open()];
     const publish = async (n: number): Promise<void> => {
       const { id } = await writer.packages.stage(splitChunks(Buffer.from(`package ${n}`)), LIMITS);
@@ -125,7 +128,7 @@ describe('the release store in MongoDB', function () {
     expect(looks).to.be.above(0);
   });
 
-  it('stores a promoted package once, until its last channel is gone', async () => {
+  it('stores a promoted package once, until its last channel is removed', async () => {
     const store = open(0);
     await put(store, PLACE, randomBytes(MIB));
     expect(await store.packages.link(PLACE, BETA, TEXTS)).to.equal(true);
@@ -138,7 +141,7 @@ describe('the release store in MongoDB', function () {
     expect((await store.packages.sweep()).removed).to.equal(0);
   });
 
-  it('removes the bytes of a withdrawn release immediately, also for readers in the middle', async () => {
+  it('removes the bytes of a withdrawn release immediately, even during a download', async () => {
     const store = open();
     await put(store, PLACE, randomBytes(8 * MIB));
     const reading = (await store.open(PATH)) as StoredFile;
@@ -152,7 +155,7 @@ describe('the release store in MongoDB', function () {
     expect(await counts()).to.deep.equal({ files: 0, chunks: 0, marks: 0, folders: 1 });
   });
 
-  it('removes with the next sweep what an interrupted withdrawal left', async () => {
+  it('removes the remains of an interrupted withdrawal in the next sweep', async () => {
     const store = open();
     await put(store, PLACE, randomBytes(MIB));
     const { _id: file } = (await db.collection('releases.files').findOne({})) ?? expect.fail('it is there');
@@ -166,7 +169,7 @@ describe('the release store in MongoDB', function () {
     expect(await counts()).to.include({ files: 0, chunks: 0, marks: 0 });
   });
 
-  it('removes replaced files when no one can be reading them', async () => {
+  it('removes replaced files when no reader can still use them', async () => {
     const [store, later] = [open(), open(0)];
     const first = randomBytes(2 * MIB);
     await put(store, PLACE, first);
@@ -197,7 +200,7 @@ describe('the release store in MongoDB', function () {
     expect((await bytesOf(await store.open(PATH))).length).to.equal(10);
   });
 
-  it('removes no upload that arrives during the sweep', async () => {
+  it('does not remove an upload that arrives during the sweep', async () => {
     const store = open(0);
     const bytes = randomBytes(5 * MIB);
     const slow = (async function* () {
@@ -238,7 +241,7 @@ describe('the release store in MongoDB', function () {
     expect(await counts()).to.include({ files: 1, marks: 0 });
   });
 
-  it('stores and returns 120 MiB in less memory', async () => {
+  it('stores and returns 120 MiB with less memory than that', async () => {
     const store = open();
     const piece = randomBytes(64 * 1024);
     const total = 120 * MIB;
@@ -268,7 +271,7 @@ describe('the release store in MongoDB', function () {
     expect(most - before).to.be.below(total);
   });
 
-  it('continues after a disconnect, and nothing interrupted is staged', async () => {
+  it('continues after a disconnect, without staging interrupted uploads', async () => {
     const direct = new URL(url);
     const proxy = await TcpProxy.startBefore({ host: direct.hostname, port: Number(direct.port) });
     try {

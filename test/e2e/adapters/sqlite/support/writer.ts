@@ -1,6 +1,7 @@
 /**
- * A process that writes to one file as fast as it can. `node writer.js <path> insert` prints each acknowledged id and runs
- * until it is killed; `node writer.js <path> inc <n>` makes n increments of one document and ends.
+ * A process that writes to one file as fast as it can. `node writer.js <path> insert` prints each
+ * acknowledged id and runs until it is killed; `node writer.js <path> inc <n>` makes n increments
+ * of one document and ends.
  */
 import { writeSync } from 'node:fs';
 import { SqliteStore } from '../../../../../adapters/sqlite/store.js';

@@ -1,4 +1,7 @@
-/** Files of settings (contract 90, setup.json): what is written is read by foreign readers, and every other byte stays. */
+/**
+ * Files of settings (contract 90, setup.json): what is written is read by foreign readers, and
+ * every other byte stays.
+ */
 import { expect } from 'chai';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -343,7 +346,7 @@ describe('update-agent: settings files', () => {
         });
     });
 
-  describe('properties', function () {
+  describe('properties of the written files', function () {
     const eol = fc.constantFrom('\n', '\r\n');
     const word = fc.stringMatching(/^[a-z]{1,6}$/);
     const anyValue = fc.oneof(
@@ -353,7 +356,7 @@ describe('update-agent: settings files', () => {
       fc.boolean(),
     );
 
-    it('json: is read by any JSON parser without the comments, the rest is unchanged byte by byte', () => {
+    it('json: writes a file that any JSON parser reads without the comments, byte-identical elsewhere', () => {
       const scalar = fc.oneof(fc.integer(), fc.boolean(), fc.constant(null), fc.string({ maxLength: 8 }));
       const document = fc.dictionary(
         word,
@@ -396,7 +399,7 @@ describe('update-agent: settings files', () => {
       );
     });
 
-    it('env: is read by a shell and Node', () => {
+    it('env: writes a file that a shell and Node can read', () => {
       const line = fc.tuple(fc.constantFrom('A', 'B', 'C_D'), fc.constantFrom('', '1', "'a b'", '"x"', 'plain # note'));
       const lines = fc.array(
         fc.oneof(
@@ -430,7 +433,7 @@ describe('update-agent: settings files', () => {
       expect(shell(seen)).to.deep.equal(seen.map(({ given }) => given));
     });
 
-    it('ini: is read by Python’s configparser', function () {
+    it('ini: writes a file that Python’s configparser can read', function () {
       if (!hasPython) this.skip();
       const section = fc.tuple(
         fc.uniqueArray(fc.constantFrom('one', 'two', 'three'), { maxLength: 3 }),
@@ -481,7 +484,7 @@ describe('update-agent: settings files', () => {
         expect(after[n]).to.deep.equal({ ...before[n], [name]: { ...before[n]?.[name], [key]: String(value) } });
     });
 
-    it('xml: is read by Python’s ElementTree', function () {
+    it('xml: writes a file that Python’s ElementTree can read', function () {
       if (!hasPython) this.skip();
       interface Tree {
         name: string;

@@ -1,6 +1,7 @@
 /**
- * Grouping rules in the whole service, on the embedded store and on MongoDB with two processes: a change is in force in
- * the other process within two seconds, parallel first reports make one group, and writers of both lose nothing.
+ * Grouping rules in the whole service, on the embedded store and on MongoDB with two processes: a
+ * change is in force in the other process within two seconds, parallel first reports make one
+ * group, and writers of both lose nothing.
  */
 import { expect } from 'chai';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
@@ -17,7 +18,7 @@ const NO_LIMITS = {
 };
 const RULE = { message: 'timeout of (\\w+)', fingerprint: ['timeout', '{{ 1 }}'] };
 
-describe('grouping rules in the whole service', function () {
+describe('bugs: grouping rules in the running service', function () {
   for (const engine of durableEngines) {
     describe(`on ${engine.name}`, () => {
       const services: TestService[] = [];
@@ -59,7 +60,7 @@ describe('grouping rules in the whole service', function () {
       const ids = async (service: TestService): Promise<string[]> =>
         ((await service.request('GET', rules(), token)).body['items'] as { id: string }[]).map(({ id }) => id);
 
-      it('make one group of parallel first reports of many files and callers', async () => {
+      it('group parallel first reports from many files and callers together', async () => {
         await made(here());
         const found = await Promise.all(
           Array.from({ length: 40 }, (_, i) => report(here(), `timeout of db, call ${i}`, `f${i}.ts`)),
@@ -67,7 +68,7 @@ describe('grouping rules in the whole service', function () {
         expect(new Set(found).size).to.equal(1);
       });
 
-      it('apply to every intake: a Sentry SDK’s envelope, OpenTelemetry’s logs, both reports', async () => {
+      it('apply to every intake: Sentry envelopes, OpenTelemetry logs, and both report routes', async () => {
         await made(here());
         const keys = `/api/projects/v1/projects/${project}/intake-keys`;
         const manager = await here().createToken('projects:manage');
@@ -105,7 +106,7 @@ describe('grouping rules in the whole service', function () {
         expect((body['items'] as { hit_count: number }[]).map(({ hit_count }) => hit_count)).to.deep.equal([4]);
       });
 
-      it('are part of a backup and an export', async function () {
+      it('are included in backups and exports', async function () {
         // `aos backup` is of the embedded store.
         if (engine.name !== 'sqlite') this.skip();
         const rule = await made(here());
@@ -132,7 +133,7 @@ describe('grouping rules in the whole service', function () {
         }
       });
 
-      it('reach a second process within two seconds, and both write and group together', async function () {
+      it('apply in a second process within two seconds, and group reports of both processes together', async function () {
         // The embedded store has one process.
         if (engine.name !== 'mongodb') this.skip();
         const other = await TestService.createStarted(settings);

@@ -1,6 +1,7 @@
 /**
- * Ignore rules in the real program: under `kill -9`, and in two processes on one store. Hits and the crossing of the rate
- * that were acknowledged are there afterwards, once; a change of a rule is in force in the other process within two seconds.
+ * Ignore rules in the real program: under `kill -9`, and in two processes on one store. Hits and
+ * the crossing of the rate that were acknowledged are there afterwards, once; a change of a rule is
+ * in force in the other process within two seconds.
  */
 import { expect } from 'chai';
 import { waitUntil } from '../../../../harness.js';
@@ -47,7 +48,7 @@ async function ruleOf(service: TestService, token: string, id: string): Promise<
 /** Classes that differ by digits alone are one to the flood guard. */
 const lettersOf = (n: number): string => String(n).replaceAll(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)));
 
-describe('ignore rules in the real program', function () {
+describe('ignore rules in the running service', function () {
   for (const engine of durableEngines) {
     describe(`on ${engine.name}`, () => {
       let service: TestService;
@@ -114,7 +115,7 @@ describe('ignore rules in the real program', function () {
         expect(told[0]?.data.count).to.be.greaterThan(THRESHOLD);
       });
 
-      it('mute every group when applied again after a kill', async () => {
+      it('mute every group when the rule is applied again after a kill', async () => {
         const groups = 250;
         const error_message = 'known by many';
         for (let i = 0; i < groups; i += 50) {
@@ -145,7 +146,7 @@ describe('ignore rules in the real program', function () {
         expect(await muted()).to.equal(groups);
       });
 
-      it('emit one event for 128 parallel reports in two processes, count every hit, and apply changes', async function () {
+      it('emit one event for 128 parallel reports in two processes, count each hit, and apply changes', async function () {
         if (engine.name === 'sqlite') this.skip(); // one process serves an embedded store
         const two = await TestService.createStarted(settings);
         try {

@@ -1,6 +1,6 @@
 /**
- * This service alone, behind nginx as the guide sets it up, and the real Apache answer one table of requests alike
- * (contract 40, both ways of serving).
+ * This service alone, behind nginx as the guide sets it up, and the real Apache answer one table of
+ * requests alike (contract 40, both ways of serving).
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -29,7 +29,10 @@ const BYTES = buildPackage({ 'a.txt': 'what is inside', 'b.txt': 'and more' });
 const UMLAUTS = 'Übergrößenträger';
 const PACKAGE = '/releases/shop/stable/1.0/any/package.tar.gz';
 
-/** The group of the web server: by it alone may Apache read the lists, where it is another user than this service. */
+/**
+ * The group of the web server: by it alone may Apache read the lists, where it is another user than
+ * this service.
+ */
 const WEB_GROUP = process.getuid?.() === 0 && INSTALLED ? 'www-data' : null;
 
 async function filled(): Promise<StoreFixture> {
@@ -67,7 +70,7 @@ function answers(who: () => { base: string; clock: StoreFixture['clock'] }): voi
   }
 }
 
-describe('the release store by this service', () => {
+describe('release store served by AOS', () => {
   let fixture: StoreFixture;
   before(async () => {
     fixture = await filled();
@@ -75,7 +78,7 @@ describe('the release store by this service', () => {
   after(() => fixture.stop());
   answers(() => fixture);
 
-  it('names the account and the ways to sign in when user credentials were rejected', async () => {
+  it('names the account and the supported credentials when user credentials are rejected', async () => {
     const headers = { authorization: basic('ivy', 'wrong password 12') };
     const answer = await get(fixture.base, PACKAGE, { headers });
     const { error } = JSON.parse(answer.body.toString()) as { error: { code: string; message: string } };
@@ -84,7 +87,7 @@ describe('the release store by this service', () => {
     fixture.clock.advance(DAY_MS + 1);
   });
 
-  it('answers failures 1 to 5 of an account with 401, then 429, and always accepts a license key', async () => {
+  it('returns 401 for failures 1 to 5 of an account, then 429, and always accepts a license key', async () => {
     const wrong = { headers: { authorization: basic('mia', 'wrong password 12') } };
     for (let i = 0; i < 5; i++) expect((await get(fixture.base, PACKAGE, wrong)).status).to.equal(401);
     const limited = await get(fixture.base, PACKAGE, wrong);
@@ -98,7 +101,7 @@ describe('the release store by this service', () => {
     expect((await get(fixture.base, PACKAGE, right)).status).to.equal(200);
   });
 
-  it('follows the file: a removed line ends a cached verification', async () => {
+  it('invalidates a cached verification when its line is removed from the file', async () => {
     const key = { headers: { authorization: basic(nameOf(KEY), KEY) } };
     expect((await get(fixture.base, PACKAGE, key)).status).to.equal(200);
     await fixture.licenses.set('shop', []);
@@ -106,7 +109,7 @@ describe('the release store by this service', () => {
   });
 });
 
-describe('the release store behind nginx, configured as in the guide', function () {
+describe('release store behind nginx, configured as in the guide', function () {
   let fixture: StoreFixture;
   let nginx: Nginx | null = null;
   before(async function () {
@@ -125,7 +128,7 @@ describe('the release store behind nginx, configured as in the guide', function 
   });
   answers(() => ({ base: nginx?.url ?? '', clock: fixture.clock }));
 
-  it('is protected in the self-test', async () => {
+  it('is reported as protected by the self-test', async () => {
     fixture.target.url = nginx?.url ?? '';
     const { json, exit } = await fixture.command('store regenerate');
     expect(exit).to.equal(undefined);
@@ -133,7 +136,7 @@ describe('the release store behind nginx, configured as in the guide', function 
   });
 });
 
-describe('the release store behind Apache', function () {
+describe('release store behind Apache', function () {
   let fixture: StoreFixture;
   let apache: Apache | undefined;
   let home = '';
@@ -153,7 +156,7 @@ describe('the release store behind Apache', function () {
   });
   answers(() => ({ base: apache?.base ?? '', clock: fixture.clock }));
 
-  it('is protected in the self-test', async () => {
+  it('is reported as protected by the self-test', async () => {
     fixture.target.url = apache?.base ?? '';
     const { json, exit } = await fixture.command('store regenerate');
     expect(exit).to.equal(undefined);
@@ -173,7 +176,7 @@ describe('the release store behind Apache', function () {
     expect(lines.map((line) => line.split(':')[0])).to.deep.equal([nameOf(KEY), ...Object.keys(people)]);
   });
 
-  it('is reported as open when Apache ignores .htaccess, and its hashes are removed', async () => {
+  it('is reported as open when Apache ignores .htaccess, and has its password hashes removed', async () => {
     await apache?.stop();
     apache = await Apache.start(home, join(fixture.folder, 'releases'), 'None');
     fixture.target.url = apache.base;

@@ -1,4 +1,7 @@
-/** Debian's Apache before the store: its own configuration, and a user who may read the store and nothing else. */
+/**
+ * Debian's Apache before the store: its own configuration, and a user who may read the store and
+ * nothing else.
+ */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';

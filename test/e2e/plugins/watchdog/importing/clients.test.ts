@@ -1,6 +1,7 @@
 /**
- * What people have in their crontabs goes on after a change of the host name: the lines that Healthchecks and Uptime Kuma tell
- * them to use, run by a shell with curl, against the monitors that were taken over (contract 30, pings known from elsewhere).
+ * What people have in their crontabs goes on after a change of the host name: the lines that
+ * Healthchecks and Uptime Kuma tell them to use, run by a shell with curl, against the monitors
+ * that were taken over (contract 30, pings known from elsewhere).
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -66,13 +67,13 @@ for (const engine of durableEngines) {
       return seen(source);
     };
 
-    it('ping the imported check from a line of a crontab', async () => {
+    it('ping the imported check from a crontab line', async () => {
       expect((await seen('backup')).state).to.equal('unknown');
       expect((await ran(`${CURL} -o /dev/null ${ping}`, 'backup')).state).to.equal('up');
       expect((await shell(`${CURL} ${ping}`)).stdout).to.equal('OK');
     });
 
-    it('support /start, /fail with the output, /log, and the exit code of the work', async () => {
+    it('support /start, /fail with the output, /log, and the exit code of the job', async () => {
       expect((await ran(`${CURL} ${ping}/start && ${CURL} ${ping}`, 'backup')).metrics_json).to.have.property(
         'duration_ms',
       );
@@ -87,7 +88,7 @@ for (const engine of durableEngines) {
       expect((await ran(`${CURL} ${ping}/0`, 'backup')).state).to.equal('up');
     });
 
-    it('support the push address of Uptime Kuma, up and down', async () => {
+    it('support the Uptime Kuma push URL, up and down', async () => {
       const { stdout } = await shell(`${CURL} '${push}?status=up&msg=OK&ping='`);
       expect(JSON.parse(stdout)).to.deep.equal({ ok: true });
       expect(await seen('cron')).to.include({ state: 'up', message: 'OK' });
@@ -108,7 +109,7 @@ for (const engine of durableEngines) {
           source,
         );
 
-      it('healthchecks-io: sends start, success, exit code, and a trap of exceptions', async () => {
+      it('healthchecks-io: sends start, success and exit code, and reports exceptions in a trap', async () => {
         const done = await python('success', 'backup');
         expect(done).to.include({ state: 'up', message: 'moved 3 files' });
         expect(done.metrics_json).to.have.property('duration_ms');
@@ -125,7 +126,7 @@ for (const engine of durableEngines) {
       });
     });
 
-    it('get an error of curl for an address that was not imported', async () => {
+    it('receive an HTTP error for an address that was not imported', async () => {
       expect((await shell(`curl -fsS -m 10 ${ping.replace('803f', '903f')}`)).code).to.equal(22);
       expect((await shell(`curl -fsS -m 10 '${push}x?status=up'`)).code).to.equal(22);
     });

@@ -1,4 +1,7 @@
-/** The real program takes an export over, and the addresses of before go on (contract 30, beyond the specification). */
+/**
+ * The real program takes an export over, and the addresses of before go on (contract 30, beyond the
+ * specification).
+ */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -18,7 +21,7 @@ describe('aos import healthchecks | kuma', function () {
     return (body['monitor'] as { state: string }).state;
   };
 
-  it('delivers earlier pings and pushes to their monitors, and logs none of them', async () => {
+  it('delivers pings and pushes to the imported monitors, and logs no address', async () => {
     const checks = join(service.dataDir, 'checks.json');
     await writeFile(
       checks,
@@ -50,7 +53,7 @@ describe('aos import healthchecks | kuma', function () {
     expect(service.stdout + service.stderr).not.to.match(new RegExp(`${UUID}|${PUSH}`));
   });
 
-  it('imports monitors from the database of Uptime Kuma repeatedly, and leaves it unchanged', async () => {
+  it('imports monitors from an Uptime Kuma database repeatedly, and leaves the database unchanged', async () => {
     const file = join(service.dataDir, 'kuma.db');
     const database = openDriver(file);
     // As Uptime Kuma 2 has them, with the columns that are not their defaults here.
@@ -92,7 +95,7 @@ describe('aos import healthchecks | kuma', function () {
     expect([refused.code, refused.stderr.trim().split('\n').length]).to.deep.equal([1, 1]);
   });
 
-  it('names what is wrong with a file that cannot be read', async () => {
+  it('reports why a file cannot be read', async () => {
     const damaged = join(service.dataDir, 'damaged.db');
     await writeFile(damaged, Buffer.concat([Buffer.from('SQLite format 3\0'), Buffer.alloc(4_000, 7)]));
     const large = join(service.dataDir, 'large.json');
@@ -112,7 +115,7 @@ describe('aos import healthchecks | kuma', function () {
     }
   });
 
-  it('rejects a file that is not an export with one line', async () => {
+  it('rejects a file that is not an export with a one-line error', async () => {
     const file = join(service.dataDir, 'none.json');
     await writeFile(file, '{}');
     const { code, stderr } = await runCli(service.env, ['import', 'kuma', file]);

@@ -1,4 +1,7 @@
-/** What a monitor's page offers to copy does what it says, where its program is on this machine (contract 30). */
+/**
+ * What a monitor's page offers to copy does what it says, where its program is on this machine
+ * (contract 30).
+ */
 import { execFile } from 'node:child_process';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,7 +10,7 @@ import { buildSchedulerSnippets, buildReportingSnippets } from '../../../../../p
 
 const TOKEN = `wd_live_${'a1'.repeat(21)}b`;
 
-describe('snippets of a monitor', function () {
+describe('watchdog: monitor snippets', function () {
   const got: string[] = [];
   const server = http.createServer((request, response) => {
     request.resume();
@@ -47,7 +50,7 @@ describe('snippets of a monitor', function () {
     expect(got).to.deep.equal(['GET /ping/T']);
   });
 
-  it('run with Python, for success and failure of the work', async function () {
+  it('run with Python, for success and failure of the job', async function () {
     const text = textOf('Python');
     const code = await run('python3', ['-c', text]);
     if (code === null) this.skip();
@@ -58,7 +61,7 @@ describe('snippets of a monitor', function () {
     expect(got).to.deep.equal(['POST /ping/T/start', 'POST /ping/T/fail']);
   });
 
-  it('contain commands of a shell for systemd and Kubernetes', async function () {
+  it('contain shell commands for systemd and Kubernetes', async function () {
     if ((await run('curl', ['--version'])) === null) this.skip();
     for (const [, command = ''] of textOf('systemd').matchAll(/^Exec\w+=\/usr\/bin\/(.+)$/gm)) {
       expect(await run('sh', ['-c', command])).to.equal(0);

@@ -1,6 +1,7 @@
 /**
- * What receivers do with our deliveries: the verification code of docs/webhooks.md, taken from the guide itself and run in
- * the languages that are on this machine, and the library of Standard Webhooks; both against real deliveries.
+ * What receivers do with our deliveries: the verification code of docs/webhooks.md, taken from the
+ * guide itself and run in the languages that are on this machine, and the library of Standard
+ * Webhooks; both against real deliveries.
  */
 import { expect } from 'chai';
 import { spawn } from 'node:child_process';
@@ -128,7 +129,7 @@ describe('webhooks: receivers', function () {
   };
 
   for (const { name, fence, file, driver, command } of LANGUAGES) {
-    it(`${name}: accepts our deliveries and nothing else with the guide’s code`, async function () {
+    it(`${name}: accepts only AOS deliveries with the code of the guide`, async function () {
       const folder = await mkdtemp(join(tmpdir(), 'aos-verify-'));
       try {
         const code = await shown(fence);
@@ -151,7 +152,7 @@ describe('webhooks: receivers', function () {
     });
   }
 
-  it('are verified by the library of Standard Webhooks with the secret as shown', () => {
+  it('are verified by the Standard Webhooks library with the displayed secret', () => {
     const { headers, body } = got.before;
     expect(new Webhook(secrets.first).verify(body, headers)).to.deep.equal(JSON.parse(body));
     const changed = body.replace('shop-1', 'shop-2');
@@ -164,7 +165,7 @@ describe('webhooks: receivers', function () {
       expect(attempt).to.throw(WebhookVerificationError);
   });
 
-  it('are verified after a rotation with either secret', () => {
+  it('are verified after a rotation with the old or the new secret', () => {
     const { headers, body } = got.after;
     for (const secret of [secrets.first, secrets.second])
       expect(new Webhook(secret).verify(body, headers)).to.deep.equal(JSON.parse(body));

@@ -1,4 +1,6 @@
-/** Threads, contexts and breadcrumbs of an occurrence as the page shows them, whatever was reported. */
+/**
+ * Threads, contexts and breadcrumbs of an occurrence as the page shows them, whatever was reported.
+ */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { buildTimeline } from '../../../../../plugins/bugs/pages/item/breadcrumb-timeline.js';
@@ -30,7 +32,7 @@ const shown = (context: Json, breadcrumbs: Json = null): string =>
   render('{{> bugs/occurrence o}}', { o: buildOccurrenceRow({ ...OCCURRENCE, context, breadcrumbs }, ITEM, true) });
 
 describe('bugs: pages: details of an occurrence', () => {
-  it('contexts are tables, in an order that is always the same', () => {
+  it('shows contexts as tables in a stable order', () => {
     const tables = buildContextTables({
       transaction: '/cart',
       sdk: 'sentry.python 2.1',
@@ -62,7 +64,7 @@ describe('bugs: pages: details of an occurrence', () => {
     expect(tables[1]?.rows).to.deep.equal([{ name: 'model', value: 'X1' }]);
   });
 
-  it('the crashed thread comes first and open, the others are folded', () => {
+  it('shows the crashed thread first and expanded, other threads folded', () => {
     const stack = '    at run (a.js:1:2)';
     const threads = buildThreadViews({
       threads: [
@@ -86,7 +88,7 @@ describe('bugs: pages: details of an occurrence', () => {
     expect(html).to.include('2 threads').and.include('Thread 7');
   });
 
-  it('breadcrumbs show their kind, their level and how long before', () => {
+  it('shows kind, level and time before the error for breadcrumbs', () => {
     const crumb = (type: string, category: string, more: object = {}): Json => ({
       type,
       category,
@@ -118,7 +120,7 @@ describe('bugs: pages: details of an occurrence', () => {
     expect(crumbs[5]).to.include({ level: 'error', icon: 'alert', before: '3.0 s before' });
   });
 
-  it('10,000 breadcrumbs are the newest hundred', () => {
+  it('shows only the newest hundred of 10,000 breadcrumbs', () => {
     const crumbs = buildTimeline(
       Array.from({ length: 10_000 }, (_, i) => ({ message: `n${i}` })),
       AT,
@@ -127,13 +129,13 @@ describe('bugs: pages: details of an occurrence', () => {
     expect(crumbs.at(-1)?.message).to.equal('n9999');
   });
 
-  it('a long value is folded and shows its length', () => {
+  it('folds a long value and shows its length', () => {
     const html = shown({ extra: { long: `${'x'.repeat(399)}🎉${'y'.repeat(5000)}` } });
     expect(html).to.include('5,401 characters').and.include('<details class="tree-long">');
     expect(html).to.not.match(/[\ud800-\udbff](?![\udc00-\udfff])/);
   });
 
-  it('nothing that was reported becomes markup', () => {
+  it('escapes all reported text', () => {
     const planted = '"><script>alert(1)</script><img src=x onerror=alert(1)>';
     const hostile = {
       [planted]: planted,
@@ -152,7 +154,7 @@ describe('bugs: pages: details of an occurrence', () => {
     expect(html).to.include('&lt;script&gt;');
   });
 
-  it('any JSON is shown without a fault', () => {
+  it('renders any JSON without errors', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6 }), fc.jsonValue({ maxDepth: 4 }), (value, other) => {
         const context = { request: value, threads: value, contexts: value, user: other, frames: other, locals: value };

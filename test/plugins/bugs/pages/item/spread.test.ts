@@ -1,4 +1,7 @@
-/** Where an item happens, on its page: each value leads to the occurrences that have it, without a script. */
+/**
+ * Where an item happens, on its page: each value leads to the occurrences that have it, without a
+ * script.
+ */
 import { expect } from 'chai';
 import type { View } from '../../../../../kernel/contract.js';
 import { MonthlyStatsCache } from '../../../../../plugins/bugs/pages/shared/monthly-stats.js';
@@ -7,7 +10,7 @@ import { request, session } from '../../../health/fakes.js';
 import { renderFile } from '../../../../web/templates.js';
 import { errorReport, memoryFixture, settled, type Fixture } from '../../fixture.js';
 
-describe('bugs: where an item happens, on its page', () => {
+describe('bugs: value distribution on the item page', () => {
   let fixture: Fixture;
   const shown = async (query: string): Promise<string> => {
     const all = buildBugPages({
@@ -46,7 +49,7 @@ describe('bugs: where an item happens, on its page', () => {
     await settled(fixture);
   });
 
-  it('has a bar and a link for each value, and all items with a version, an environment, a host or a tag', async () => {
+  it('shows a bar and link per value, and links to all items with a version, environment, host or tag', async () => {
     const html = await shown('');
     expect(links(html)).to.include.members([
       '/bugs/alpha-1?version=1.1#occurrences',
@@ -61,7 +64,7 @@ describe('bugs: where an item happens, on its page', () => {
     expect(html).not.to.contain('Only kept occurrences with');
   });
 
-  it('shows the occurrences of the chosen values, names these, and removes each', async () => {
+  it('filters occurrences by the selected values, lists them, and removes each', async () => {
     const html = await shown('version=1.1&host=web-2');
     expect(html).to.contain('Only kept occurrences with');
     expect(html.match(/web-2/g)?.length).to.be.greaterThan(1);

@@ -1,4 +1,6 @@
-/** Exceptions of a trace as they nest: causes inside what they caused, members inside their group. */
+/**
+ * Exceptions of a trace as they nest: causes inside what they caused, members inside their group.
+ */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { FrameOwnerIndex } from '../../../../../plugins/bugs/pages/trace/frame-owners.js';
@@ -20,8 +22,8 @@ const depthOf = (nodes: readonly TraceNode[]): number =>
   nodes.length === 0 ? 0 : 1 + Math.max(...nodes.map(({ inner }) => depthOf(inner)));
 const countOf = (nodes: readonly TraceNode[]): number => nodes.reduce((n, { inner }) => n + 1 + countOf(inner), 0);
 
-describe('bugs: pages: exceptions as they nest', () => {
-  it('Java: a cause in a cause, and what was suppressed with its own', () => {
+describe('bugs: pages: nested exceptions', () => {
+  it('Java: nests causes, and suppressed exceptions with their causes', () => {
     const text = [
       'A: outer',
       '\tat a.B.c(B.java:1)',
@@ -43,7 +45,7 @@ describe('bugs: pages: exceptions as they nest', () => {
     ]);
   });
 
-  it('Python: shows the last exception outermost, with its causes inside', () => {
+  it('Python: shows the last exception outermost, with its causes nested', () => {
     const block = (name: string): string =>
       `Traceback (most recent call last):\n  File "a.py", line 1, in f\n${name}: x`;
     const text = [
@@ -58,7 +60,7 @@ describe('bugs: pages: exceptions as they nest', () => {
     ]);
   });
 
-  it('Python: groups in groups, and what caused a member', () => {
+  it('Python: nests groups in groups, and causes of members', () => {
     const text = [
       '  + Exception Group Traceback (most recent call last):',
       '  |   File "a.py", line 1, in f',
@@ -90,7 +92,7 @@ describe('bugs: pages: exceptions as they nest', () => {
     ]);
   });
 
-  it('.NET: the frames below an inner exception are those of the outer one', () => {
+  it('.NET: assigns the frames below an inner exception to the outer exception', () => {
     const text = [
       'System.Exception: outer',
       ' ---> System.IO.IOException: inner',
@@ -106,7 +108,7 @@ describe('bugs: pages: exceptions as they nest', () => {
     expect(outer?.rows[0]).to.include({ file: 'Cart.cs', at: ':42' });
   });
 
-  it('members of other languages, a group inside a group, and wrappers', () => {
+  it('other languages: shows group members, nested groups and wrappers', () => {
     const text = [
       '    at total (cart.js:41:1)',
       'Member of the group: AggregateError: b',
@@ -150,7 +152,7 @@ describe('bugs: pages: exceptions as they nest', () => {
     ],
   ];
   for (const [what, text] of chains) {
-    it(`a chain of thousands of ${what} is shown whole, not too deep, in linear time`, () => {
+    it(`renders a chain of thousands of ${what} completely, with limited depth, in linear time`, () => {
       const whole = buildTrace(text(1000));
       expect(depthOf(whole?.tree ?? [])).to.be.at.most(16);
       expect(countOf(whole?.tree ?? [])).to.equal(whole?.parts.length);
@@ -184,7 +186,7 @@ describe('bugs: pages: exceptions as they nest', () => {
     );
   });
 
-  it('shows code and variables at their frames, escaped', () => {
+  it('shows escaped code and variables at their frames', () => {
     const context = {
       source: { '41': '  return price.total;', '42': '</code><script>alert(1)</script>' },
       locals: { price: null, '<img src=x>': { a: ['<b>'] } },

@@ -98,7 +98,7 @@ describe('bugs: pages: stack traces', () => {
     ]);
   });
 
-  it('Java: causes with their messages of several lines', () => {
+  it('Java: shows causes with their multi-line messages', () => {
     expect(shape(partsOf(JAVA))).to.deep.equal([
       {
         relation: null,
@@ -117,7 +117,7 @@ describe('bugs: pages: stack traces', () => {
     ]);
   });
 
-  it('Python: what was raised stands over its frames, each with its line of code', () => {
+  it('Python: shows the exception above its frames, each with its line of code', () => {
     const parts = partsOf(PYTHON);
     expect(shape(parts)).to.deep.equal([
       { relation: null, title: "KeyError: 'price'", rows: ['total /app/cart.py:33'] },
@@ -132,7 +132,7 @@ describe('bugs: pages: stack traces', () => {
     });
   });
 
-  it('Go: the line above names the function; the runtime is folded', () => {
+  it('Go: reads the function name from the line above, and folds runtime frames', () => {
     expect(shape(partsOf(GO))).to.deep.equal([
       {
         relation: null,
@@ -146,7 +146,7 @@ describe('bugs: pages: stack traces', () => {
     ]);
   });
 
-  it('PHP, Ruby and Rust have their headers', () => {
+  it('PHP, Ruby and Rust: recognizes the headers', () => {
     const php =
       'PDOException: no in /app/Db.php:12\nStack trace:\n#0 /app/Order.php(40): insert()\n#1 {main}\n\nNext RuntimeException: failed in /app/Order.php:44\nStack trace:\n#0 {main}';
     expect(shape(partsOf(php))).to.deep.equal([
@@ -164,7 +164,7 @@ describe('bugs: pages: stack traces', () => {
     ]);
   });
 
-  it('never folds the first frame, even in a library, nor a trace that is nothing but libraries', () => {
+  it('never folds the first frame, nor a trace that consists only of library frames', () => {
     const all =
       'E: x\n    at a (/s/node_modules/p/a.js:1:1)\n    at b (/s/node_modules/p/b.js:1:1)\n    at c (/s/node_modules/p/c.js:1:1)';
     expect(partsOf(all)[0]?.rows.map(told)).to.deep.equal([
@@ -173,19 +173,19 @@ describe('bugs: pages: stack traces', () => {
     ]);
   });
 
-  it('folds the middle of a long recursion, the first frame aside', () => {
+  it('folds the middle of a long recursion, except the first frame', () => {
     const frames = Array.from({ length: 300 }, (_, i) => `\tat com.acme.Tree.walk(Tree.java:${i})`);
     const rows = partsOf(['E: x', ...frames].join('\n'))[0]?.rows ?? [];
     expect(rows).to.have.length(35);
     expect(rows.filter(({ kind }) => kind === 'fold').map(told)).to.deep.equal(['fold 266 more frames']);
   });
 
-  it('a text without frames has no parts', () => {
+  it('returns no parts for a text without frames', () => {
     expect(partsOf('it broke\nbadly')).to.deep.equal([]);
     expect(firstFrameLine('it broke')).to.equal(null);
   });
 
-  it('any text is read, every frame is there once, and the mark is the grouping’s', () => {
+  it('parses any text, shows every frame once, and marks the frame used for grouping', () => {
     const line = fc.constantFrom(
       ...NODE.split('\n'),
       ...JAVA.split('\n'),
@@ -207,7 +207,7 @@ describe('bugs: pages: stack traces', () => {
     );
   });
 
-  it('a hostile trace of 64 KiB is read in linear time', () => {
+  it('parses a hostile trace of 64 KiB in linear time', () => {
     const hostile = [
       `E: ${'('.repeat(65_000)}`,
       '    at f (/a/node_modules/'.repeat(2600),
@@ -236,12 +236,12 @@ describe('bugs: pages: stack traces', () => {
     ['/assets/vendor.3f2.js', 'f', 'vendor bundle'],
   ];
   for (const [file, name, library] of LIBRARIES) {
-    it(`${file ?? name} belongs to ${library ?? 'the application'}`, () => {
+    it(`assigns ${file ?? name} to ${library ?? 'the application'}`, () => {
       expect(detectLibrary(file, name)).to.equal(library);
     });
   }
 
-  it('is drawn escaped, with folds that open without scripts', () => {
+  it('renders escaped HTML with folds that open without scripts', () => {
     const html = render('{{stack-parts p}}', {
       p: partsOf(
         '<b>E</b>: x\n    at <i>f</i> (/a/<u>b</u>.js:1:1)\n    at g (/n/node_modules/<s>/c.js:1:1)\n    at h (/n/node_modules/p/c.js:1:1)',
@@ -257,7 +257,7 @@ describe('bugs: pages: stack traces', () => {
 describe('bugs: pages: breadcrumbs', () => {
   const END = '2026-11-20T08:15:30.000Z';
 
-  it('have a time before the error, in any format', () => {
+  it('show the time before the error, for any timestamp format', () => {
     const at = Date.parse(END) - 3200;
     const given = [at / 1000, at, at * 1e6, new Date(at).toISOString(), String(at / 1000)];
     const crumbs = buildTimeline(
@@ -272,7 +272,7 @@ describe('bugs: pages: breadcrumbs', () => {
     expect(odd.map(({ at: time }) => time)).to.deep.equal([null, null, null]);
   });
 
-  it('show what happened: message, request, navigation, or the whole', () => {
+  it('show the message, request, navigation or the whole breadcrumb', () => {
     const crumbs = buildTimeline(
       [
         { category: 'ui.click', message: 'button#pay' },
@@ -295,12 +295,12 @@ describe('bugs: pages: breadcrumbs', () => {
     expect(crumbs[1]).to.include({ level: 'error', icon: 'alert' });
   });
 
-  it('of Sentry’s form are parsed, others are ignored', () => {
+  it('are parsed in Sentry’s format, and otherwise ignored', () => {
     expect(buildTimeline({ values: [{ message: 'x' }] }, END)).to.have.length(1);
     for (const none of [null, undefined, 'x', 1, {}]) expect(buildTimeline(none, END)).to.deep.equal([]);
   });
 
-  it('any JSON is read', () => {
+  it('accept any JSON', () => {
     fc.assert(
       fc.property(fc.array(fc.jsonValue()), (values) => {
         expect(buildTimeline(values, END)).to.have.length(values.length);
@@ -342,7 +342,7 @@ describe('bugs: pages: stack traces with in_app frames', () => {
       values: new FrameValueIndex(null),
     })?.parts ?? [];
 
-  it('marks the frame that the report names, and folds libraries above and below it', () => {
+  it('marks the frame in the report, and folds library frames above and below it', () => {
     expect(shape(stated('app/cart.py', 9))[0]).to.deep.include({
       rows: [
         '<module> app/main.py:3',
@@ -353,7 +353,7 @@ describe('bugs: pages: stack traces with in_app frames', () => {
     });
   });
 
-  it('marks the first frame where the report names none of them', () => {
+  it('marks the first frame when none matches the location in the report', () => {
     expect(shape(stated('other.py', 1))[0]).to.deep.include({
       rows: [
         '<module> app/main.py:3',
@@ -365,14 +365,14 @@ describe('bugs: pages: stack traces with in_app frames', () => {
     });
   });
 
-  it('distrusts SDKs that mark all frames as in_app, and values that are not frames', () => {
+  it('ignores in_app when all frames have it, and ignores invalid frames', () => {
     const all = frames.map((one) => Object.assign({}, one, { in_app: true }));
     for (const given of [all, [null, 7, [], { in_app: 'no' }], 'text', null])
       expect(shape(stated('app/cart.py', 9, given))[0]).to.deep.include({ title: '' });
     expect(JSON.stringify(stated('app/cart.py', 9, all))).not.to.include('"fold"');
   });
 
-  it('shows members of a group of Python as siblings', () => {
+  it('shows members of a Python exception group as siblings', () => {
     const group = [
       '  + Exception Group Traceback (most recent call last):',
       '  |   File "cart.py", line 41, in total',
@@ -393,7 +393,7 @@ describe('bugs: pages: stack traces with in_app frames', () => {
     ]);
   });
 
-  it('shows members and wrappers of other languages', () => {
+  it('shows group members and wrappers of other languages', () => {
     const parts = partsOf(
       '    at total (cart.js:41:1)\nMember of the group: TypeError: x\n    at f (a.js:1:1)\nWrapped by: cart 12: x',
     );

@@ -1,4 +1,6 @@
-/** A request as curl: what anybody reported, pasted into a shell, is one command with one meaning. */
+/**
+ * A request as curl: what anybody reported, pasted into a shell, is one command with one meaning.
+ */
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -16,8 +18,8 @@ function words(command: string): string[] {
     .slice(0, -1);
 }
 
-describe('bugs: pages: a request as curl', function () {
-  it('contains method, address, headers and body', () => {
+describe('bugs: curl command of a request', function () {
+  it('contains method, URL, headers and body', () => {
     const request = {
       url: 'https://shop.example/cart?item=7',
       method: 'post',
@@ -38,7 +40,7 @@ describe('bugs: pages: a request as curl', function () {
     ]);
   });
 
-  it('masks secrets in headers, query and body again', () => {
+  it('masks secrets again in headers, query and body', () => {
     const command = curlOf({
       url: 'https://ada:pass@shop.example/cart?api_key=k1&page=2',
       method: 'POST',
@@ -53,14 +55,14 @@ describe('bugs: pages: a request as curl', function () {
     for (const secret of ['abc.def', 'sid=1', 'k1', 'k2', 'ada:', '"p"']) expect(command).to.not.include(secret);
   });
 
-  it('is missing for addresses other than http and https', () => {
+  it('is omitted for URLs other than http and https', () => {
     for (const url of ['file:///etc/passwd', 'javascript:alert(1)', '/cart', '-o /tmp/x', 'gopher://x', 'https:///x'])
       expect(buildRequestView({ request: { url } })?.curl, url).to.equal(null);
     expect(buildRequestView({ request: 'GET' })).to.equal(null);
     expect(buildRequestView({ request: {} })).to.equal(null);
   });
 
-  it('adds no option, no file and no second command from a report', () => {
+  it('cannot be extended with an option, a file or a second command by a report', () => {
     const hostile = [
       `'; touch /tmp/x; '`,
       '$(touch x)',
@@ -96,7 +98,7 @@ describe('bugs: pages: a request as curl', function () {
     }
   });
 
-  it('quotes any text as one word of the shell, without control characters', () => {
+  it('quotes any text as one shell word, without control characters', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary', maxLength: 40 }), { minLength: 1, maxLength: 20 }), (texts) => {
         const line = texts.map(quoteForShell).join(' ');
