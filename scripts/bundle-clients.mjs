@@ -38,7 +38,7 @@ module.exports = script;
 `;
 
 /** Same options as in build-agent.mjs, for the Node that runs the tests. */
-const writeFiles = (entries, options) =>
+const writeMonitoringFiles = (entries, options) =>
   build({
     entryPoints: Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, join(DIST, file)])),
     outdir: OUT,
@@ -80,7 +80,7 @@ async function bundleClients() {
   if (made.every((time) => time >= built)) return stop();
   // V8 would accept a stale cache of code with the same length.
   await rm(OUT, { recursive: true, force: true });
-  await writeFiles(Object.fromEntries(names.map((name) => [`${name}.code`, PROGRAMS[name]])), SCRIPT);
+  await writeMonitoringFiles(Object.fromEntries(names.map((name) => [`${name}.code`, PROGRAMS[name]])), SCRIPT);
   await stop();
   await Promise.all(names.map((name) => writeFile(join(OUT, `${name}.cjs`), starter(name))));
   await Promise.all(names.map(writeCache));

@@ -39,11 +39,11 @@ const phrases = (words.get('phrases') ?? []).map((line) => {
 });
 
 /** The first word of a camel-case name: `findByRef` → `find`. */
-const firstWord = (name) => /^[a-z0-9]+/.exec(name)?.[0] ?? '';
+const getFirstWord = (name) => /^[a-z0-9]+/.exec(name)?.[0] ?? '';
 const isFunction = (node) => node?.type === 'ArrowFunctionExpression' || node?.type === 'FunctionExpression';
 
 function checkFunction(name, report) {
-  if (/^[A-Z]/.test(name) || verbs.has(firstWord(name)) || nouns.has(name)) return;
+  if (/^[A-Z]/.test(name) || verbs.has(getFirstWord(name)) || nouns.has(name)) return;
   const ending = /[A-Z][a-z0-9]*$/.exec(name)?.[0] ?? name;
   if (!nouns.has(`*${ending}`)) report(`${name}() does not start with a verb`);
 }

@@ -12,7 +12,7 @@ const steps = [
   function receiptOf(order) {
     return order.print();
   },
-  function pointsOf(order) {
+  function toPoints(order) {
     return 'x'.repeat(order.lines[0].price - 1_000);
   },
   function letterOf(order) {
