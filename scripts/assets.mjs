@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
 import { stop, transform } from 'esbuild-wasm';
-import { kitStyles, ownStyles } from './styles.mjs';
+import { buildKitStyles, buildOwnStyles } from './styles.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const dist = join(root, 'dist');
@@ -72,8 +72,8 @@ for (const folder of folders) await copy(join(root, folder));
 await mkdir(join(dist, 'cli'), { recursive: true });
 await writeFile(join(dist, 'cli', 'main.js'), "#!/usr/bin/env node\nawait import('../main.js');\n");
 const assets = join(dist, 'web', 'assets');
-await writeFile(join(assets, 'aos.css'), await ownStyles(styles));
-await writeFile(join(assets, 'kit.css'), await kitStyles(dist));
+await writeFile(join(assets, 'aos.css'), await buildOwnStyles(styles));
+await writeFile(join(assets, 'kit.css'), await buildKitStyles(dist));
 await joinScripts(assets);
 const places = [
   assets,

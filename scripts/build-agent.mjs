@@ -26,15 +26,15 @@ const CACHE = join(ROOT, 'build', 'cache');
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 
 const run = promisify(execFile);
-const say = (text) => process.stdout.write(`${text}\n`);
-const mb = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
-const tell = (text) => process.stderr.write(`${text}\n`);
-async function step(name, args, env = process.env) {
+const printLine = (text) => process.stdout.write(`${text}\n`);
+const formatMegabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
+const printStep = (text) => process.stderr.write(`${text}\n`);
+async function runStep(name, args, env = process.env) {
   const child = spawn(process.execPath, [join(ROOT, 'scripts', 'agent', name), ...args], { stdio: 'inherit', env });
   const [code, signal] = await once(child, 'exit');
   if (code !== 0) throw new Error(`${name} ended with ${code ?? signal}`);
 }
-async function digest(algorithm, encoding, path) {
+async function computeDigest(algorithm, encoding, path) {
   const hash = createHash(algorithm);
   await pipeline(createReadStream(path), hash);
   return hash.digest(encoding);
@@ -45,15 +45,15 @@ async function put(path, content) {
   await rename(`${path}.tmp`, path);
 }
 
-async function binaryOf({ version }, { name, binary, integrity }) {
+async function buildBinary({ version }, { name, binary, integrity }) {
   const archive = join(CACHE, `${name}-${version}.tgz`);
   if ((await stat(archive).catch(() => null)) === null) {
-    tell(`downloading ${name}@${version}`);
+    printStep(`downloading ${name}@${version}`);
     await run('npm', ['pack', '--silent', '--pack-destination', CACHE, `${name}@${version}`], {
       shell: process.platform === 'win32',
     });
   }
-  const got = `sha512-${await digest('sha512', 'base64', archive)}`;
+  const got = `sha512-${await computeDigest('sha512', 'base64', archive)}`;
   if (got !== integrity) {
     await rm(archive);
     throw new Error(`${name}@${version} has another checksum than the one it is pinned by: ${got}`);
@@ -65,7 +65,7 @@ async function binaryOf({ version }, { name, binary, integrity }) {
 }
 
 /** Bundles the program and creates the blob, with the Node version that will contain it. */
-async function blobOf(node, windows) {
+async function buildBlob(node, windows) {
   const bundle = join(CACHE, 'update-agent.cjs');
   await build({
     entryPoints: [join(ROOT, 'dist', 'clients', 'agent', 'main.js')],
@@ -102,20 +102,20 @@ async function blobOf(node, windows) {
   return blob;
 }
 
-async function executable(runtimes, runtime, blob) {
+async function buildExecutable(runtimes, runtime, blob) {
   const name = `update-agent-${runtime}${runtime.startsWith('win-') ? '.exe' : ''}`;
-  const source = await binaryOf(runtimes, runtimes.packages[runtime]);
+  const source = await buildBinary(runtimes, runtimes.packages[runtime]);
   const work = join(OUT, `${name}.tmp`);
-  tell(`${runtime}: preparing Node's binary`);
-  await step('prepare.mjs', [runtime, source, work]);
-  tell(`${runtime}: putting the program into it`);
-  await step('inject.mjs', [work, blob, FUSE]);
+  printStep(`${runtime}: preparing Node's binary`);
+  await runStep('prepare.mjs', [runtime, source, work]);
+  printStep(`${runtime}: putting the program into it`);
+  await runStep('inject.mjs', [work, blob, FUSE]);
   await chmod(work, 0o755);
   const path = join(OUT, name);
   await rename(work, path);
   const { size } = await stat(path);
-  say(`${name}: ${mb(size)}`);
-  return { name, runtime, kind: 'agent', size, sha256: await digest('sha256', 'hex', path) };
+  printLine(`${name}: ${formatMegabytes(size)}`);
+  return { name, runtime, kind: 'agent', size, sha256: await computeDigest('sha256', 'hex', path) };
 }
 
 const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
@@ -130,18 +130,18 @@ if (!known.includes(host)) throw new Error(`the agents are built on ${known.join
 
 await mkdir(OUT, { recursive: true });
 await mkdir(CACHE, { recursive: true });
-const node = await binaryOf(runtimes, runtimes.packages[host]);
+const node = await buildBinary(runtimes, runtimes.packages[host]);
 const files = [];
 for (const windows of [true, false]) {
   const alike = wanted.filter((runtime) => runtime.startsWith('win-') === windows);
-  const blob = alike.length === 0 ? null : await blobOf(node, windows);
-  for (const runtime of alike) files.push(await executable(runtimes, runtime, blob));
+  const blob = alike.length === 0 ? null : await buildBlob(node, windows);
+  for (const runtime of alike) files.push(await buildExecutable(runtimes, runtime, blob));
 }
 const paths = files.map(({ name }) => join(OUT, name));
 for (const path of paths) for (const ending of ['.br', '.gz']) await rm(path + ending, { force: true });
 if (!values.plain)
-  await step('compress.mjs', paths, { ...process.env, UV_THREADPOOL_SIZE: String(availableParallelism()) });
+  await runStep('compress.mjs', paths, { ...process.env, UV_THREADPOOL_SIZE: String(availableParallelism()) });
 const epoch = process.env['SOURCE_DATE_EPOCH'];
 const generated_at = new Date(epoch === undefined ? Date.now() : Number(epoch) * 1000).toISOString();
 await put(join(OUT, 'installer.json'), `${JSON.stringify({ schema: 1, version, generated_at, files }, null, 2)}\n`);
-say(`${join('build', 'agent', 'installer.json')}: version ${version}. Windows executables are not signed.`);
+printLine(`${join('build', 'agent', 'installer.json')}: version ${version}. Windows executables are not signed.`);

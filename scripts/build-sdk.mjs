@@ -31,7 +31,7 @@ const SOURCES = [
 
 const put = (path, value) => writeFile(path, `${JSON.stringify(value, null, 2)}\n`);
 
-async function declarations(entry) {
+async function readDeclarations(entry) {
   const found = new Map();
   const waiting = [entry];
   for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
@@ -44,7 +44,7 @@ async function declarations(entry) {
   return found;
 }
 
-const changed = (path) =>
+const getModifiedTime = (path) =>
   stat(path).then(
     ({ mtimeMs }) => mtimeMs,
     () => 0,
@@ -52,7 +52,7 @@ const changed = (path) =>
 
 /** The README is written last. */
 async function isFresh(out) {
-  const [made, ...sources] = await Promise.all([join(out, 'README.md'), ...SOURCES].map(changed));
+  const [made, ...sources] = await Promise.all([join(out, 'README.md'), ...SOURCES].map(getModifiedTime));
   return made >= Math.max(...sources);
 }
 
@@ -78,7 +78,7 @@ export async function buildSdk(out) {
       logLevel: 'warning',
     });
     await put(join(folder, 'package.json'), { type });
-    for (const [path, text] of await declarations(entry)) {
+    for (const [path, text] of await readDeclarations(entry)) {
       const file = join(folder, 'types', `${path}.d.ts`);
       await mkdir(dirname(file), { recursive: true });
       await writeFile(file, text);

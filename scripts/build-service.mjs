@@ -27,7 +27,7 @@ await import('./dist/main.js');
 `;
 
 const run = (program, args, cwd) => promisify(execFile)(program, args, { cwd, maxBuffer: 64 * 1024 * 1024 });
-const npm = async (args, cwd) => (await run('npm', [...args, ...QUIET], cwd)).stdout;
+const runNpm = async (args, cwd) => (await run('npm', [...args, ...QUIET], cwd)).stdout;
 
 const { values } = parseArgs({
   options: {
@@ -46,12 +46,12 @@ await mkdir(folder, { recursive: true });
 const unpack = (file) => run('tar', ['-xzf', file, '-C', folder, '--strip-components=1']);
 if (values.package === undefined) {
   const pack = ['pack', '--ignore-scripts', '--json', '--pack-destination', output];
-  const [{ filename }] = JSON.parse(await npm(pack, ROOT));
+  const [{ filename }] = JSON.parse(await runNpm(pack, ROOT));
   await unpack(join(output, filename));
   await rm(join(output, filename));
 } else await unpack(resolve(values.package));
 await copyFile(join(ROOT, 'package-lock.json'), join(folder, 'package-lock.json'));
-await npm(['ci', '--omit=dev', '--ignore-scripts', '--prefer-offline', ...system], folder);
+await runNpm(['ci', '--omit=dev', '--ignore-scripts', '--prefer-offline', ...system], folder);
 // Links, which packages must not contain and which are not needed.
 await rm(join(folder, 'node_modules', '.bin'), { recursive: true, force: true });
 // Not executed; example addresses and tokens in guides would each cause a warning.

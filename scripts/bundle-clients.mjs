@@ -16,15 +16,15 @@ const PROGRAMS = {
   packager: 'clients/packager/packager.js',
 };
 
-const changed = (path) =>
+const getModifiedTime = (path) =>
   stat(path).then(
     ({ mtimeMs }) => mtimeMs,
     () => 0,
   );
-const cacheOf = (name) => join(OUT, `${name}.code.js.cache`);
+const getCachePath = (name) => join(OUT, `${name}.code.js.cache`);
 
 /** Starts `<name>.code.js` from V8's code cache. */
-const starter = (name) => `const { existsSync, readFileSync } = require('node:fs');
+const renderStarter = (name) => `const { existsSync, readFileSync } = require('node:fs');
 const { createRequire } = require('node:module');
 const { join } = require('node:path');
 const { Script } = require('node:vm');
@@ -66,23 +66,25 @@ const __url = require('node:url').pathToFileURL(__filename).href;`,
 
 /** V8 accepts a code cache only under the same options, those of a start. */
 async function writeCache(name) {
-  const made = `${cacheOf(name)}.new`;
+  const made = `${getCachePath(name)}.new`;
   const program = `const script = require(${JSON.stringify(join(OUT, `${name}.cjs`))});
 process.once('exit', () => require('node:fs').writeFileSync(${JSON.stringify(made)}, script.createCachedData()));`;
   await promisify(execFile)(process.execPath, ['-e', program, '--', name, '--help'], { env: {} });
-  await rename(made, cacheOf(name));
+  await rename(made, getCachePath(name));
 }
 
 async function bundleClients() {
   const names = Object.keys(PROGRAMS);
-  const [built, ...made] = await Promise.all([join(DIST, '.tsbuildinfo'), ...names.map(cacheOf)].map(changed));
+  const [built, ...made] = await Promise.all(
+    [join(DIST, '.tsbuildinfo'), ...names.map(getCachePath)].map(getModifiedTime),
+  );
   await buildSdk(SDK);
   if (made.every((time) => time >= built)) return stop();
   // V8 would accept a stale cache of code with the same length.
   await rm(OUT, { recursive: true, force: true });
   await writeMonitoringFiles(Object.fromEntries(names.map((name) => [`${name}.code`, PROGRAMS[name]])), SCRIPT);
   await stop();
-  await Promise.all(names.map((name) => writeFile(join(OUT, `${name}.cjs`), starter(name))));
+  await Promise.all(names.map((name) => writeFile(join(OUT, `${name}.cjs`), renderStarter(name))));
   await Promise.all(names.map(writeCache));
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { CODES } from '../dist/kernel/errors.js';
 import { BUILTIN } from '../dist/config/compose/compose.js';
 
-const sectionOf = (title, codes) =>
+const renderSection = (title, codes) =>
   [
     `## ${title}`,
     '',
@@ -18,7 +18,7 @@ const sectionOf = (title, codes) =>
   ].join('\n');
 
 /** Returns the page's text; test/docs/errors.test.ts compares it with the committed file. */
-export function errorsPage() {
+export function renderErrorsPage() {
   const own = BUILTIN.filter(({ errors }) => Object.keys(errors ?? {}).length > 0);
   return [
     '# Error codes',
@@ -39,10 +39,10 @@ export function errorsPage() {
     'plugin that refuses with a code that no manifest declares has a fault: the caller is answered `internal_error`, and the',
     'log names the plugin and the code.',
     '',
-    sectionOf('Everywhere', CODES),
-    ...own.map(({ title, errors }) => sectionOf(title, errors)),
+    renderSection('Everywhere', CODES),
+    ...own.map(({ title, errors }) => renderSection(title, errors)),
   ].join('\n');
 }
 
 if (process.argv[1] !== undefined && import.meta.url.endsWith(process.argv[1].split('/').at(-1)))
-  await writeFile(join(import.meta.dirname, '..', 'docs', 'errors.md'), errorsPage());
+  await writeFile(join(import.meta.dirname, '..', 'docs', 'errors.md'), renderErrorsPage());

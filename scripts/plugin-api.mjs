@@ -96,11 +96,11 @@ function parseModule(path) {
 }
 
 /** Calls `visit` with every identifier in a node. */
-function eachIdentifier(node, visit) {
+function visitIdentifiers(node, visit) {
   if (node?.type === 'Identifier') visit(node.name);
   for (const [member, value] of Object.entries(node ?? {})) {
     if (member.endsWith('Comments') || member === 'loc' || typeof value !== 'object') continue;
-    for (const child of Array.isArray(value) ? value : [value]) eachIdentifier(child, visit);
+    for (const child of Array.isArray(value) ? value : [value]) visitIdentifiers(child, visit);
   }
 }
 
@@ -108,7 +108,7 @@ function eachIdentifier(node, visit) {
  * Returns texts by module path (`ports/store`): entries completely, other modules as far as they
  * are reachable.
  */
-function surface({ entry, others = [], has }) {
+function listSurface({ entry, others = [], has }) {
   const modules = new Map();
   const reached = new Map();
   const seen = new Set();
@@ -125,7 +125,7 @@ function surface({ entry, others = [], has }) {
       if (seen.has(node)) continue;
       seen.add(node);
       texts.add(text.replaceAll(/^\s*#private;\n/gm, ''));
-      eachIdentifier(node, (one) => {
+      visitIdentifiers(node, (one) => {
         if (declared.has(one) || elsewhere.has(one)) visit(path, one);
       });
     }
@@ -150,7 +150,7 @@ function surface({ entry, others = [], has }) {
 async function report(name) {
   const file = join(root, 'docs', `${name}.md`);
   const page = PAGES[name];
-  const sections = surface(page).map(([path, text]) => `## ${path}\n\n\`\`\`ts\n${text}\n\`\`\`\n`);
+  const sections = listSurface(page).map(([path, text]) => `## ${path}\n\n\`\`\`ts\n${text}\n\`\`\`\n`);
   const text = [...page.head, ...sections].join('\n');
   return { file, text: await format(text, { ...(await resolveConfig(file)), parser: 'markdown', filepath: file }) };
 }

@@ -29,10 +29,10 @@ function readWords() {
 }
 
 const words = readWords();
-const listed = (name) => new Set((words.get(name) ?? []).join(' ').split(/\s+/));
-const verbs = listed('verbs');
-const nouns = listed('functions named by a noun');
-const constants = listed('no names of constants');
+const readEntries = (name) => new Set((words.get(name) ?? []).join(' ').split(/\s+/));
+const verbs = readEntries('verbs');
+const nouns = readEntries('functions named by a noun');
+const constants = readEntries('no names of constants');
 const phrases = (words.get('phrases') ?? []).map((line) => {
   const [phrase, instead] = line.split(' -> ');
   return { phrase, instead, pattern: new RegExp(`\\b(?:${phrase})\\b`, 'i') };
@@ -70,14 +70,14 @@ function checkNames(text, file, report) {
 }
 
 /** Lines of comments, with their numbers. */
-function commentLines(text) {
+function listCommentLines(text) {
   return text
     .split('\n')
-    .flatMap((line, index) => (/^\s*(\/\/|\/\*|\*)/.test(line) ? [{ line, number: index + 1 }] : []));
+    .flatMap((line, index) => (/^\s*(\/\/|\/\*|\*(\s|\/|$))/.test(line) ? [{ line, number: index + 1 }] : []));
 }
 
 function checkComments(text, report) {
-  for (const { line, number } of commentLines(text)) {
+  for (const { line, number } of listCommentLines(text)) {
     if (line.length > MAX_COMMENT_WIDTH)
       report(number, `a comment of ${line.length} characters, at most ${MAX_COMMENT_WIDTH}`);
     for (const { phrase, instead, pattern } of phrases)

@@ -25,7 +25,7 @@ const PROMISED = new RegExp(
  * @param {string} dist the built tree
  * @returns {Promise<string>}
  */
-export async function kitStyles(dist) {
+export async function buildKitStyles(dist) {
   const file = createRequire(import.meta.url).resolve('@tabler/core/dist/css/tabler.min.css');
   const [purged] = await new PurgeCSS().purge({
     content: ['web/**/*.{hbs,js}', 'plugins/**/*.hbs', 'adapters/hapi/pages/*.js'].map((glob) => join(dist, glob)),
@@ -44,7 +44,7 @@ export async function kitStyles(dist) {
  * @param {string} folder
  * @returns {Promise<string>}
  */
-export async function ownStyles(folder) {
+export async function buildOwnStyles(folder) {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.css')).toSorted();
   return (await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))).join('\n');
 }

@@ -15,14 +15,14 @@ if (tier === 'e2e' && !options.some((option) => option.startsWith('--jobs=')))
 const words = args
   .filter((arg) => !arg.startsWith('-'))
   .map((word) => word.replace(/^(\.\/)?(dist\/)?test\//, '').replace(/\.ts$/, '.js'));
-const inTier = (name) => tier === 'all' || name.startsWith('e2e/') === (tier === 'e2e');
-const matches = (name) => words.some((word) => name.includes(word) && (inTier(name) || word.startsWith('e2e/')));
+const isInTier = (name) => tier === 'all' || name.startsWith('e2e/') === (tier === 'e2e');
+const matches = (name) => words.some((word) => name.includes(word) && (isInTier(name) || word.startsWith('e2e/')));
 
 const names = readdirSync(join(ROOT, 'test'), { recursive: true })
   .map((name) => name.replaceAll('\\', '/'))
   .filter((name) => name.endsWith('.test.ts') && !name.startsWith('fixtures/'))
   .map((name) => name.replace(/\.ts$/, '.js'))
-  .filter(words.length === 0 ? inTier : matches)
+  .filter(words.length === 0 ? isInTier : matches)
   .toSorted((a, b) => (a < b ? -1 : 1));
 if (names.length === 0) {
   console.error(`no test file of this tier has a path with ${words.join(' or ')}`);

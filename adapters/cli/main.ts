@@ -46,7 +46,7 @@ async function runMain(words: readonly string[]): Promise<number> {
   const asked = await arePluginsConfigured();
   if (known !== null && (!asked || Object.hasOwn(OWN_COMMANDS, known.command.name))) return runCommand(known);
   const { commands, whole } = asked
-    ? await (await import('./perform.js')).askedTable()
+    ? await (await import('./perform.js')).loadCommandTable()
     : { commands: written, whole: true };
   const found = matchCommand(commands, words);
   if (found !== null) return runCommand(found);

@@ -87,7 +87,7 @@ async function runMounted(name: string, rest: readonly string[]): Promise<number
   });
 }
 
-export async function askedTable(): ReturnType<typeof Asked.loadCommandTable> {
+export async function loadCommandTable(): ReturnType<typeof Asked.loadCommandTable> {
   return (await import('./asked-table.js')).loadCommandTable();
 }
 

@@ -136,7 +136,7 @@ export class MappingIndex {
     const cursor = this.#createCursorBefore(line, this.#isSorted ? column : -1);
     let found: MappedPlace | null = null;
     let at = -1;
-    // The checkpoint's own mapping may match; at the beginning there is none.
+    // The checkpoint's own mapping may match; at the beginning it does not exist.
     for (let has = cursor.fields > 0 || cursor.next(); has && cursor.line <= line; has = cursor.next()) {
       if (cursor.line < line) continue;
       if (cursor.column > column) {

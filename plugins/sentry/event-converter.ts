@@ -41,7 +41,7 @@ export function toErrorLevel(level: unknown): ErrorLevel {
   return Object.hasOwn(LEVELS, name) ? (LEVELS[name] ?? 'error') : 'error';
 }
 
-/** Returns the version in a release: `1.4.2` of `shop@v1.4.2+b7`; null if there is none. */
+/** Returns the version in a release: `1.4.2` of `shop@v1.4.2+b7`, or null without one. */
 export function parseReleaseVersion(release: unknown): string | null {
   const { name } = parseNamedVersion(toLine(release) ?? '');
   const plus = name.indexOf('+');

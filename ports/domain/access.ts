@@ -60,7 +60,7 @@ export const THROTTLE = token<AttemptThrottle>('access.throttle');
 export interface LoginAttemptLimiter {
   /**
    * Computes `fits` unless account or address have to wait. False counts as a failure of both; true
-   * begins the account's count anew. The delay follows the fifth failure (contract 40, files).
+   * begins the account's count again. The delay follows the fifth failure (contract 40, files).
    * @throws ServiceError rate_limited
    */
   run(

@@ -14,7 +14,7 @@ import { constants, createBrotliCompress, createGzip } from 'node:zlib';
 const PIECE = 1024 * 1024;
 const STEP = 10;
 
-const brotli = (size) =>
+const compressBrotli = (size) =>
   createBrotliCompress({
     params: {
       [constants.BROTLI_PARAM_QUALITY]: 9,
@@ -27,7 +27,7 @@ const FORMS = [
   { form: 'gzip', ending: '.gz', through: () => createGzip({ level: 9 }) },
 ];
 
-async function* told(pieces, size, label) {
+async function* reportResult(pieces, size, label) {
   let done = 0;
   let said = 0;
   for await (const piece of pieces) {
@@ -45,14 +45,14 @@ async function compress(path, { form, ending, through }) {
   const label = `${basename(path, '.exe').replace('update-agent-', '')}: ${form}`;
   const target = `${path}${ending}`;
   const source = createReadStream(path, { highWaterMark: PIECE });
-  await pipeline(told(source, size, label), through(size), createWriteStream(`${target}.tmp`));
+  await pipeline(reportResult(source, size, label), through(size), createWriteStream(`${target}.tmp`));
   await rename(`${target}.tmp`, target);
   const made = await stat(target);
   process.stdout.write(`${basename(target)}: ${(made.size / 1e6).toFixed(1)} MB\n`);
 }
 
 const waiting = FORMS.flatMap((form) => process.argv.slice(2).map((path) => [path, form]));
-const work = async () => {
+const runWorker = async () => {
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await compress(...next);
 };
-await Promise.all(Array.from({ length: availableParallelism() }, work));
+await Promise.all(Array.from({ length: availableParallelism() }, runWorker));

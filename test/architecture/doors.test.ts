@@ -1,5 +1,5 @@
 /**
- * No door that only built-ins have: what a plugin of ours imports of the kernel and the ports, a
+ * No door that only built-ins have: what a built-in plugin imports of the kernel and the ports, a
  * plugin from outside can import from `aos/plugin` and `aos/domain`, and the small tools from
  * `aos/lib/…`.
  */

@@ -24,8 +24,8 @@ const PORTS = /^ports\//;
 const KERNEL_API = /^kernel\/(contract|errors)$/;
 const ANYTHING = /^/;
 /**
- * Pure helpers that import nothing of ours: everyone's, but not of a client that is published
- * alone.
+ * Pure helpers that import nothing of the project: everyone's, but not of a client that is
+ * published alone.
  */
 const LIB = /^lib\/(?!formats\/)/;
 const ALONE = /^clients\/sdk\//;

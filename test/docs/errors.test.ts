@@ -20,7 +20,7 @@ describe('table of error codes', () => {
 
   it('is up to date (else: node scripts/errors-doc.mjs)', async () => {
     const script = pathToFileURL(join(findPackageRoot(), 'scripts', 'errors-doc.mjs')).href;
-    const { errorsPage } = (await import(script)) as { errorsPage: () => string };
-    expect(await readFile(join(findPackageRoot(), 'docs', 'errors.md'), 'utf8')).to.equal(errorsPage());
+    const { renderErrorsPage } = (await import(script)) as { renderErrorsPage: () => string };
+    expect(await readFile(join(findPackageRoot(), 'docs', 'errors.md'), 'utf8')).to.equal(renderErrorsPage());
   });
 });

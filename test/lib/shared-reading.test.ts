@@ -1,4 +1,4 @@
-/** One reading for all who ask: anew while it is quick, a little old once it is slow. */
+/** One reading for all who ask: again while it is quick, a little old once it is slow. */
 import { expect } from 'chai';
 import { KeyedCoalescedCache, CoalescedCache } from '../../lib/caching/coalesced-cache.js';
 
@@ -103,7 +103,7 @@ describe('keyed reads', () => {
     now += 1_001;
     expect(await take('a', 50)).to.equal(50);
     expect(asked).to.deep.equal(['a', 'b', 'a']);
-    // What is small is counted anew each time: somebody sees a change at once.
+    // What is small is counted again each time: somebody sees a change at once.
     await take('c', 5);
     await take('c', 5);
     expect(asked.slice(3)).to.deep.equal(['c', 'c']);

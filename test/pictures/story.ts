@@ -1,7 +1,7 @@
 /**
  * Two weeks in the life of five applications, told to a real service through its own interfaces:
  * 2,000 groups of errors with their history, 17 monitors with metrics and outages, four webhooks,
- * releases, licenses, people. For pictures, and for whoever wants to look at full pages.
+ * releases, licenses, people. For pictures, and for anyone who wants to look at full pages.
  */
 import { buildPackage } from '../../clients/demo/package-file.js';
 import { WebhookReceiver } from '../../clients/demo/listener.js';

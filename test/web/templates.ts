@@ -35,7 +35,7 @@ export function templates(): Template[] {
     .map((path) => ({ file: relative(root, path), source: readFileSync(path, 'utf8') }));
 }
 
-/** The name under which a template is a partial; null: it is none. */
+/** The partial name of a template, or null for other templates. */
 export function partialOf(file: string): string | null {
   const name = basename(file, '.hbs');
   if (file.startsWith(join('web', 'partials'))) return name;

@@ -52,7 +52,7 @@ export class FeedbackService {
     return true;
   }
 
-  /** Links feedback that arrived before its report. Returns null synchronously if there is none. */
+  /** Links feedback that arrived before its report. Returns null synchronously without any. */
   linkPending({
     project,
     client_ref,

@@ -17,7 +17,7 @@ import {
   parseShellFrame,
 } from './script-frames.js';
 
-/** Parses a trimmed, non-empty line as a frame of a supported language; null if it is none. */
+/** Parses a trimmed, non-empty line as a frame of a supported language, or returns null. */
 export function parseFrameLine(line: string): ParsedFrame | null {
   const first = line.charCodeAt(0);
   if (first === CHAR_CODES.a && line.startsWith('at ')) return parseAtFrame(line.slice(3).trimStart());

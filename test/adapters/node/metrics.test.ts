@@ -116,7 +116,7 @@ describe('PrometheusMetrics', () => {
       before.get('aos_process_cpu_seconds_total') ?? NaN,
     );
     expect(after.get('aos_process_resident_memory_bytes')).to.be.greaterThan(10_000_000);
-    // The loop stood still for 300 ms, and a scrape begins the measure anew.
+    // The loop stood still for 300 ms, and a scrape begins the measure again.
     expect(after.get('aos_eventloop_lag_seconds{stat="max"}')).to.be.within(0.2, 30);
     expect((await read()).get('aos_eventloop_lag_seconds{stat="max"}')).to.be.lessThan(
       after.get('aos_eventloop_lag_seconds{stat="max"}') ?? NaN,

@@ -26,7 +26,7 @@ const PLACES = [
   '/usr/bin/google-chrome-stable',
 ];
 
-/** The first that exists; undefined where there is none, unless it is required. */
+/** The first that exists; undefined where none exists, unless it is required. */
 export const CHROMIUM = PLACES.find((path) => path !== undefined && path !== '' && existsSync(path));
 isAvailable('browser', CHROMIUM !== undefined);
 
@@ -157,9 +157,9 @@ export class TestBrowser {
 
   /**
    * The window of a closed tab, as it was before, for the next one. One of several tabs is closed
-   * as a whole: a tab that is closed alone while it loads itself anew, as pages of work in progress
-   * do, may stay open for ever. In 1 of 4 times Chromium 156 took the order and lost it, of a plain
-   * page that reloads itself; of 330 whole windows it lost none.
+   * as a whole: a tab that is closed alone while it loads itself again, as pages of work in
+   * progress do, may stay open for ever. In 1 of 4 times Chromium 156 took the order and lost it,
+   * of a plain page that reloads itself; of 330 whole windows it lost none.
    */
   async giveBack(page: Page): Promise<void> {
     const context = page.context();
@@ -168,7 +168,7 @@ export class TestBrowser {
       await this.#empty(page);
       this.#blank.push(page);
     } catch (error) {
-      // A page that loads itself anew came between.
+      // A page that loads itself again came between.
       console.log(`A window is closed, not given on: ${(error as Error).message.split('\n', 1)[0]}`);
       await context.close();
     }

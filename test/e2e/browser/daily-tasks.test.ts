@@ -1,6 +1,6 @@
 /**
- * The ten tasks of a day, each begun on the dashboard, by clicks alone (typing is none): two or
- * fewer, three for what asks before it changes much. docs/daily-tasks.md names the same numbers.
+ * The ten tasks of a day, each begun on the dashboard, by clicks alone (typing does not count): two
+ * or fewer, three for what asks before it changes much. docs/daily-tasks.md names the same numbers.
  * Skipped where there is no Chromium.
  */
 import { expect } from 'chai';

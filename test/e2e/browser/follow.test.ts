@@ -51,7 +51,7 @@ describe('web: live updates', () => {
     await beat({ metrics: { length: 9 }, checks: { redis: { ok: false, message: 'No answer to PING' } } });
     await page.locator('.alert', { hasText: 'No answer to PING' }).waitFor({ timeout: 60_000 });
     expect(await page.evaluate('window.kept')).to.equal(true);
-    // A chart that came anew is read out as the first was.
+    // A chart that came again is read out as the first was.
     await page.getByRole('slider', { name: /^length/ }).waitFor();
     expect(web.tab.faults).to.deep.equal([]);
   });

@@ -26,7 +26,7 @@ const TEXTS = `() => {
     return seen(one) && (backgroundColor !== 'rgba(0, 0, 0, 0)' || backgroundImage !== 'none');
   };
   const known = new Map();
-  /** The grounds below an element, with a mark where one is placed over others and lets them through. */
+  /** Backgrounds below an element; positioned, translucent ones are marked. */
   const grounds = (one) => {
     if (one === null) return '';
     if (!known.has(one)) {
@@ -44,7 +44,7 @@ const TEXTS = `() => {
     const { color, fontSize, fontWeight, textShadow, webkitTextStroke } = getComputedStyle(one);
     return [color, fontSize, fontWeight, textShadow, webkitTextStroke, grounds(one)].join(' ');
   };
-  /** axe-core does not judge what is clipped away, fields without letters, and marks that are no letters. */
+  /** axe-core skips clipped content, fields without text and symbols. */
   const all = [...document.querySelectorAll('body, body *')].filter((one) => seen(one) && !one.closest('svg, progress, .visually-hidden, .visually-hidden-focusable'));
   const fields = 'input:not([type=hidden], [type=range], [type=color], [type=checkbox], [type=radio], [type=image]), select, textarea';
   for (const one of all) grounds(one);
@@ -59,8 +59,8 @@ const TEXTS = `() => {
   };
   const isBlock = (one) => /^(block|list-item|flex|grid|inline-block|table.*)$/.test(getComputedStyle(one).display);
   /**
-   * What may stand beside the links of a text. axe-core asks of a link only where that is more than the links themselves:
-   * no more than the link's own is no text for it. To it no inline-block ends a text.
+   * Text next to links. axe-core checks a link only if the surrounding text is longer than the
+   * links, and lets no inline-block end a text.
    */
   const endsText = (one) => /^(block|list-item|flex|grid|table.*)$/.test(getComputedStyle(one).display);
   const beside = (node) => [...node.childNodes].map((one) => one.nodeType === 3 ? one.data

@@ -1,7 +1,7 @@
 /**
  * What somebody on call does with a phone (360 by 740 pixels), each begun on the dashboard, by taps
- * alone (typing is none): fewer than five each. Rows of lists have two lines there, and are one
- * link. Skipped where there is no Chromium.
+ * alone (typing does not count): fewer than five each. Rows of lists have two lines there, and are
+ * one link. Skipped where there is no Chromium.
  */
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';

@@ -82,7 +82,7 @@ describe('web: every page in a real browser', () => {
     planted = await PlantedService.started();
     inside = await Tab.unpainted(chromium.browser, planted.url);
     outside = await Tab.unpainted(chromium.browser, planted.url);
-    // Once for each of the two: with every page it would be sent anew.
+    // Once for each of the two: with every page it would be sent again.
     for (const tab of [inside, outside]) await tab.page.addInitScript(axe);
     // Colours that fade are judged as they are in the end.
     for (const tab of [inside, outside]) await tab.page.emulateMedia({ reducedMotion: 'reduce' });
@@ -104,7 +104,7 @@ describe('web: every page in a real browser', () => {
 
   /**
    * How wide each window is: what it is already is not set again, since a change lays the whole
-   * page out anew.
+   * page out again.
    */
   const widths = new Map<Tab, number>();
 

@@ -82,7 +82,7 @@ describe('web: row dialogs', () => {
       [first, refs[0]],
       [other, refs[1]],
     ] as const) {
-      // As whoever clicks in it sees it: Chromium draws a tab behind another once a second.
+      // As anyone who clicks in it sees it: Chromium draws a tab behind another once a second.
       await of.bringToFront();
       await mute(ref ?? '', of).click();
       await dialog(of).getByLabel('Reason').fill('The shop is told.');

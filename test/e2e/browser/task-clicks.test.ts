@@ -1,6 +1,6 @@
 /**
  * What people do with the pages, each begun on the dashboard with real clicks, which are counted:
- * four at most (typing, and choosing in a list of the browser, is none). docs/ui.md names the same
+ * four at most (typing and choosing in a native list do not count). docs/ui.md names the same
  * tasks with the same numbers. A phone's are in on-call.test.ts. Skipped where there is no
  * Chromium.
  */

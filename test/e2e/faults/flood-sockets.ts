@@ -1,8 +1,8 @@
 /**
  * A worker that opens raw connections from twenty addresses in turn, writes what it is told on each
- * and holds them open; one that is ended is opened anew. It says `{opened}` when every one has been
- * written to, or, where they read nothing, when each has its first bytes. By itself, so that it
- * holds up no caller.
+ * and holds them open; one that is ended is opened again. It says `{opened}` when every one has
+ * been written to, or, where they read nothing, when each has its first bytes. By itself, so that
+ * it holds up no caller.
  */
 import { connect } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -19,7 +19,7 @@ export interface Flood {
 const ADDRESSES = Array.from({ length: 20 }, (_, i) => `127.0.0.${i + 10}`);
 
 /**
- * Before a connection that was ended is opened anew, so that refusing them costs more than the
+ * Before a connection that was ended is opened again, so that refusing them costs more than the
  * attack.
  */
 const PAUSE_MS = 200;

@@ -122,8 +122,8 @@ describe('faults: floods of unauthenticated requests', function () {
 
   /**
    * What callers with a credential are answered while the attack goes on, which lasts until they
-   * are through. Whoever had to wait for one of its places would wait for the 5 s that a body may
-   * stand still, and all of them for minutes: longer than this test may take.
+   * are through. Anyone who had to wait for one of its places would wait for the 5 s that a body
+   * may stand still, and all of them for minutes: longer than this test may take.
    */
   async function under(flood: Omit<Flood, 'port'>, also = async (): Promise<void> => undefined): Promise<number[]> {
     const attack = await Attack.open({ ...flood, port: port() });

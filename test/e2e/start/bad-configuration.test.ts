@@ -14,7 +14,7 @@ describe('start: invalid configuration', function () {
   beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), 'aos-bad-'))));
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  /** An address that is none the program refuses in bundle.test.ts. */
+  /** bundle.test.ts covers invalid addresses. */
   const BY_PROGRAM = new Set(['an unknown key', 'a bad value of a plugin', 'an own rule of a plugin']);
   const serve = (name: string, env: NodeJS.ProcessEnv): Promise<CommandOutcome> =>
     BY_PROGRAM.has(name) ? runCli(env, ['serve']) : runCliInProcess(env, ['serve']);

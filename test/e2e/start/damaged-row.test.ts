@@ -155,7 +155,7 @@ describe('damaged row in other collections', function () {
     for (const query of ['', '?tree=1', '?uptime=2', '?limit=1', '?state=down'])
       expect(await listed(`/api/watchdog/v1/status${query}`, 'monitors'), query).to.include('below');
     expect(await listed('/api/watchdog/v1/monitors', 'items')).to.deep.equal(['below', 'well']);
-    // Whoever sees a part alone is not told the names of others'.
+    // Anyone who sees a part alone is not told the names of others'.
     const shown = await service.request('GET', '/api/watchdog/v1/status', bound);
     expect(shown.body['warnings']).to.deep.equal(['documents that are damaged are left out: ask an administrator']);
     expect(shown.body['monitors']).to.deep.equal([]);

@@ -1,7 +1,7 @@
 /**
  * Each key of the service, changed while requests run, as docs/keys.md tells it: real commands,
  * clients and files. Where a running service follows a command it is a process of its own; where it
- * is ended and started anew it is in this one.
+ * is ended and started again it is in this one.
  */
 import { expect } from 'chai';
 import { createHmac, createPublicKey, verify } from 'node:crypto';
@@ -95,7 +95,7 @@ describe('key changes under load', function () {
     const old = await file(key, 'web-1');
     const load = new Load();
     load.repeat(async () => {
-      // A client that starts anew each time, and one that has its cache.
+      // A client that starts again each time, and one that has its cache.
       for (const cache of ['kept', `fresh-${load.answered % 5}`])
         expect(await client(first.public_key, cache).validateLicense(key)).to.include({ ...GOOD, isTransient: false });
     });

@@ -25,7 +25,7 @@ describe('npm start', function () {
   let npm: ChildProcess;
   let output: string;
   before(async () => {
-    // The build is the one that runs this test: `npm start` would write it anew below the other
+    // The build is the one that runs this test: `npm start` would write it again below the other
     // tests.
     folder = await mkdtemp(join(tmpdir(), 'aos-npm-'));
     const { scripts, ...rest } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {

@@ -1,4 +1,4 @@
-/** Code of plugins from outside runs in a scope that names the plugin, whoever calls it. */
+/** Code of plugins from outside runs in a scope that names the plugin, anyone who calls it. */
 import { expect } from 'chai';
 import Joi from 'joi';
 import type { PluginParts } from '../../../kernel/contract.js';

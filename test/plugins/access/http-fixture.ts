@@ -139,7 +139,7 @@ export class HttpFixture {
         ids,
         cipher,
         hasher: new FakeHasher(),
-        // The probe is made anew for each.
+        // The probe is made again for each.
         builtinTested: markValidated(more, 'web server'),
         ...options.parts,
       },

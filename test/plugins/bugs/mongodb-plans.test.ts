@@ -32,7 +32,7 @@ function leading(fields: readonly string[], filter: readonly string[]): number {
   return other < 0 ? fields.length : other;
 }
 
-/** The index of which most is of use; null: there is none. */
+/** The index that serves most fields, or null. */
 function best(use: (fields: readonly string[]) => number): { fields: readonly string[]; fits: number } | null {
   const rated = OWN.map((fields) => ({ fields, fits: use(fields) })).filter(({ fits }) => fits > 0);
   return rated.toSorted((a, b) => b.fits - a.fits)[0] ?? null;

@@ -55,8 +55,8 @@ describe('licensing: validate', () => {
     const asked = { keySha256: doc.key_sha256, product: 'shop', machineId: 'm-1', nonce: 'n-1' };
     expect(verifyLicenseAnswer(JSON.parse(JSON.stringify(answer)), f.signer.pem, asked)).to.deep.equal({ valid: true });
     const { signature, ...covered } = answer;
-    // The library, because the verifiers of ours write the signed text by the code that the server
-    // has.
+    // The library, because this project's verifiers write the signed text by the code that the
+    // server has.
     const text = Buffer.from(canonicalize(covered) ?? '');
     expect(verify(null, text, f.signer.pem, Buffer.from(String(signature), 'base64'))).to.equal(true);
     // Members that stand in their order are signed as they stand.

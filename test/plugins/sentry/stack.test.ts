@@ -392,8 +392,8 @@ describe('sentry stack traces: culprit frame', () => {
         in_app: true,
       },
     ];
-    // Whoever sends it may call the platform `native` and name no SDK: the standard library's path
-    // says what it is.
+    // Anyone who sends it may call the platform `native` and name no SDK: the standard library's
+    // path says what it is.
     for (const platform of ['rust', 'native', 'other'])
       for (const in_app of [true, undefined])
         expect(report(platform, [{ ...frames[0], in_app }, frames[1] ?? {}]), platform).to.include({

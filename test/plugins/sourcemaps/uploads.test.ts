@@ -312,7 +312,7 @@ describe('source map storage', function () {
     if (whole === undefined) throw new Error('no bundle');
     await bundles.insert({ ...whole, id: `${whole.id}x`, state: 'assembling' });
     await bundles.change({ id: whole.id }, { set: { state: 'leaving' } });
-    // A map of a bundle that is leaving is none.
+    // A map of a bundle that is being deleted does not count.
     await fixture.report(app, { release: 'whole' });
     expect((await fixture.items())[0]?.item).to.include(RAW);
     fixture.service.clock.advance(2 * 3_600_000);

@@ -326,7 +326,7 @@ describe('hapi: request bodies', () => {
     });
 
     it('returns 400 for a body that does not arrive in time', async () => {
-      // A server of its own: whoever else is late here is late because the machine is busy.
+      // A server of its own: anyone who else is late here is late because the machine is busy.
       const hasty = await (await TestServer.create({ routes: [post('any', {})] }, { bodyTimeoutMs: 150 })).start();
       const connection = hasty.connect();
       await connection.write(head('any', ['Content-Length: 20']) + '{"a":');

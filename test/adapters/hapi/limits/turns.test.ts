@@ -68,7 +68,7 @@ for (const [name, atWork, status, server] of KINDS)
       const many = Array.from({ length: 100 }, () => ask('127.0.0.2'));
       await waitUntil('as many as may are at work', () => held.length === atWork);
       const one = ask('127.0.0.3');
-      // Whoever comes behind it is answered, so it has arrived.
+      // Anyone who comes behind it is answered, so it has arrived.
       for (let i = 0; i < 5; i++) await fetch(`${test.url}/none`, { headers: { connection: 'close' } });
       for (let i = 0; !held.some(({ from }) => from === '127.0.0.3'); i++) {
         expect(i, 'let in before').to.be.below(90);

@@ -1,5 +1,5 @@
 /**
- * A release store whose disk is full, read-only or another user's, and mended while the service
+ * A release store whose disk is full, read-only or another user's, and repaired while the service
  * runs (contract 95, a bad day).
  */
 import { execFileSync } from 'node:child_process';

@@ -367,7 +367,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
       if (!hasTerminal) this.skip();
       await give(dir, OWNER);
       honest.allowed = [account];
-      // Whoever answers the question tells which processes there were then.
+      // Anyone who answers the question tells which processes there were then.
       const family = join(work, 'family');
       const ran = await atTerminal(
         ['--dir', dir, '--server', honest.url, '--username', 'admin', '--project', project],
@@ -504,7 +504,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
 
     it('ignores Node and OpenSSL environment variables in the executable', async function () {
       if (command !== EXECUTABLE) this.skip();
-      // Whoever opens one of these waits for ever.
+      // Anyone who opens one of these waits for ever.
       const pipe = join(work, 'pipe');
       execFileSync('mkfifo', [pipe]);
       const folder = join(work, 'written');

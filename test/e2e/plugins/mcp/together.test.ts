@@ -183,7 +183,7 @@ for (const engine of durableEngines) {
       expect(freed.item.ref).to.equal(ref);
       ok(await two.call('resolve', { id: ref, claim_token: freed.lease.claim_token }));
 
-      // The person opens the fix again: whoever takes it is told of it.
+      // The person opens the fix again: anyone who takes it is told of it.
       await form(blocker, 'status', { status: 'open', reason: 'still rounds twice' });
       const again = ok(await one.call('next', { agent: 'first' }));
       const told = JSON.stringify(again.data['handover']);
