@@ -26,6 +26,7 @@ export const OWN_COMMANDS: Readonly<Record<string, () => Promise<CommandSpec>>> 
   'monitor resume': async () => (await import('./remote/monitor.js')).monitorResumeCommand,
   'release list': async () => (await import('./remote/release.js')).releaseListCommand,
   'release promote': async () => (await import('./remote/release.js')).releasePromoteCommand,
+  'release rollback': async () => (await import('./remote/release.js')).releaseRollbackCommand,
   'release withdraw': async () => (await import('./remote/release.js')).releaseWithdrawCommand,
   'webhook list': async () => (await import('./remote/webhook.js')).webhookListCommand,
   'webhook test': async () => (await import('./remote/webhook.js')).webhookTestCommand,

@@ -15,6 +15,8 @@ export interface FreshnessStatement {
   latest: Readonly<Record<Platform, { version: string; manifest_sha256: string } | null>>;
   /** Releases that must be installed as intermediate steps. */
   steps: readonly { version: string; min_version: string | null }[];
+  /** A rollback in effect (contract 97, rollback). */
+  rollback?: { from: string; to: string; at: string };
   issued_at: string;
   expires_at: string;
 }
@@ -43,7 +45,7 @@ export function parseFreshness(text: string): FreshnessStatement | null {
   if (!isRecord(it) || it['schema'] !== 1 || !isRecord(it['latest']) || !Array.isArray(it['steps'])) return null;
   const { product, channel, latest, issued_at: issued, expires_at: expires } = it;
   if (typeof product !== 'string' || typeof channel !== 'string' || !isTime(issued) || !isTime(expires)) return null;
-  if (!PLATFORMS.every((platform) => isLatest(latest[platform]))) return null;
+  if (!PLATFORMS.every((platform) => isLatest(latest[platform])) || !isRollback(it['rollback'])) return null;
   return it['steps'].every(isStep) ? (it as unknown as FreshnessStatement) : null;
 }
 
@@ -69,6 +71,29 @@ export function findFreshnessFault(statement: FreshnessStatement, facts: Freshne
       ? null
       : `The freshness statement names another manifest for ${offered.version}.`;
   return null;
+}
+
+/**
+ * Returns whether a statement permits the offered version although a higher one is installed, or
+ * was before: it states a rollback that covers both, and names the offered release as the newest.
+ * @param statement verified, and without a fault
+ * @param higher the version that is given up
+ */
+export function isLowerVersionPermitted(
+  { rollback, latest }: FreshnessStatement,
+  platform: Platform,
+  offered: { version: string; manifestSha256: string },
+  higher: string,
+): boolean {
+  const newest = latest[platform];
+  return (
+    rollback !== undefined &&
+    newest !== null &&
+    newest.manifest_sha256 === offered.manifestSha256 &&
+    compareVersions(newest.version, offered.version) === 0 &&
+    compareVersions(offered.version, rollback.to) >= 0 &&
+    compareVersions(higher, rollback.from) <= 0
+  );
 }
 
 /**
@@ -101,6 +126,10 @@ const isVersionText = (value: unknown): boolean => typeof value === 'string' && 
 const isLatest = (value: unknown): boolean =>
   value === null ||
   (isRecord(value) && isVersionText(value['version']) && /^[0-9a-f]{64}$/.test(String(value['manifest_sha256'])));
+
+const isRollback = (value: unknown): boolean =>
+  value === undefined ||
+  (isRecord(value) && isVersionText(value['from']) && isVersionText(value['to']) && isTime(value['at']));
 
 const isStep = (value: unknown): boolean =>
   isRecord(value) &&

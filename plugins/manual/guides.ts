@@ -45,7 +45,10 @@ const GUIDE_GROUPS: readonly (readonly [title: string, names: readonly string[]]
     'Send errors and work on them',
     ['developers', 'clients', 'sdk-api', 'grouping', 'ignore-rules', 'bugs', 'forges', 'agents', 'dispatch'],
   ],
-  ['Ship and update', ['packager', 'releases', 'update-agent', 'installing', 'setup', 'setup-json', 'loop']],
+  [
+    'Ship and update',
+    ['packager', 'releases', 'rollback', 'update-agent', 'installing', 'setup', 'setup-json', 'loop'],
+  ],
   ['Sell, watch and tell', ['licensing', 'watchdog', 'webhooks', 'notifications']],
   ['Use the pages', ['ui', 'daily-tasks', 'glossary']],
   [

@@ -2,7 +2,7 @@
 import type { PackageRuntime } from '../../lib/formats/manifest.js';
 import type { Platform } from '../../lib/formats/platform.js';
 import type { LeaseRow } from '../../lib/lease.js';
-import type { ReleaseHalted, ReleasePublished } from '../../ports/domain/releases.js';
+import type { ReleaseHalted, ReleasePublished, ReleaseRolledBack } from '../../ports/domain/releases.js';
 import type { ProcessOwner } from '../../ports/processes.js';
 import type { ReleaseLocation } from '../../ports/release-store.js';
 import type { Doc } from '../../ports/store.js';
@@ -57,10 +57,21 @@ export interface ReleaseDoc extends Doc, ReleaseFields {
   open_at?: string;
   /** Present while the files are being removed from the store. */
   withdrawing?: { reason: string; at: string };
+  /** Present on a release that a rollback to an earlier version withdrew. */
+  rolled_back?: { to: string; at: string };
+  /** Present on the release that a rollback returns to, until all later ones are withdrawn. */
+  rolling_back?: RollbackIntent;
   outbox: ReleaseOutboxEntry[];
 }
 
-export type ReleaseOutboxEntry = PublishedEntry | HaltedEntry;
+export type ReleaseOutboxEntry = PublishedEntry | HaltedEntry | RolledBackEntry;
+
+export interface RollbackIntent {
+  reason: string;
+  at: string;
+  /** Null: all platforms. */
+  platform: Platform | null;
+}
 
 export interface PublishedEntry {
   id: string;
@@ -75,6 +86,13 @@ export interface HaltedEntry {
   at: string;
   event: 'release.halted';
   data: ReleaseHalted;
+}
+
+export interface RolledBackEntry {
+  id: string;
+  at: string;
+  event: 'release.rolled_back';
+  data: ReleaseRolledBack;
 }
 
 export interface ManifestPart extends Doc {

@@ -11,6 +11,7 @@ import { PROJECT_PARTS, PROJECT_USAGE, PROJECTS } from '../../ports/domain/proje
 import {
   RELEASE_HALTED,
   RELEASE_PUBLISHED,
+  RELEASE_ROLLED_BACK,
   RELEASE_SIGNING,
   RELEASE_STORE,
   RELEASES,
@@ -135,7 +136,7 @@ export default definePlugin<ReleasesConfig>({
   config: releasesConfig,
   scopes: ['updateservice:publish'],
   errors: RELEASE_ERRORS,
-  events: [RELEASE_PUBLISHED.event, RELEASE_HALTED.event],
+  events: [RELEASE_PUBLISHED.event, RELEASE_HALTED.event, RELEASE_ROLLED_BACK.event],
   tags: { updateservice: 'Releases: asked for by machines, published by CI, rolled out in stages.' },
   collections: COLLECTIONS,
   from: import.meta.url,

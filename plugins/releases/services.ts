@@ -8,6 +8,7 @@ import { ReleaseListService } from './lists.js';
 import { ReleaseChangeService } from './publishing/release-change-service.js';
 import { ChannelDocumentWriter } from './publishing/channel-documents.js';
 import { CrashRateEvaluator } from './publishing/crash-check.js';
+import { RollbackService } from './publishing/rollback-service.js';
 import { RolloutHalter } from './publishing/rollout-halter.js';
 import { LatestFileRepairer } from './publishing/latest-file-repairer.js';
 import { ReleasePublisher } from './publishing/publisher.js';
@@ -28,6 +29,7 @@ const SERVICES = {
   publisher: ReleasePublisher,
   uploads: PublishUploadHandler,
   changes: ReleaseChangeService,
+  rollbacks: RollbackService,
   crashes: CrashRateEvaluator,
   halting: RolloutHalter,
   reconciler: ReleaseReconciler,

@@ -40,6 +40,7 @@ export const releaseSchema = withSchemaName(
     has_setup: joi.boolean().description('The package holds a `setup.json`'),
     withdrawn_at: timestampSchema.allow(null),
     withdrawn_reason: joi.string().allow(null),
+    rolled_back: joi.boolean().description('A rollback to an earlier version withdrew it'),
     halted_at: timestampSchema.allow(null).description('Since then the rollout is offered to nobody'),
     halted_reason: joi.string().allow(null),
     downloads: joi
@@ -81,6 +82,7 @@ export interface ReleaseView extends Pick<
   | 'updated_at'
 > {
   package_url: string;
+  rolled_back: boolean;
   manifest_files: number;
   signed: boolean;
 }
@@ -92,7 +94,8 @@ export function toReleaseView(doc: ReleaseDoc): ReleaseView {
   const name = { id, product, channel, version, platform, build, mandatory, rollout_percent, min_version };
   const published = { release_notes, published_at, published_by, package_url: buildPackageUrl(doc) };
   const file = { package_size, package_sha256, manifest_sha256, manifest_files: doc.file_count };
-  const state = { withdrawn_at, withdrawn_reason, halted_at, halted_reason, downloads };
+  const rolled_back = doc.rolled_back !== undefined;
+  const state = { withdrawn_at, withdrawn_reason, rolled_back, halted_at, halted_reason, downloads };
   const signed = doc.manifest_signature !== null;
   const { created_at, updated_at } = doc;
   return {

@@ -30,6 +30,23 @@ export interface ReleaseHalted {
 
 export const RELEASE_HALTED = event<ReleaseHalted>('release.halted');
 
+/** Data of `release.rolled_back`: a channel returned to an earlier one (contract 97, rollback). */
+export interface ReleaseRolledBack {
+  product: string;
+  channel: string;
+  /** Null: all platforms. */
+  platform: string | null;
+  /** Newest version that was withdrawn. */
+  from: string;
+  /** Version that is offered as the newest. */
+  to: string;
+  reason: string;
+  /** Withdrawn versions, newest first. */
+  withdrawn: readonly string[];
+}
+
+export const RELEASE_ROLLED_BACK = event<ReleaseRolledBack>('release.rolled_back');
+
 /** A release offered for installation (contract 60, catalog). */
 export interface CatalogChannel {
   channel: string;

@@ -11,13 +11,15 @@ interface Release {
   rollout_percent: number;
   withdrawn_at: string | null;
   halted_at: string | null;
+  rolled_back: boolean;
 }
 
 const API_PATH = '/api/updateservice/v1';
 const PRODUCT_OPTION = { type: 'string', value: 'slug', summary: 'Product (project)', required: true } as const;
 const PLATFORM_OPTION = { type: 'string', value: 'platform', summary: 'Only this platform; without it all' } as const;
 
-function formatState({ withdrawn_at, halted_at, rollout_percent }: Release): string {
+function formatState({ withdrawn_at, halted_at, rollout_percent, rolled_back }: Release): string {
+  if (rolled_back) return 'rolled back';
   if (withdrawn_at !== null) return 'withdrawn';
   if (halted_at !== null) return `halted at ${rollout_percent} %`;
   return rollout_percent < 100 ? `${rollout_percent} %` : 'offered';
@@ -79,6 +81,32 @@ export const releasePromoteCommand: CommandSpec = {
       json: answer,
       text: `${others['product']} ${version} is promoted from ${others['from']} to ${others['to']}.`,
     };
+  },
+};
+
+export const releaseRollbackCommand: CommandSpec = {
+  name: 'release rollback',
+  summary: 'Return a channel to an earlier version: later ones are withdrawn',
+  args: ['to'],
+  options: {
+    ...CONNECTION_OPTIONS,
+    product: PRODUCT_OPTION,
+    channel: { type: 'string', value: 'channel', summary: 'Channel to roll back', required: true },
+    platform: PLATFORM_OPTION,
+    reason: { type: 'string', value: 'text', summary: 'Why; shown with the withdrawn releases', required: true },
+  },
+  run: async (call) => {
+    const [to = ''] = call.args;
+    const texts = getTexts(call, ['product', 'channel', 'platform', 'reason']);
+    const client = await ServiceClient.open(call);
+    const answer = await client.request<{ withdrawn: Release[]; unchanged: boolean }>('POST', `${API_PATH}/rollback`, {
+      body: { ...texts, to },
+    });
+    const versions = [...new Set(answer.withdrawn.map(({ version }) => version))].join(', ');
+    const text = answer.unchanged
+      ? `${texts['product']} ${to} is the newest release of ${texts['channel']} already.`
+      : `${texts['product']} ${to} is the newest release of ${texts['channel']} again; withdrawn: ${versions}.`;
+    return { json: answer, text };
   },
 };
 

@@ -3,7 +3,12 @@
  */
 import { createHash } from 'node:crypto';
 import { compareVersions } from '../../../lib/versions.js';
-import { parseFreshness, findFreshnessFault } from '../../../lib/formats/freshness.js';
+import {
+  parseFreshness,
+  findFreshnessFault,
+  isLowerVersionPermitted,
+  type FreshnessStatement,
+} from '../../../lib/formats/freshness.js';
 import {
   findIdentityMismatch,
   InvalidManifest,
@@ -62,12 +67,31 @@ export function compareWithRequest(manifest: ReleaseManifest, asked: RequestedRe
     throw createUnverifiedFailure('the manifest’s package.size is not the one that was offered');
 }
 
-export function checkNotOlder(manifest: ReleaseManifest, installed: string | null, highest: string | null): void {
-  const { version, min_version: least } = manifest;
-  if (installed !== null && compareVersions(version, installed) <= 0)
+/** The highest versions of a machine, which an offer must not fall below. */
+export interface VersionFloor {
+  /** Null when nothing is installed. */
+  installed: string | null;
+  /** Highest version that was ever installed. */
+  highest: string | null;
+}
+
+/**
+ * @param permits whether the signed statement permits giving up a higher version (contract 97,
+ *   rollback)
+ */
+export function checkNotOlder(
+  version: string,
+  { installed, highest }: VersionFloor,
+  permits: (higher: string) => boolean,
+): void {
+  const isBelow = (higher: string): boolean => compareVersions(version, higher) < 0 && !permits(higher);
+  if (installed !== null && (compareVersions(version, installed) === 0 || isBelow(installed)))
     throw createUnverifiedFailure(`${version} is not newer than the installed ${installed}`);
-  if (highest !== null && compareVersions(version, highest) < 0)
+  if (highest !== null && isBelow(highest))
     throw createUnverifiedFailure(`${version} is older than ${highest}, which was installed here before`);
+}
+
+export function checkStepReached({ version, min_version: least }: ReleaseManifest, installed: string | null): void {
   if (least !== null && installed !== null && compareVersions(least, installed) > 0)
     throw createUnverifiedFailure(`${version} wants ${least} or newer to be installed before it`);
 }
@@ -85,8 +109,10 @@ export interface FreshnessInput {
   now: number;
 }
 
-/** Returns why the offer is not confirmed as current, or the `issued_at` to remember. */
-export function verifyFreshness(input: FreshnessInput): { why: string; missing: boolean } | { issuedAt: string } {
+/** Returns why the offer is not confirmed as current, or the verified statement. */
+export function verifyFreshness(
+  input: FreshnessInput,
+): { why: string; missing: boolean } | { statement: FreshnessStatement } {
   const { signed, key, platform } = input;
   if (signed === null) return { why: 'the server gives no statement of freshness', missing: true };
   if (key === null) return { why: 'the statement of freshness cannot be judged without a key', missing: true };
@@ -96,5 +122,20 @@ export function verifyFreshness(input: FreshnessInput): { why: string; missing: 
   if (statement === null || !isPlatform(platform))
     return { why: 'the statement of freshness cannot be read', missing: false };
   const why = findFreshnessFault(statement, { ...input, platform });
-  return why === null ? { issuedAt: statement.issued_at } : { why, missing: false };
+  return why === null ? { statement } : { why, missing: false };
+}
+
+/**
+ * Returns whether a verified statement permits the release in place of a higher version. Nothing
+ * else permits it: without a statement, no higher version is given up.
+ */
+export function createRollbackCheck(
+  statement: FreshnessStatement | null,
+  platform: string,
+  { version, manifestSha256 }: { version: string; manifestSha256: string },
+): (higher: string) => boolean {
+  return (higher) =>
+    statement !== null &&
+    isPlatform(platform) &&
+    isLowerVersionPermitted(statement, platform, { version, manifestSha256 }, higher);
 }

@@ -11,6 +11,7 @@ import { hashFile } from '../system/files.js';
 import { verifySignature, importReleaseKey } from '../trust/keys.js';
 import {
   checkNotOlder,
+  checkStepReached,
   compareWithRequest,
   parseManifest,
   type VerifiedRelease,
@@ -65,7 +66,8 @@ export async function readOfflineRelease(
     packageSize: size,
   });
   if ((await readContent(installation.layout.manifest, MAX_MANIFEST_BYTES))?.equals(bytes) === true) return null;
-  checkNotOlder(manifest, version, state.highest_version);
+  checkNotOlder(manifest.version, { installed: version, highest: state.highest_version }, () => false);
+  checkStepReached(manifest, version);
   return { manifest, bytes };
 }
 

@@ -2,12 +2,15 @@
  * Finds an installable release on the server (contract 90, update and "Freshness"), and verifies
  * its signature and manifest against the request.
  */
+import type { FreshnessStatement } from '../../../lib/formats/freshness.js';
 import { compareVersions } from '../../../lib/versions.js';
 import { AgentFailure } from '../exit.js';
 import { selectKey, verifySignature } from '../trust/keys.js';
 import {
   checkNotOlder,
+  checkStepReached,
   compareWithRequest,
+  createRollbackCheck,
   verifyFreshness,
   parseManifest,
   hashBytes,
@@ -51,8 +54,13 @@ export async function findRelease(
     manifestOrPlace === null || Buffer.isBuffer(manifestOrPlace)
       ? manifestOrPlace
       : await readManifest(manifestOrPlace);
-  await checkFreshness(installation, server, question, { key, required, offered, bytes, newestWanted: outOfReach });
+  const facts = { key, required, offered, bytes, newestWanted: outOfReach };
+  const statement = await checkFreshness(installation, server, question, facts);
   if (offered === null || bytes === null) return null;
+  const { version } = offered;
+  const installed = fresh ? null : question.version;
+  const permits = createRollbackCheck(statement, question.platform, { version, manifestSha256: hashBytes(bytes) });
+  checkNotOlder(version, { installed, highest: installation.state.current.highest_version }, permits);
   const state = installation.state.current;
   const { allowUnsigned } = agent.options;
   const warning = verifySignature(bytes, offered.signature, {
@@ -64,7 +72,12 @@ export async function findRelease(
   if (warning !== null) agent.output.warn(warning);
   const manifest = parseManifest(bytes);
   compareWithRequest(manifest, { ...question, ...offered });
-  checkNotOlder(manifest, fresh ? null : question.version, state.highest_version);
+  checkStepReached(manifest, installed);
+  const { highest_version: highest } = state;
+  // A permitted rollback lowers the mark. If the update fails, the next start raises it again to
+  // the installed version.
+  if (highest !== null && compareVersions(version, highest) < 0)
+    await installation.save({ ...state, highest_version: version });
   const more = answer.latestVersion !== null && compareVersions(answer.latestVersion, manifest.version) > 0;
   return { release: { manifest, bytes }, offered, more };
 }
@@ -101,7 +114,7 @@ async function checkFreshness(
   server: UpdateServiceClient,
   question: UpdateQuery,
   facts: FreshnessFacts,
-): Promise<void> {
+): Promise<FreshnessStatement | null> {
   const { output, options } = installation.agent;
   const { product, channel, platform, version } = question;
   const { key, required, offered, bytes, newestWanted } = facts;
@@ -118,13 +131,13 @@ async function checkFreshness(
     newestSeen: state.statements[channel] ?? null,
     now: Date.now(),
   });
-  if ('issuedAt' in judged) {
+  if ('statement' in judged) {
     await installation.save({
       ...state,
-      statements: { ...state.statements, [channel]: judged.issuedAt },
+      statements: { ...state.statements, [channel]: judged.statement.issued_at },
       unsigned_said: null,
     });
-    return;
+    return judged.statement;
   }
   // An unsigned server has no statements: the option that allows its releases also allows missing
   // statements.
@@ -133,6 +146,7 @@ async function checkFreshness(
   const said = key === null ? judged.why : null;
   if (said === null || offered !== null || state.unsigned_said !== said) output.warn(judged.why);
   await installation.save({ ...state, unsigned_said: said });
+  return null;
 }
 
 /** Where statements are not required, an unreachable one counts as missing: a warning. */

@@ -176,7 +176,8 @@ function parseOffered(value: unknown, question: UpdateQuery): OfferedRelease {
     keyId: typeof it.key_id === 'string' ? it.key_id : null,
   };
   text('channel', (channel) => channel === question.channel, 'is not the one that was asked for');
-  if (compareVersions(offered.version, question.version) <= 0)
+  // A lower version may be a rollback, which only the signed statement can permit.
+  if (compareVersions(offered.version, question.version) === 0)
     throw createInvalidResponseFailure(
       'release.version',
       `${offered.version} is not newer than the installed ${question.version}`,

@@ -1,6 +1,6 @@
 import type { BugEvent, RateExceeded } from '../../../ports/domain/bugs.js';
 import { getEventPage } from '../../../ports/domain/event-page.js';
-import type { ReleaseHalted, ReleasePublished } from '../../../ports/domain/releases.js';
+import type { ReleaseHalted, ReleasePublished, ReleaseRolledBack } from '../../../ports/domain/releases.js';
 import type { WebhookDisabled } from '../../../ports/domain/webhooks.js';
 import type { DomainEvent } from '../../../ports/events.js';
 import { describeMonitorEvent } from './monitor-notes.js';
@@ -69,6 +69,11 @@ function describeEvent({ event, data }: Pick<DomainEvent, 'event' | 'data'>): No
       const { product, version, channel, platform, reason } = data as ReleaseHalted;
       const title = `The rollout of ${product} ${version} has stopped`;
       return { topic: event, severity: 'high', title, text: toPlainText(`Channel ${channel}, ${platform}: ${reason}`) };
+    }
+    case 'release.rolled_back': {
+      const { product, channel, platform, from, to, reason } = data as ReleaseRolledBack;
+      const text = toPlainText(`Channel ${channel}, ${platform ?? 'all platforms'}: ${reason}`);
+      return { topic: event, severity: 'high', title: `${product} was rolled back from ${from} to ${to}`, text };
     }
     case 'webhook.disabled': {
       const { name, reason } = data as WebhookDisabled;

@@ -9,6 +9,7 @@ export const TOPICS = {
   'error.rate_exceeded': 'A muted error happens more often than its rule allows',
   'release.published': 'A release was published',
   'release.halted': 'A rollout has stopped by itself',
+  'release.rolled_back': 'A channel was rolled back to an earlier release',
   'webhook.disabled': 'A webhook has disabled itself',
   'channel.disabled': 'A notification channel has disabled itself',
 } as const;

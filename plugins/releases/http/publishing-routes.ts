@@ -12,7 +12,15 @@ import type { PublishedRelease, PublishRequest } from '../publishing/publisher.j
 import type { ReleaseServices } from '../services.js';
 import { toReleaseView } from '../view.js';
 import { UPDATE_SERVICE_PATH, parseProduct } from './update-check-routes.js';
-import { requestBodies, promoteAnswer, publishAnswer, publishQuery, rolloutAnswer, withdrawAnswer } from './schemas.js';
+import {
+  requestBodies,
+  promoteAnswer,
+  publishAnswer,
+  publishQuery,
+  rollbackAnswer,
+  rolloutAnswer,
+  withdrawAnswer,
+} from './schemas.js';
 
 const PUBLISH_ACCESS = { scope: 'updateservice:publish' } as const;
 
@@ -67,7 +75,7 @@ function toSelectedRelease(principal: Principal, said: ReleaseSelector, field = 
 const hasOutcome = (published: readonly PublishedRelease[], outcome: PublishedRelease['outcome']): boolean =>
   published.every((one) => one.outcome === outcome);
 
-export function publishingRoutes({ uploads, changes, deps }: ReleaseServices): RouteSpec[] {
+export function publishingRoutes({ uploads, changes, rollbacks, deps }: ReleaseServices): RouteSpec[] {
   return [
     {
       method: 'POST',
@@ -178,6 +186,30 @@ export function publishingRoutes({ uploads, changes, deps }: ReleaseServices): R
           closed_items: closed,
           closed_refs: await listItemRefs(deps, closed),
         });
+      },
+    },
+    {
+      method: 'POST',
+      path: `${UPDATE_SERVICE_PATH}/rollback`,
+      operationId: 'rollBackChannel',
+      summary: 'Return a channel to an earlier release',
+      description:
+        'The release becomes the newest offered one; later ones are withdrawn with `rolled_back: true`. The signed freshness statement names the rollback, so that update agents accept the lower version. Repeating it changes nothing.',
+      access: PUBLISH_ACCESS,
+      input: { body: requestBodies.rollback },
+      output: rollbackAnswer,
+      errors: ['not_found', 'reason_required', 'conflict'],
+      handle: async ({ body, principal }) => {
+        const said = body as Omit<ReleaseSelector, 'version'> & { to: string; reason?: string | null };
+        const version = checkVersion(said.to, 'to');
+        const chosen = toSelectedRelease(principal, { ...said, version });
+        const { releases, withdrawn, rollback, unchanged } = await rollbacks.rollBack(
+          principal,
+          chosen,
+          said.reason ?? '',
+        );
+        const shown = releases.map(toReleaseView);
+        return { release: shown[0], releases: shown, withdrawn: withdrawn.map(toReleaseView), rollback, unchanged };
       },
     },
     {

@@ -180,6 +180,23 @@ export const withdrawAnswer = withSchemaName(
   }),
 );
 
+export const rollbackAnswer = withSchemaName(
+  'RollbackAnswer',
+  whole({
+    release: releaseSchema.description('The first of the releases that are offered again'),
+    releases: joi.array().items(releaseSchema).description('One per platform'),
+    withdrawn: joi.array().items(releaseSchema).description('Later releases that this call withdrew, newest first'),
+    rollback: whole({
+      from: joi.string().description('Newest version that was withdrawn'),
+      to: joi.string(),
+      at: timestampSchema,
+    })
+      .allow(null)
+      .description('As in the freshness statement; null where no later release exists'),
+    unchanged: joi.boolean().description('The release was the newest offered one before'),
+  }),
+);
+
 export const rolloutAnswer = withSchemaName('RolloutAnswer', whole({ release: releaseSchema }));
 
 const percent = joi.number().integer().min(0).max(100);
@@ -204,6 +221,16 @@ export const requestBodies = {
       to: slugText.required().description('Channel'),
       platform: platformText.allow(null).description('Absent: all of the version'),
       rollout_percent: percent.description('Absent: 100'),
+    }),
+  ),
+  rollback: withSchemaName(
+    'Rollback',
+    joi.object({
+      product: slugText.required(),
+      channel: slugText.default('stable'),
+      platform: platformText.allow(null).description('Absent: all platforms'),
+      to: versionText.required().description('Version that is offered as the newest again'),
+      reason: joi.string().allow('', null).max(1_000).description('Shown with the withdrawn releases'),
     }),
   ),
   rollout: withSchemaName(

@@ -63,13 +63,14 @@ async function listFiles({ services, doc }: ReleasePageContext): Promise<Manifes
 
 async function renderDetail(parts: ReleasePageContext, problem?: FormRejection): Promise<View> {
   const { services, request, doc } = parts;
-  const [files, adoption, products, health, commits, faults] = await Promise.all([
+  const [files, adoption, products, health, commits, faults, hasLater] = await Promise.all([
     listFiles(parts),
     services.deps.watchdog()?.listVersionAdoption(doc.product) ?? Promise.resolve([]),
     listProductOptions(services),
     getShownHealth(services, doc),
     listShownCommits(services, doc),
     listShownFaults(services.deps, doc),
+    services.rollbacks.hasLater(doc),
   ]);
   return new View('release', {
     live_topics: 'releases',
@@ -87,6 +88,7 @@ async function renderDetail(parts: ReleasePageContext, problem?: FormRejection):
     parts: toAdoptionShares(adoption, doc.version),
     marks: ROLLOUT_STEPS,
     changes: isAdmin(request) && doc.withdrawn_at === null,
+    has_later: hasLater,
     typed: problem === undefined ? {} : request.body,
     ...problem,
   });
@@ -114,7 +116,7 @@ const redirectToRelease = (id: string, message: string): Redirect =>
   new Redirect(`/releases/${id}`, { tone: 'success', message });
 
 export function releasePages(services: ReleaseServices): PageSpec[] {
-  const { changes, docs } = services;
+  const { changes, docs, rollbacks } = services;
   return [
     {
       path: '/releases',
@@ -182,6 +184,15 @@ export function releasePages(services: ReleaseServices): PageSpec[] {
     createActionPage(services, 'withdraw', async ({ request, doc }, body) => {
       await changes.withdraw(request.principal, toSelection(doc), toText(body['reason']));
       return redirectToRelease(doc.id, `${doc.version} is withdrawn.`);
+    }),
+    createActionPage(services, 'rollback', async ({ request, doc }, body) => {
+      const everywhere = { ...toSelection(doc), platform: null };
+      const { withdrawn } = await rollbacks.rollBack(request.principal, everywhere, toText(body['reason']));
+      const versions = [...new Set(withdrawn.map(({ version }) => version))].join(', ');
+      return redirectToRelease(
+        doc.id,
+        `${doc.version} is the newest release of ${doc.channel}${versions === '' ? '' : `; withdrawn: ${versions}`}.`,
+      );
     }),
     createActionPage(services, 'promote', async ({ request, doc }, body) => {
       const to = checkChannel(toText(body['to']), invalid, 'to');

@@ -22,6 +22,7 @@ export function toShownRelease(doc: ReleaseDoc): ShownRelease {
 }
 
 function getStateLabel(doc: ReleaseDoc): [string, string] {
+  if (doc.rolled_back !== undefined) return ['rolled back', 'danger'];
   if (doc.withdrawn_at !== null) return ['withdrawn', 'neutral'];
   if (doc.halted_at !== null) return ['halted', 'danger'];
   if (doc.rollout_percent < 100) return [`${doc.rollout_percent} %`, 'warning'];

@@ -5,10 +5,17 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { ReleasePublished } from '../../../ports/domain/releases.js';
-import { normalizeVersion } from '../../../lib/versions.js';
+import { compareVersions, normalizeVersion } from '../../../lib/versions.js';
+import type { Platform } from '../../../lib/formats/platform.js';
 import { ManifestRepository } from '../update-check/manifest-repository.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
-import { toStorePath, type ReleaseOutboxEntry, type ReleaseDoc, type ReleaseFields } from '../model.js';
+import {
+  toStorePath,
+  type ReleaseOutboxEntry,
+  type ReleaseDoc,
+  type ReleaseFields,
+  type RollbackIntent,
+} from '../model.js';
 import { ChannelDocumentWriter } from './channel-documents.js';
 import { PublishLeaseManager, type PublishClaim } from './publish-lease.js';
 import { ReleaseRepository } from './release-repository.js';
@@ -50,6 +57,7 @@ export class ReleaseChangeFinisher {
       rolling: undefined,
       ...rolling,
       withdrawing: undefined,
+      rolled_back: undefined,
       outbox: [...before.outbox, entry],
     };
     return this.docs.update(before, changes, manifest);
@@ -57,6 +65,7 @@ export class ReleaseChangeFinisher {
 
   async finish(doc: ReleaseDoc): Promise<{ release: ReleaseDoc; closed: string[] }> {
     const release = doc.withdrawing === undefined ? doc : await this.#withdraw(doc, doc.withdrawing);
+    if (release.rolling_back !== undefined) await this.#withdrawLater(release, release.rolling_back);
     await this.channels.write(release.product, new Set([release.channel]));
     const closed: string[] = [];
     if (release.withdrawn_at !== null) await this.#notifyVersionWithdrawn(release);
@@ -99,6 +108,33 @@ export class ReleaseChangeFinisher {
     return this.docs.update(doc, gone);
   }
 
+  /**
+   * Withdraws every later release for a rollback. The newest goes last, so that no release between
+   * the two is offered meanwhile.
+   */
+  async #withdrawLater(target: ReleaseDoc, { reason, at, platform }: RollbackIntent): Promise<void> {
+    const { version: to } = target;
+    const changed: ReleaseDoc[] = [];
+    for (const doc of await this.listLater(target, platform)) {
+      if (doc.withdrawn_at !== null && doc.rolled_back !== undefined) continue;
+      const withdrawing = doc.withdrawn_at === null ? { withdrawing: { reason, at } } : {};
+      const marked = await this.docs.update(doc, { ...withdrawing, rolled_back: { to, at }, open_at: at });
+      changed.push(marked.withdrawing === undefined ? marked : await this.#withdraw(marked, marked.withdrawing));
+    }
+    for (const doc of changed) await this.finish(doc);
+  }
+
+  /**
+   * Lists the releases of the channel with a later version, oldest first.
+   * @param platform null: all
+   */
+  async listLater({ product, channel, version }: ReleaseDoc, platform: Platform | null): Promise<ReleaseDoc[]> {
+    const found = await this.docs.list({ product, channel, ...(platform === null ? {} : { platform }) });
+    return found
+      .filter((doc) => compareVersions(doc.version, version) > 0)
+      .toSorted((a, b) => compareVersions(a.version, b.version));
+  }
+
   async #notifyVersionWithdrawn({ product, version }: ReleaseDoc): Promise<void> {
     const same = normalizeVersion(version);
     const offered = (await this.docs.list({ product, withdrawn_at: null })).some(
@@ -110,7 +146,8 @@ export class ReleaseChangeFinisher {
   /** @returns the closed items; null when a listener failed */
   async #send({ product }: ReleaseDoc, entry: ReleaseOutboxEntry): Promise<string[] | null> {
     const options = { id: entry.id, timestamp: entry.at, project_slug: product };
-    if (entry.event === 'release.halted') return (await this.deps.emit(entry.event, entry.data, options)) ? [] : null;
+    if (entry.event !== 'release.published')
+      return (await this.deps.emit(entry.event, entry.data, options)) ? [] : null;
     const { version, build } = entry.data;
     // The event id identifies this publication, so a retry learns which items the first attempt
     // closed.

@@ -85,7 +85,7 @@ export class ReleaseRepository {
    */
   async clearMarkers(doc: ReleaseDoc): Promise<void> {
     const same = { id: doc.id, rev: doc.rev };
-    await this.deps.releases.change(same, { set: { outbox: [] }, unset: ['open_at', 'withdrawing'] });
+    await this.deps.releases.change(same, { set: { outbox: [] }, unset: ['open_at', 'withdrawing', 'rolling_back'] });
   }
 
   async #updateIndex(doc: ReleaseDoc, manifest?: string): Promise<ReleaseDoc> {

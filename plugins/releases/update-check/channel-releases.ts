@@ -28,6 +28,7 @@ export type CachedRelease = Pick<
   | 'has_setup'
   | 'withdrawn_at'
   | 'halted_at'
+  | 'rolled_back'
 >;
 
 interface VersionReleases {
@@ -50,6 +51,14 @@ export interface PlatformView {
   /** Releases for some machines, newest first; none is older than the last of `full`. */
   partial: readonly OfferCandidate[];
   mandatory: readonly OfferCandidate[];
+}
+
+/** Part of the signed freshness statement (contract 97, rollback). */
+export interface ChannelRollback {
+  /** Newest version that was withdrawn. */
+  from: string;
+  to: string;
+  at: string;
 }
 
 export interface ReleaseOffer {
@@ -98,9 +107,40 @@ export class ChannelReleases {
   }
 
   isWithdrawn(platform: Platform, version: string): boolean {
-    const byPlatform = this.#byVersion.get(normalizeVersion(version))?.byPlatform;
-    const installed = byPlatform?.get(platform) ?? byPlatform?.get('any');
+    const installed = this.#findInstalled(platform, version);
     return installed !== undefined && installed.withdrawn_at !== null;
+  }
+
+  isRolledBack(platform: Platform, version: string): boolean {
+    return this.#findInstalled(platform, version)?.rolled_back !== undefined;
+  }
+
+  /**
+   * Returns the rollback in effect: releases that a rollback withdrew, and that are later than what
+   * a platform is offered now. Null without one.
+   */
+  getRollback(views: PlatformViews): ChannelRollback | null {
+    let result: ChannelRollback | null = null;
+    for (const { platform, version, rolled_back } of this.listAll()) {
+      if (rolled_back === undefined) continue;
+      const served = platform === 'any' ? PLATFORMS : [platform];
+      const isLater = served.some((name) => {
+        const latest = getLatestRelease(views[name]);
+        return latest !== null && compareVersions(latest.version, version) < 0;
+      });
+      if (!isLater) continue;
+      const { to, at } = rolled_back;
+      // The releases are listed newest first.
+      result ??= { from: version, to, at };
+      if (compareVersions(to, result.to) < 0) result = { ...result, to };
+      if (at > result.at) result = { ...result, at };
+    }
+    return result;
+  }
+
+  #findInstalled(platform: Platform, version: string): CachedRelease | undefined {
+    const byPlatform = this.#byVersion.get(normalizeVersion(version))?.byPlatform;
+    return byPlatform?.get(platform) ?? byPlatform?.get('any');
   }
 
   #getOrCreateEntry(version: string): VersionReleases {
@@ -164,8 +204,17 @@ export function findHidingRelease(
   return full.find(hides)?.release ?? null;
 }
 
-/** @param version the installed version */
-export function selectOffer(view: PlatformView, version: string, instance: string | null): ReleaseOffer {
+/**
+ * @param version the installed version
+ * @param isRolledBack a rollback withdrew the installed version: the newest signed release for
+ *   everyone is offered, although it is older
+ */
+export function selectOffer(
+  view: PlatformView,
+  version: string,
+  instance: string | null,
+  isRolledBack = false,
+): ReleaseOffer {
   const { full, partial, mandatory } = view;
   const reaches = ({ release }: OfferCandidate): boolean => isInRollout(release.rollout_percent, instance, release.id);
   const fits = ({ release: { min_version } }: OfferCandidate): boolean =>
@@ -179,7 +228,9 @@ export function selectOffer(view: PlatformView, version: string, instance: strin
     return found !== undefined && found.order < bound ? found : than;
   };
   const best = newer(findFirst(full, fits), (one) => fits(one) && reaches(one));
-  const offered = best !== undefined && compareVersions(best.release.version, version) > 0 ? best : null;
+  const [newest] = full;
+  const earlier = isRolledBack && newest !== undefined && newest.release.manifest_signature !== null ? newest : null;
+  const offered = best !== undefined && compareVersions(best.release.version, version) > 0 ? best : earlier;
   // Any mandatory release up to the offered version makes the offer mandatory; the newest of them
   // decides.
   const forced = offered === null ? undefined : findFirst(mandatory, ({ order }) => order >= offered.order);

@@ -4,7 +4,7 @@
  */
 import { DAY_MS, toIsoString } from '../../../lib/time.js';
 import { PLATFORMS, type Platform } from '../../../lib/formats/platform.js';
-import { isFullyRolledOut, getLatestRelease, type ChannelReleases } from './channel-releases.js';
+import { isFullyRolledOut, getLatestRelease, type ChannelReleases, type ChannelRollback } from './channel-releases.js';
 
 export const STATEMENT_LIFETIME_MS = 7 * DAY_MS;
 
@@ -61,6 +61,8 @@ export function buildLatestDocument(
 export interface StatementContent {
   latest: Record<Platform, { version: string; manifest_sha256: string } | null>;
   steps: { version: string; min_version: string }[];
+  /** Null without a rollback in effect (contract 97, rollback). */
+  rollback: ChannelRollback | null;
 }
 
 export function buildStatementContent(known: ChannelReleases): StatementContent {
@@ -70,7 +72,8 @@ export function buildStatementContent(known: ChannelReleases): StatementContent 
     const { version = '', manifest_sha256 = '' } = release ?? {};
     return [platform, release === null ? null : { version, manifest_sha256 }] as const;
   });
-  return { latest: Object.fromEntries(latest) as StatementContent['latest'], steps: known.listSteps() };
+  const rollback = known.getRollback(views);
+  return { latest: Object.fromEntries(latest) as StatementContent['latest'], steps: known.listSteps(), rollback };
 }
 
 /**
@@ -78,7 +81,15 @@ export function buildStatementContent(known: ChannelReleases): StatementContent 
  * @param now milliseconds
  */
 export function formatStatement(product: string, channel: string, content: StatementContent, now: number): string {
-  const { latest, steps } = content;
+  const { latest, steps, rollback } = content;
   const times = { issued_at: toIsoString(now), expires_at: toIsoString(now + STATEMENT_LIFETIME_MS) };
-  return JSON.stringify({ schema: 1, product, channel, latest, steps, ...times });
+  return JSON.stringify({
+    schema: 1,
+    product,
+    channel,
+    latest,
+    steps,
+    ...(rollback === null ? {} : { rollback }),
+    ...times,
+  });
 }

@@ -289,8 +289,9 @@ const toChannelKey = (product: string, channel: string): string => `${product} $
 function toCachedRelease(doc: ReleaseDoc): CachedRelease {
   const { id, rev, product, channel, version, platform, mandatory, rollout_percent, min_version, published_at } = doc;
   const { package_size, package_sha256, manifest_sha256, manifest_signature, key_id, runtime, has_setup } = doc;
-  const { withdrawn_at, halted_at } = doc;
+  const { withdrawn_at, halted_at, rolled_back } = doc;
   const name = { id, rev, product, channel, version, platform, mandatory, rollout_percent, min_version, published_at };
   const file = { package_size, package_sha256, manifest_sha256, manifest_signature, key_id, runtime, has_setup };
-  return { ...name, ...file, withdrawn_at, halted_at };
+  const state = { withdrawn_at, halted_at, ...(rolled_back === undefined ? {} : { rolled_back }) };
+  return { ...name, ...file, ...state };
 }

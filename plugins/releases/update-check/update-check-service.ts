@@ -88,7 +88,8 @@ export class UpdateCheckService {
     shown: ChannelSnapshot,
     require_signed: boolean,
   ): Reply {
-    const { latest, release, mandatory } = selectOffer(shown.views[platform], version, instance);
+    const rolledBack = shown.releases.isRolledBack(platform, version);
+    const { latest, release, mandatory } = selectOffer(shown.views[platform], version, instance, rolledBack);
     const current_withdrawn = shown.releases.isWithdrawn(platform, version);
     const head = {
       status: 'success',

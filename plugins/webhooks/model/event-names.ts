@@ -30,6 +30,7 @@ export const CONTRACT_EVENTS: Readonly<Record<string, string>> = {
   'monitor.certificate_expiring': 'The certificate of a monitored address ends soon.',
   'release.published': 'A release can be downloaded.',
   'release.halted': 'A release was stopped during its rollout.',
+  'release.rolled_back': 'A channel was rolled back to an earlier release.',
   'license.created': 'A license was issued.',
   'license.changed': 'A license was changed, blocked or renewed.',
   'license.expiring': 'A license expires soon.',

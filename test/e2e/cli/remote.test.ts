@@ -103,6 +103,27 @@ describe('cli: commands against a running service', () => {
     expect((await run(['release', 'list', '--channel', 'stable', '--product', 'shop'])).stdout).to.include('withdrawn');
   });
 
+  it('rolls a channel back to an earlier release', async () => {
+    for (const version of ['2.0.0', '2.1.0']) {
+      const url = `${service.url}/api/updateservice/v1/publish?product=shop&version=${version}&channel=beta`;
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/gzip' };
+      const packed = new Uint8Array(buildPackage({ name: 'app.txt', content: version }));
+      expect((await fetch(url, { method: 'POST', headers, body: packed })).status).to.equal(201);
+    }
+    const words = ['release', 'rollback', '2.0.0', '--product', 'shop', '--channel', 'beta'];
+    expect((await run(words)).code, 'without a reason').to.equal(64);
+    expect((await run([...words, '--reason', 'broken'])).stdout).to.equal(
+      'shop 2.0.0 is the newest release of beta again; withdrawn: 2.1.0.\n',
+    );
+    expect((await run([...words, '--reason', 'broken'])).stdout).to.include('already');
+    expect((await run(['release', 'list', '--channel', 'beta', '--product', 'shop'])).stdout).to.match(
+      /2\.1\.0 +beta +any +rolled back/,
+    );
+    const missing = await run(['release', 'rollback', '9.0.0', ...words.slice(3), '--reason', 'broken']);
+    expect(missing).to.deep.include({ code: 1, stdout: '' });
+    expect(missing.stderr).to.include('9.0.0');
+  });
+
   it('lists and tests webhooks', async () => {
     const { port } = receiver.address() as AddressInfo;
     const body = { name: 'chat', url: `http://127.0.0.1:${port}/hook`, events: 'bug.created' };

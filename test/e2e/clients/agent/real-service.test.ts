@@ -86,6 +86,21 @@ describe('update-agent with a real service', () => {
     expect(ran.stdout, ran.stderr).to.equal('UPDATED: 1.1.0 -> 1.5.0\nUPDATED: 1.5.0 -> 2.0.0\n');
   });
 
+  it('returns to an earlier release after a rollback, and takes the fix afterwards', async () => {
+    await publish('2.1.0');
+    expect((await go()).stdout).to.equal('UPDATED: 2.0.0 -> 2.1.0\n');
+    const body = { product: 'shop', channel: 'stable', to: '2.0.0', reason: 'loses the cart' };
+    const answer = await service.request('POST', '/api/updateservice/v1/rollback', token, body);
+    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+    const ran = await go();
+    expect(ran, ran.stderr).to.include({ code: 0 });
+    expect(ran.stdout).to.include('UPDATED: 2.1.0 -> 2.0.0\n');
+    expect(await readFile(join(dir, 'bin/start.sh'), 'utf8')).to.equal('#!/bin/sh\necho 2.0.0\n');
+    expect((await go()).stdout).to.equal('UP_TO_DATE: 2.0.0\n');
+    await publish('2.0.1');
+    expect((await go()).stdout).to.equal('UPDATED: 2.0.0 -> 2.0.1\n');
+  });
+
   it('installs from scratch when every release is offered only to older versions', async () => {
     await publish('2.0.0', '&min_version=1.0.0', 'steep');
     await publish('3.0.0', '&min_version=2.0.0', 'steep');

@@ -134,6 +134,11 @@ describe('payloads', function () {
       '/releases?product=shop&channel=stable&platform=any',
     ],
     ['release.halted', { product: 'shop', channel: 'beta' }, '/releases?product=shop&channel=beta'],
+    [
+      'release.rolled_back',
+      { product: 'shop', channel: 'beta', platform: null },
+      '/releases?product=shop&channel=beta',
+    ],
     ['license.expired', { id: 'l-1' }, '/licenses/l-1'],
     ['webhook.test', { webhook_id: 'w-1' }, '/webhooks/w-1'],
   ] as const) {
@@ -205,6 +210,7 @@ describe('names and ids', () => {
       'monitor.certificate_expiring',
       'release.published',
       'release.halted',
+      'release.rolled_back',
       'license.created',
       'license.changed',
       'license.expiring',
