@@ -23,7 +23,7 @@ const compressBrotli = (size) =>
     },
   });
 const FORMS = [
-  { form: 'brotli', ending: '.br', through: brotli },
+  { form: 'brotli', ending: '.br', through: compressBrotli },
   { form: 'gzip', ending: '.gz', through: () => createGzip({ level: 9 }) },
 ];
 
