@@ -41,7 +41,7 @@ describe('InstanceLock', () => {
   async function holder(): Promise<ChildProcess> {
     const script = `const { InstanceLock } = await import(${JSON.stringify(MODULE)});
       const lock = await InstanceLock.acquire(${JSON.stringify(folder)}, ${JSON.stringify(join(folder, 'aos.db'))});
-      await lock.announce('http://127.0.0.1:1234');
+      await lock.writeServerUrl('http://127.0.0.1:1234');
       console.log('held'); setInterval(() => {}, 1000);`;
     const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
       stdio: ['ignore', 'pipe', 'inherit'],
