@@ -1,5 +1,6 @@
 import type { Request } from '@hapi/hapi';
 import type { PageSpec } from '../../../ports/http.js';
+import type { UploadedBody } from '../../../ports/http/uploaded-body.js';
 import type { AccessPolicy } from '../access/access-policy.js';
 import { CSRF_FAILED, isValidCsrfToken } from '../access/csrf.js';
 import { UploadRule } from '../body/upload-rule.js';
@@ -70,18 +71,19 @@ export class PageFormReader {
     if (stream === null) return OVERLOADED;
     call.retainBody({ release: () => stream.release() });
     place.release();
-    const first = async (): Promise<Record<string, string>> => {
+    const readLeadingFields = async (): Promise<Record<string, string>> => {
       const { csrf_token: _token, form_id: _id, ...fields } = await body.readLeadingFields();
       return fields;
     };
-    const fields = async (): Promise<Record<string, string>> => {
+    const readFields = async (): Promise<Record<string, string>> => {
       const { csrf_token: _token, form_id: _id, ...others } = await body.readFields();
       return others;
     };
     const { csrf_token, form_id } = await body.readLeadingFields();
     if (!this.#isTokenValid(csrf_token, visitor)) return CSRF_FAILED;
     const { mediaType, declaredBytes, content } = body;
-    call.body = { mediaType, declaredBytes, content, first, fields };
+    const upload: UploadedBody = { mediaType, declaredBytes, content, readLeadingFields, readFields };
+    call.body = upload;
     return { id: form_id };
   }
 
