@@ -9,58 +9,58 @@ export const CODES = {
   invalid_request: [
     400,
     'A query parameter is unknown, malformed or out of range; `fields` names it.',
-    'The request is wrong',
+    'Invalid request',
   ],
-  invalid_json: [400, 'The body is not JSON, or not a JSON object.', 'What was sent cannot be read'],
+  invalid_json: [400, 'The body is not JSON, or not a JSON object.', 'Invalid request body'],
   invalid_cursor: [
     400,
     'The cursor was not made by this list with this sort. Start again without it.',
-    'This part of the list is gone',
+    'This page of the list expired',
   ],
-  unauthorized: [401, 'The credential is missing, unknown, expired or revoked.', 'Sign in first'],
+  unauthorized: [401, 'The credential is missing, unknown, expired or revoked.', 'Sign in'],
   invalid_credentials: [
     401,
     'The user name or the password is wrong, or the account is disabled.',
-    'The user name or the password is wrong',
+    'Incorrect username or password',
   ],
-  insufficient_scope: [403, 'The token lacks the scope, or belongs to another project.', 'Not for this account'],
-  role_not_allowed: [403, 'The account’s role may not do this here.', 'Not for this account'],
-  csrf_failed: [403, 'The form’s `csrf_token` is missing or stale. Load the page again.', 'The form has expired'],
+  insufficient_scope: [403, 'The token lacks the scope, or belongs to another project.', 'Permission denied'],
+  role_not_allowed: [403, 'The account’s role may not do this here.', 'Permission denied'],
+  csrf_failed: [403, 'The form’s `csrf_token` is missing or stale. Load the page again.', 'Form expired'],
   not_found: [404, 'There is nothing under this path or id.', 'Not found'],
-  method_not_allowed: [405, 'The path exists, the method does not; `Allow` lists those that do.', 'Not possible here'],
-  invalid_transition: [409, 'The item’s status does not allow this change.', 'Its status does not allow this'],
-  conflict: [409, 'Something with this name exists, or the state changed meanwhile.', 'This does not go together'],
-  precondition_failed: [412, '`If-Match` names another revision than the current one.', 'It has changed meanwhile'],
+  method_not_allowed: [405, 'The path exists, the method does not; `Allow` lists those that do.', 'Method not allowed'],
+  invalid_transition: [409, 'The item’s status does not allow this change.', 'Status change not allowed'],
+  conflict: [409, 'Something with this name exists, or the state changed meanwhile.', 'Conflict'],
+  precondition_failed: [412, '`If-Match` names another revision than the current one.', 'Changed by someone else'],
   payload_too_large: [413, 'The body is larger than the limit.', 'Too large'],
   unsupported_media_type: [
     415,
     'The content type or encoding is not one that this path takes.',
-    'Wrong kind of content',
+    'Unsupported content type',
   ],
   validation_failed: [
     422,
     'The body has wrong fields; `fields` names each and what is wrong.',
-    'Some fields are wrong',
+    'Fix the highlighted fields',
   ],
-  reason_required: [422, 'This change needs a `reason`.', 'A reason is needed'],
-  unknown_project: [422, 'There is no project with this slug, or it is archived.', 'There is no such project'],
+  reason_required: [422, 'This change needs a `reason`.', 'Reason required'],
+  unknown_project: [422, 'There is no project with this slug, or it is archived.', 'Project not found'],
   rate_limited: [429, 'Too many calls; `Retry-After` says when to come back.', 'Too many requests'],
-  internal_error: [500, 'A fault of the service; the log has it under the request id.', 'The service failed'],
+  internal_error: [500, 'A fault of the service; the log has it under the request id.', 'Server error'],
   totp_not_supported: [
     501,
     'The account is protected by TOTP, which this path cannot ask for.',
-    'A second factor is needed',
+    'Two-factor code required',
   ],
-  overloaded: [503, 'Too much at once; `Retry-After` says when to come back.', 'Too much at once'],
+  overloaded: [503, 'Too much at once; `Retry-After` says when to come back.', 'Server is busy'],
   not_ready: [
     503,
     'The part of the service behind this path is starting, stopping or failed, or the store is away.',
-    'Not available at the moment',
+    'Temporarily unavailable',
   ],
   insufficient_storage: [
     507,
     'The disk is full, or less is free than `health.min_free_bytes`; reads go on.',
-    'The disk is full',
+    'Disk full',
   ],
 } as const satisfies ErrorCatalog;
 
@@ -123,7 +123,10 @@ export const refusals =
     new ServiceError(code, message, { ...options, status: (catalogue[code] as ErrorCatalog[string])[0] });
 
 /** Creates a 404. `what` is a noun with its id, for example `item shop-17`. */
-export const notFound = (what: string): ServiceError => new ServiceError('not_found', `There is no ${what}.`);
+export function notFound(what: string): ServiceError {
+  const name = what.replace(/^such /, '').replace(/ with (?:this|one of these) ids?$/, '');
+  return new ServiceError('not_found', `${name.charAt(0).toUpperCase()}${name.slice(1)} not found.`);
+}
 /**
  * Returns an object that the caller may access, else throws 404 as if it did not exist, so that a
  * project token learns nothing about other projects (contract 10, tokens). If the caller names a
@@ -160,7 +163,7 @@ export function requireProject(own: string | null, project: string | null): void
  * @param field that names it
  */
 export const unknownProject = (slug: string, field = 'project'): ServiceError =>
-  new ServiceError('unknown_project', `There is no project ${slug.slice(0, 64)}.`, {
+  new ServiceError('unknown_project', `Project ${slug.slice(0, 64)} not found.`, {
     fields: { [field]: 'is not the slug of a project' },
   });
 
@@ -168,14 +171,22 @@ export const conflict = (message: string, options?: ErrorOptions): ServiceError 
   new ServiceError('conflict', message, options);
 /** Creates a 403: the token's scopes or project do not allow the request. */
 export const denied = (message: string): ServiceError => new ServiceError('insufficient_scope', message);
+/** Message of a 422 that needs no more words than its fields; forms show `FORM_FIELDS_MESSAGE`. */
+const INVALID_FIELDS_MESSAGE = 'Some fields are invalid.';
+const FORM_FIELDS_MESSAGE = 'Fix the highlighted fields.';
+
+/** Returns the message of an error for the page that shows its form again. */
+export const getFormMessage = ({ message }: ServiceError): string =>
+  message === INVALID_FIELDS_MESSAGE ? FORM_FIELDS_MESSAGE : message;
+
 /** Creates a 422 with the invalid fields. */
-export const invalid = (fields: Record<string, string>, message = 'Some fields are wrong.'): ServiceError =>
+export const invalid = (fields: Record<string, string>, message = INVALID_FIELDS_MESSAGE): ServiceError =>
   new ServiceError('validation_failed', message, { fields });
 /** Creates a 400 for query parameters. */
-export const invalidQuery = (fields: Record<string, string>, message = 'Some parameters are wrong.'): ServiceError =>
+export const invalidQuery = (fields: Record<string, string>, message = 'Some parameters are invalid.'): ServiceError =>
   new ServiceError('invalid_request', message, { fields });
 /** Creates a 429 with `Retry-After`. */
-export const rateLimited = (retryAfterSeconds: number, message = 'Too many calls.'): ServiceError =>
+export const rateLimited = (retryAfterSeconds: number, message = 'Too many requests.'): ServiceError =>
   new ServiceError('rate_limited', message, {
     headers: { 'retry-after': String(Math.max(1, Math.ceil(retryAfterSeconds))) },
   });

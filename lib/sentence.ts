@@ -11,6 +11,7 @@ const PREDICATE_PATTERN = /^(?:is|are|must|may|cannot|can|has|have|holds|names|n
 export function formatSentence(fragment: string, subject = 'This'): string {
   const text = fragment.trim().replaceAll('`', '');
   if (text === '') return '';
+  if (text === 'is required' || text === 'Required') return 'Required';
   const whole = PREDICATE_PATTERN.test(text) ? `${subject} ${text}` : text;
   return `${whole.charAt(0).toUpperCase()}${whole.slice(1)}${/[.!?]$/.test(whole) ? '' : '.'}`;
 }

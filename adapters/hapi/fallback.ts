@@ -47,7 +47,7 @@ export class FallbackHandlers {
   readonly createWrongMethodHandler = (known: RegisteredPath) => {
     const allow = formatAllow(known);
     return (request: Request, h: ResponseToolkit): Promise<Lifecycle.ReturnValue> => {
-      const message = `${request.raw.req.method ?? 'This method'} is not possible here; ${allow} is.`;
+      const message = `${request.raw.req.method ?? 'This method'} is not allowed here. Use ${allow}.`;
       return this.#reject(
         request,
         h,

@@ -3,7 +3,7 @@
  * page.
  */
 import { View, type HttpRequest, type PageResult, type PageSpec } from '../../ports/http.js';
-import { ServiceError } from '../errors.js';
+import { getFormMessage, ServiceError } from '../errors.js';
 
 /** The part of a rejection that a page shows. */
 export interface FormRejection {
@@ -30,7 +30,8 @@ export async function orAgain(
     return await run();
   } catch (error) {
     if (!(error instanceof ServiceError) || !mendable.includes(error.status)) throw error;
-    const { message, code, fields: errors = {} } = error;
+    const { code, fields: errors = {} } = error;
+    const message = getFormMessage(error);
     const page = await again({ message, code, errors });
     if (!(page instanceof View)) return page;
     const view = page.withRejection(error.status, { code, message, fields: errors });

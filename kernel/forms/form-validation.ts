@@ -22,47 +22,48 @@ const formatChoices = (valids: unknown): string => {
 };
 
 const formatLength = ({ limit, value }: FaultContext): string => {
-  const now = typeof value === 'string' ? `; these are ${formatCount(Array.from(value).length)}` : '';
+  const now = typeof value === 'string' ? ` (now ${formatCount(Array.from(value).length)})` : '';
   return `${limit === 1 ? '1 character' : `${formatCount(limit)} characters`}${now}`;
 };
 const formatEntries = ({ limit }: FaultContext): string => (limit === 1 ? 'one' : formatCount(limit));
 
-const formatMissing = (): string => 'Fill this in.';
-const formatDate = (): string => 'Give a date and time such as 2026-11-22T08:00:00Z.';
-const formatAddress = (): string => 'Give a whole address that begins with https:// or http://.';
+const formatMissing = (): string => 'Required';
+const formatDate = (): string => 'Enter a date and time, for example 2026-11-22T08:00:00Z.';
+const formatAddress = (): string => 'Enter a URL that starts with https:// or http://.';
 
 /** By joi's error type. */
 const MESSAGE_FORMATTERS: Record<string, (context: FaultContext) => string> = {
   'any.required': formatMissing,
   'string.empty': formatMissing,
   'any.only': ({ valids }) => `Choose ${formatChoices(valids)}.`,
-  'any.unknown': () => 'This cannot be set here.',
-  'string.base': () => 'Write text.',
-  'string.min': (context) => (context['limit'] === 1 ? formatMissing() : `Write at least ${formatLength(context)}.`),
-  'string.max': (context) => `Write at most ${formatLength(context)}.`,
-  'string.length': (context) => `Write exactly ${formatLength(context)}.`,
-  'string.email': () => 'Give an e-mail address such as ada@example.com.',
+  'any.unknown': () => 'Not allowed here.',
+  'string.base': () => 'Enter text.',
+  'string.min': (context) =>
+    context['limit'] === 1 ? formatMissing() : `Must have at least ${formatLength(context)}.`,
+  'string.max': (context) => `Must have at most ${formatLength(context)}.`,
+  'string.length': (context) => `Must have exactly ${formatLength(context)}.`,
+  'string.email': () => 'Enter an e-mail address, for example ada@example.com.',
   'string.uri': formatAddress,
   'string.uriCustomScheme': formatAddress,
-  'string.guid': () => 'Give an id as the service writes it.',
+  'string.guid': () => 'Enter a valid ID.',
   'string.isoDate': formatDate,
   'string.pattern.name': ({ name }) => `Use ${String(name)}.`,
-  'string.pattern.invert.name': ({ name }) => `The text must be ${String(name)}.`,
-  'string.pattern.base': () => 'The text does not have the form that is asked for.',
-  'number.base': () => 'Give a number.',
-  'number.unsafe': () => 'Give a smaller number.',
-  'number.infinity': () => 'Give a number.',
-  'number.integer': () => 'Give a whole number.',
-  'number.positive': () => 'Give a number above zero.',
-  'number.min': ({ limit }) => `Give ${formatCount(limit)} or more.`,
-  'number.max': ({ limit }) => `Give ${formatCount(limit)} or less.`,
-  'boolean.base': () => 'Choose yes or no.',
-  'array.base': () => 'Choose from the list.',
+  'string.pattern.invert.name': ({ name }) => `Must be ${String(name)}.`,
+  'string.pattern.base': () => 'Invalid format.',
+  'number.base': () => 'Enter a number.',
+  'number.unsafe': () => 'Enter a smaller number.',
+  'number.infinity': () => 'Enter a number.',
+  'number.integer': () => 'Enter a whole number.',
+  'number.positive': () => 'Must be greater than 0.',
+  'number.min': ({ limit }) => `Must be at least ${formatCount(limit)}.`,
+  'number.max': ({ limit }) => `Must be at most ${formatCount(limit)}.`,
+  'boolean.base': () => 'Choose Yes or No.',
+  'array.base': () => 'Choose an option.',
   'array.min': (context) => `Choose at least ${formatEntries(context)}.`,
-  'array.max': (context) => `Give at most ${formatEntries(context)}.`,
-  'array.unique': () => 'Name each only once.',
+  'array.max': (context) => `Choose at most ${formatEntries(context)}.`,
+  'array.unique': () => 'Remove duplicates.',
   'array.includesRequiredUnknowns': () => 'Choose at least one.',
-  'object.base': () => 'Give an object.',
+  'object.base': () => 'Enter an object.',
 };
 
 /**

@@ -68,13 +68,14 @@ function compilePattern(pattern: string, caseSensitive: boolean): RE2JS {
     if (!(error instanceof RE2JSException)) throw error;
     // The engine prefixes its case flag to the pattern.
     const problem = error.message.replace(`\`(?i)${pattern}\``, () => `\`${pattern}\``);
+    const text = problem.replace(/^error parsing regexp: /, '');
     throw new InvalidPattern(
-      `${problem}. Look-around and back-references are not supported: they take more than linear time`,
+      /Perl syntax|escape sequence/.test(text)
+        ? `Invalid regular expression: ${text}. Look-around and back-references are not supported`
+        : `Invalid regular expression: ${text}`,
     );
   }
 }
 
 const createSizeError = (size: number): InvalidPattern =>
-  new InvalidPattern(
-    `with its repetitions written out it has ${size} steps; at most ${MAX_PATTERN_INSTRUCTIONS} can be searched for in time`,
-  );
+  new InvalidPattern(`Regular expression is too large: ${size} steps, at most ${MAX_PATTERN_INSTRUCTIONS}`);

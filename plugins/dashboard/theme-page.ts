@@ -17,11 +17,11 @@ export function toLocalPath(back: string): string {
 export const themePage: PageSpec = {
   method: 'POST',
   path: '/theme',
-  title: 'Colours',
+  title: 'Theme',
   access: { session: 'member' },
   handle: ({ body }) => {
     const { error, value } = themeForm.validate(body ?? {});
-    if (error) throw invalid({ theme: 'is light, dark or auto' });
+    if (error) throw invalid({ theme: 'must be light, dark or auto' });
     const { theme, back } = value as { theme: string; back: string };
     return Redirect.toUntrusted(toLocalPath(back)).cookie({
       name: 'svc_theme',

@@ -50,7 +50,7 @@ export class AgentDispatchService implements AttemptDataProvider {
   async getItem(principal: Principal, name: string): Promise<Item> {
     const item = await this.items.get(name);
     const own = getBoundProject(principal);
-    if (item === null || (own !== null && own !== item.project)) throw notFound('item with this id');
+    if (item === null || (own !== null && own !== item.project)) throw notFound('issue with this id');
     return item;
   }
 

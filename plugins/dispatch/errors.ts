@@ -4,7 +4,7 @@ export const ERRORS = {
   no_agent: [
     409,
     'No enabled webhook names `agent.requested` for the item’s project, so no agent would start; `error.settings_url` is where one is created.',
-    'No agent would start',
+    'No agent is listening',
   ],
 } as const satisfies ErrorCatalog;
 

@@ -31,7 +31,7 @@ const RUN_TOPIC = 'agent_run';
 const REQUESTABLE_STATUSES: ReadonlySet<Item['status']> = new Set(['open', 'needs_info']);
 
 export const requestAgentAction: ItemAction = {
-  label: 'Ask an agent',
+  label: 'Assign to agent',
   icon: 'robot',
   href: ({ ref, status }) => (REQUESTABLE_STATUSES.has(status) ? `/bugs/${encodeURIComponent(ref)}/request` : null),
 };
@@ -42,14 +42,12 @@ export const buildRunFacts = (runs: AgentRunService): ItemFactProvider => ({
     const run = await runs.find(id);
     if (run === null) return [];
     return [
-      { label: 'Agent asked', value: run.agent },
-      { label: 'Asked', at: run.requested_at },
-      { label: 'Sent to a webhook', value: run.sent ? 'yes' : 'not yet' },
-      ...(run.last_call_at === null ? [] : [{ label: 'Last call of the agent', at: run.last_call_at }]),
-      ...(run.tokens_used === null
-        ? []
-        : [{ label: 'Tokens it has used', value: run.tokens_used.toLocaleString('en') }]),
-      ...(run.note === null ? [] : [{ label: 'It says', value: run.note }]),
+      { label: 'Agent', value: run.agent },
+      { label: 'Requested', at: run.requested_at },
+      { label: 'Webhook delivery', value: run.sent ? 'Delivered' : 'Pending' },
+      ...(run.last_call_at === null ? [] : [{ label: 'Last agent activity', at: run.last_call_at }]),
+      ...(run.tokens_used === null ? [] : [{ label: 'Tokens used', value: run.tokens_used.toLocaleString('en') }]),
+      ...(run.note === null ? [] : [{ label: 'Agent note', value: run.note }]),
     ];
   },
 });
@@ -68,13 +66,13 @@ export const buildDispatchPages = (
 
 function buildRequestPages(requests: AgentDispatchService): PageSpec[] {
   const params = joi.object({ ref: joi.string().max(100).required() });
-  const shared = { path: '/bugs/{ref}/request', title: 'Ask an agent', access: memberAccess, input: { params } };
+  const shared = { path: '/bugs/{ref}/request', title: 'Assign to agent', access: memberAccess, input: { params } };
   const form = async (request: HttpRequest, problem?: FormRejection): Promise<View> => {
     const item = await requests.getItem(request.principal, request.params['ref'] ?? '');
     const crumbs = [
-      { label: 'Bugs', href: '/bugs' },
+      { label: 'Issues', href: '/bugs' },
       { label: item.ref, href: `/bugs/${item.ref}` },
-      { label: 'Ask an agent' },
+      { label: 'Assign to agent' },
     ];
     const agent = problem === undefined ? item.target_agent : getFormFields(request)['agent'];
     return new View('request', { item, agent, crumbs, ...problem });
@@ -86,8 +84,15 @@ function buildRequestPages(requests: AgentDispatchService): PageSpec[] {
       async (request) => {
         const schema = joi.object({ agent: agentNameSchema.empty('') });
         const { agent } = fromForm(schema, getFormFields(request)) as { agent?: string };
-        const { item } = await requests.requestAgent(request.principal, request.params['ref'] ?? '', agent);
-        return new Redirect(`/bugs/${item.ref}`, { tone: 'success', message: 'The agent is asked for.' });
+        const { item, request: run } = await requests.requestAgent(
+          request.principal,
+          request.params['ref'] ?? '',
+          agent,
+        );
+        return new Redirect(`/bugs/${item.ref}`, {
+          tone: 'success',
+          message: `Request sent to ${run?.agent ?? 'agent'}`,
+        });
       },
       form,
     ),
@@ -100,7 +105,7 @@ function buildRulePages(rules: RequestRuleService, projects: ProjectDirectory): 
     const known = (await projects.list()).map(({ slug, name }) => ({ value: slug, label: name }));
     return new View('rules', {
       rules: all.map((rule) => Object.assign({ name: formatRuleName(rule) }, rule)),
-      projects: [{ value: '', label: 'Every project' }, ...known],
+      projects: [{ value: '', label: 'All projects' }, ...known],
       severities: [{ value: '', label: 'Any' }, ...RULE_SEVERITIES.map((value) => ({ value, label: value }))],
       form: problem === undefined ? { severity: 'high' } : getFormFields(request),
       ...problem,
@@ -109,7 +114,7 @@ function buildRulePages(rules: RequestRuleService, projects: ProjectDirectory): 
   const params = joi.object({ id: joi.string().max(64).required() });
   const of = (name: string, run: (request: HttpRequest, id: string) => Promise<string>): PageSpec =>
     createFormPage(
-      { path: `${RULES_PATH}/{id}/${name}`, title: 'Agent rules', access: memberAccess, input: { params } },
+      { path: `${RULES_PATH}/{id}/${name}`, title: 'Agent automation', access: memberAccess, input: { params } },
       async (request) =>
         new Redirect(RULES_PATH, { tone: 'success', message: await run(request, request.params['id'] ?? '') }),
       view,
@@ -117,23 +122,29 @@ function buildRulePages(rules: RequestRuleService, projects: ProjectDirectory): 
   return [
     {
       path: RULES_PATH,
-      title: 'Agent rules',
-      nav: { section: 'work', label: 'Agent rules', icon: 'robot', order: 60, also: ['dispatch', 'agents', 'request'] },
+      title: 'Agent automation',
+      nav: {
+        section: 'work',
+        label: 'Agent automation',
+        icon: 'robot',
+        order: 60,
+        also: ['dispatch', 'agents', 'request'],
+      },
       access: memberAccess,
       handle: (request) => view(request),
     },
     createFormPage(
-      { path: RULES_PATH, title: 'Agent rules', access: memberAccess, creates: true },
+      { path: RULES_PATH, title: 'Agent automation', access: memberAccess, creates: true },
       async (request) => {
         const fields = fromForm(ruleCreationSchema, getFormFields(request)) as RequestRuleFields & { agent: string };
         await rules.create(request.principal, getCallerName(request.principal), fields);
-        return new Redirect(RULES_PATH, { tone: 'success', message: 'The rule asks from now on.' });
+        return new Redirect(RULES_PATH, { tone: 'success', message: 'Rule created' });
       },
       view,
     ),
     of('delete', async ({ principal }, id) => {
       await rules.remove(principal, id);
-      return 'The rule is deleted.';
+      return 'Rule deleted';
     }),
   ];
 }

@@ -23,7 +23,7 @@ export default definePlugin({
   id: 'dispatch',
   version: '1.0.0',
   api: 1,
-  title: 'Asking for agents',
+  title: 'Agent automation',
   needs: [ITEMS, AGENT_SETTINGS, PROJECTS, TOKENS, AUDIT].map(({ name }) => name),
   uses: [WEBHOOK_RECEIVERS.name],
   extends: [

@@ -137,7 +137,7 @@ export class ErrorReportIntake implements ErrorIntake {
     const given = parseElement(value);
     if ('fields' in given) {
       this.countRejection('app');
-      return { error: { code: 'validation_failed', message: 'Some fields are wrong.', fields: given.fields } };
+      return { error: { code: 'validation_failed', message: 'Some fields are invalid.', fields: given.fields } };
     }
     try {
       const sender = toErrorSender(given.body, caller);

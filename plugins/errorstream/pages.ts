@@ -21,8 +21,8 @@ const GROUP_STATUSES = ['open', 'in_progress', 'needs_info', 'resolved', 'closed
 const SORT_OPTIONS = [
   { value: 'last_seen_at', label: 'Last seen' },
   { value: 'created_at', label: 'Newest' },
-  { value: 'hit_count', label: 'Most hits' },
-  { value: 'people', label: 'Most people' },
+  { value: 'hit_count', label: 'Most events' },
+  { value: 'people', label: 'Most users' },
   { value: 'severity', label: 'Severity' },
 ] as const;
 const TREND_HOURS = 24;
@@ -110,8 +110,8 @@ function buildTabs(given: ErrorListQuery): object[] {
 }
 
 function formatGroupCount(shown: number, total: number | null): string {
-  if (total === null) return `${shown} groups shown, more follow`;
-  const groups = total === 1 ? '1 group' : `${formatInteger(total)} groups`;
+  if (total === null) return `${shown} errors shown, more available`;
+  const groups = total === 1 ? '1 error' : `${formatInteger(total)} errors`;
   return shown < total ? `${shown} of ${groups}` : groups;
 }
 

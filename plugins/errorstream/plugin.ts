@@ -88,7 +88,7 @@ export default definePlugin({
           },
         }),
         extend(ITEM_ACTIONS, {
-          label: 'Ignore like this…',
+          label: 'Mute similar…',
           icon: 'filter-off',
           shortcut: 'i',
           href: getIgnoreLink,
@@ -97,9 +97,9 @@ export default definePlugin({
         extend(ONBOARDING_STEPS, {
           id: 'first-error',
           order: 20,
-          title: 'Report the first error',
-          text: 'Equal errors become one item with a counter. Any language that speaks HTTP works, and every Sentry SDK.',
-          page: { label: 'Error stream', href: '/errors' },
+          title: 'Send your first error',
+          text: 'Similar errors are grouped into one issue.',
+          page: { label: 'Errors', href: '/errors' },
           isDone: async () => (await page.groups.list({ limit: 1 })).items.length > 0,
           command: (given) => buildFirstErrorCommand(given.baseUrl, given),
           token: { name: 'first error', scopes: ['bugtracker:report'] },

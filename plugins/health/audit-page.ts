@@ -173,7 +173,7 @@ export const buildAuditPages = (services: AuditPageServices): PageSpec[] => [
     title: 'Audit log',
     nav: {
       section: 'administration',
-      label: 'Audit',
+      label: 'Audit log',
       icon: 'history',
       order: 85,
       also: ['audit log', 'who', 'changes', 'logins', 'history', 'actions'],

@@ -143,8 +143,8 @@ export default definePlugin<LicensingConfig>({
         extend(ONBOARDING_STEPS, {
           id: 'license',
           order: 60,
-          title: 'Make a license',
-          text: 'Its key opens the releases of the product, and the application checks it, online or by file.',
+          title: 'Issue a license',
+          text: 'License keys unlock downloads and can be verified online or offline.',
           page: { label: 'New license', href: '/licenses/new' },
           isDone: async () => (await deps.licenses.find({ limit: 1 })).items.length > 0,
           command: buildFirstLicenseCommand,

@@ -50,7 +50,7 @@ export function buildApiPages(system: Pick<SystemInfo, 'getOpenApi'>, app: AppSe
       handle: async ({ params }) => {
         const groups = await description.getGroups();
         const group = groups.find((g) => g.id === params['group']);
-        if (!group) throw notFound(`part ${params['group']} of the interface`);
+        if (!group) throw notFound(`API group ${params['group']}`);
         return new View('api-group', {
           group: { ...group, operations: await description.getOperations(group) },
           groups,

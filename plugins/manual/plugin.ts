@@ -16,7 +16,7 @@ function createGuideHandler(guides: GuideIndex): (request: HttpRequest) => Promi
   return async ({ params }) => {
     const name = [params['folder'], params['page']].filter(Boolean).join('/');
     const guide = await guides.find(name);
-    if (guide === null) throw notFound(`a page ${name} of the manual`);
+    if (guide === null) throw notFound(`guide ${name}`);
     const contents = guide.sections.filter(({ level }) => level === 2);
     return new View('guide', {
       guide,
@@ -80,7 +80,7 @@ const buildManualPages = (guides: GuideIndex, manual: Manual): PageSpec[] => [
     input: { params: joi.object({ file: joi.string().max(100).required() }) },
     handle: async ({ params }) => {
       const picture = await manual.readPicture(`images/${String(params['file'])}`);
-      if (picture === null) throw notFound(`a picture ${String(params['file'])} of the manual`);
+      if (picture === null) throw notFound(`picture ${String(params['file'])}`);
       return new Reply(200, Buffer.from(picture.bytes))
         .header('content-type', picture.type)
         .header('cache-control', CACHE_CONTROL_HOUR);

@@ -63,7 +63,7 @@ export default definePlugin<McpConfig>({
           id: 'agent',
           order: 30,
           title: 'Connect a coding agent',
-          text: 'It claims items, reads them, says what mended them, and reports what else it finds. This is the line for Claude Code; others take the same address.',
+          text: 'Your agent picks up issues, fixes them and reports back. Using another client? Use this MCP URL.',
           page: null,
           isDone: () => firstCall.hasHappened(),
           command: ({ baseUrl, token }) =>

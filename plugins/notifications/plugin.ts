@@ -175,8 +175,8 @@ export default definePlugin<NotificationsConfig>({
         extend(ONBOARDING_STEPS, {
           id: 'channel',
           order: 70,
-          title: 'Set up notifications',
-          text: 'A channel notifies people by mail, chat or phone; a webhook notifies a program.',
+          title: 'Set up alerts',
+          text: 'Get alerts by e-mail, Slack, Teams or ntfy.',
           page: { label: 'New channel', href: '/notifications/new' },
           isDone: async () => (await rows.find({ limit: 1 })).items.length > 0,
           command: null,

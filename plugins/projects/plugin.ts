@@ -106,8 +106,8 @@ export default definePlugin({
         extend(ONBOARDING_STEPS, {
           id: 'project',
           order: 10,
-          title: 'Make a project',
-          text: 'One per application. Items, releases, licenses and tokens belong to it.',
+          title: 'Create a project',
+          text: 'A project holds an app’s issues, releases and licenses.',
           page: { label: 'New project', href: '/projects/new' },
           isDone: async () => (await projects.list()).length > 0,
           command: null,

@@ -173,7 +173,7 @@ export default definePlugin<ReleasesConfig>({
           id: 'release',
           order: 50,
           title: 'Publish a release',
-          text: 'It publishes an example: write the folder of your build in place of hello. The release is signed, machines ask for it, and it closes the items that it mends.',
+          text: 'Publishes a sample release. Replace hello/ with your build folder.',
           page: { label: 'Releases', href: '/releases' },
           isDone: async () => (await deps.releases.find({ limit: 1 })).items.length > 0,
           command: buildFirstReleaseCommand,

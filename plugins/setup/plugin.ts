@@ -12,7 +12,7 @@ import { ApplicationTokenService } from './application-tokens.js';
 import { SetupCatalog, RELEASE_DIRECTORY } from './catalog.js';
 import { setupConfig } from './config.js';
 import { SetupMachineService } from './machine.js';
-import { BUILD_COMMAND, NOT_BUILT_MESSAGE } from './installer/install-sh.js';
+import { BUILD_COMMAND } from './installer/install-sh.js';
 import { buildInstallerRoutes } from './installer/routes.js';
 import { FIRST_LOGIN_MARK_ID, type IssuedDoc, type MachineDoc, type SetupMark } from './documents.js';
 import { buildMachinePages, createMachinePart } from './pages.js';
@@ -67,8 +67,8 @@ export default definePlugin({
         extend(ONBOARDING_STEPS, {
           id: 'machine',
           order: 65,
-          title: 'Install a machine',
-          text: 'Run it on the machine: the update agent comes with its own program, asks who you are, and installs the application.',
+          title: 'Install on a machine',
+          text: 'Run this on the machine to install the application.',
           page: { label: 'Machines', href: '/machines' },
           // Not every application needs a token, and not every machine is monitored.
           isDone: async () =>
@@ -76,7 +76,10 @@ export default definePlugin({
           command: ({ baseUrl }) => `curl -fsSL ${baseUrl}/installer/install.sh | sh`,
           findMissingSetup: async () =>
             installers.getPendingManifest() === null && (await installers.readManifest()) === null
-              ? { text: `${NOT_BUILT_MESSAGE} Then the line for machines stands here.`, command: BUILD_COMMAND }
+              ? {
+                  text: 'Installers aren’t built yet. Run this on the server, then restart it.',
+                  command: BUILD_COMMAND,
+                }
               : null,
           token: null,
         }),

@@ -226,8 +226,8 @@ export default definePlugin<WatchdogConfig>({
         extend(ONBOARDING_STEPS, {
           id: 'monitor',
           order: 40,
-          title: 'Watch something',
-          text: 'A heartbeat makes its monitor; when the next ones stay away, people are told. Cron jobs ping an address instead.',
+          title: 'Add a monitor',
+          text: 'Send a heartbeat. If it stops, AOS alerts you.',
           page: { label: 'New monitor', href: '/monitors/new' },
           isDone: async () => (await deps.monitors.find({ limit: 1 })).items.length > 0,
           command: buildFirstHeartbeatCommand,

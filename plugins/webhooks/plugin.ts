@@ -133,8 +133,8 @@ export default definePlugin<WebhooksConfig>({
         extend(ONBOARDING_STEPS, {
           id: 'channel',
           order: 80,
-          title: 'Set up notifications',
-          text: 'A webhook notifies a program; a channel notifies people by mail, chat or phone.',
+          title: 'Set up alerts',
+          text: 'Get alerts by e-mail, Slack, Teams or ntfy.',
           page: { label: 'New webhook', href: '/webhooks/new' },
           isDone: async () => (await deps.webhooks.find({ filter: { enabled: true }, limit: 1 })).items.length > 0,
           command: null,

@@ -497,14 +497,14 @@ describe('conditional helpers', () => {
       'won’t fix In progress A',
     );
     expect(render('{{badge "in_progress"}}')).to.equal(
-      '<span class="badge badge-sign bg-primary-lt">in progress</span>',
+      '<span class="badge badge-sign bg-primary-lt">In progress</span>',
     );
     expect(render('{{badge x}}')).to.equal('');
     expect(render('{{badge "off" tone="secondary"}}')).to.equal(
-      '<span class="badge badge-sign bg-secondary-lt">off</span>',
+      '<span class="badge badge-sign bg-secondary-lt">Off</span>',
     );
     expect(render('{{badge "constructor" tone="__proto__"}}')).to.equal(
-      '<span class="badge badge-sign bg-secondary-lt">constructor</span>',
+      '<span class="badge badge-sign bg-secondary-lt">Constructor</span>',
     );
   });
 });

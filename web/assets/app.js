@@ -110,7 +110,7 @@ for (const form of document.querySelectorAll('form[data-bulk]')) {
     const n = form.querySelectorAll('input[name="ids"]:checked').length;
     const everything = form.elements.scope.value === 'filter';
     if (n > 0 && event?.target.name === 'ids') form.elements.scope.value = 'ids';
-    count.textContent = everything && n === 0 ? 'All that match the filters' : n === 0 ? idle : `${n} selected`;
+    count.textContent = everything && n === 0 ? 'All matching issues selected' : n === 0 ? idle : `${n} selected`;
     form.classList.toggle('has-selection', n > 0 || everything);
   };
   form.addEventListener('change', tell);
@@ -146,7 +146,7 @@ async function copyText(button, text) {
     setTimeout(() => button.classList.remove('is-done'), 1500);
     say('Copied.');
   } catch {
-    say('The browser does not let this page copy. Open the raw text and select it.');
+    say('Copying is blocked. Select the raw text instead.');
   }
 }
 

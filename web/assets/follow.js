@@ -120,14 +120,14 @@
     again = 0;
     source = new EventSource(address);
     source.addEventListener('open', () => {
-      tell('Follows by itself', 'on');
+      tell('Live', 'on');
       // What happened between two connections was told to nobody.
       if (catchUp) soon();
       catchUp = true;
     });
     source.addEventListener('changed', () => soon());
     source.addEventListener('error', () => {
-      tell('Waiting for the service', 'off');
+      tell('Reconnecting', 'off');
       // Refused: signed out, or too many open pages. The browser does not try again by itself.
       if (source?.readyState !== EventSource.CLOSED) return;
       stop();
@@ -137,7 +137,7 @@
 
   function used() {
     clearTimeout(rest);
-    rest = setTimeout(() => stop('Rests, since nobody uses this page'), REST_MS);
+    rest = setTimeout(() => stop('Paused while idle'), REST_MS);
     if (!source && !again) start(true);
   }
   for (const name of ['pointerdown', 'keydown', 'scroll']) addEventListener(name, used, { passive: true });

@@ -146,12 +146,12 @@
     const list = dialog.querySelector('[data-keys-page]');
     list.replaceChildren();
     if (rows().length > 0) {
-      list.append(row(['j', 'k'], 'Next row, row before'), row(['o', 'Enter'], 'Open the row'));
+      list.append(row(['j', 'k'], 'Next or previous row'), row(['o', 'Enter'], 'Open row'));
       if (document.querySelector('table[data-rows] input[name="ids"]')) {
-        list.append(row(['x'], 'Select the row'), row(['Shift', 'x'], 'Select all rows from the last one ticked'));
-        list.append(row(['Shift', 'j'], 'Select the row and the next one'));
+        list.append(row(['x'], 'Select row'), row(['Shift', 'x'], 'Select range'));
+        list.append(row(['Shift', 'j'], 'Extend selection down'));
       }
-      if (document.querySelector('[data-row-key="i"]')) list.append(row(['i'], 'Ignore errors like the row'));
+      if (document.querySelector('[data-row-key="i"]')) list.append(row(['i'], 'Mute row'));
     }
     for (const one of document.querySelectorAll('[aria-keyshortcuts][data-shortcut]')) {
       if (shown(one)) list.append(row([one.getAttribute('aria-keyshortcuts')], one.dataset.shortcut));

@@ -117,7 +117,7 @@
       if (on) text.textContent = 'Live';
     } catch {
       wait = Math.min(wait * 2, SLOWEST_MS);
-      if (on) text.textContent = 'Waiting for the service';
+      if (on) text.textContent = 'Reconnecting';
     } finally {
       asking = false;
     }

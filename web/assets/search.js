@@ -94,15 +94,15 @@
     list.replaceChildren();
     if (found.exact) list.append(group('Go to', [{ title: typed, href: found.exact }]));
     for (const { label, hits } of found.kinds) list.append(group(label, hits));
-    if (options.length === 0) list.append(element('p', 'dropdown-header', 'Nothing found'));
+    if (options.length === 0) list.append(element('p', 'dropdown-header', 'No results'));
     else {
       const all = `/search?${new URLSearchParams({ q: typed })}`;
-      list.append(option({ title: 'All that was found', href: all }));
+      list.append(option({ title: 'View all results', href: all }));
     }
     for (const label of found.missing) list.append(element('p', 'dropdown-header', `${label} did not answer in time`));
     list.hidden = false;
     input.setAttribute('aria-expanded', 'true');
-    const count = options.length === 0 ? 'Nothing found' : `${options.length - 1} found`;
+    const count = options.length === 0 ? 'No results' : `${options.length - 1} results`;
     window.say?.(count);
   }
 

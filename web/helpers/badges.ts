@@ -23,19 +23,19 @@ const TONES = new Map<string, Tone>(
   Object.entries({
     critical: 'critical',
     fatal: 'critical',
-    high: 'danger',
-    error: 'danger',
+    high: 'warning',
+    error: 'neutral',
     medium: 'warning',
     warning: 'warning',
     low: 'info',
-    open: 'danger',
+    open: 'neutral',
     in_progress: 'accent',
     needs_info: 'warning',
     resolved: 'success',
     closed: 'neutral',
     wont_fix: 'neutral',
     duplicate: 'neutral',
-    regression: 'critical',
+    regression: 'warning',
     muted: 'neutral',
     claimed: 'accent',
     up: 'success',
@@ -69,7 +69,7 @@ const TONES = new Map<string, Tone>(
     admin: 'accent',
     member: 'neutral',
     installer: 'neutral',
-    bug: 'danger',
+    bug: 'neutral',
     feature: 'info',
   }),
 );
@@ -95,7 +95,7 @@ function renderBadge(...args: unknown[]): Html {
   const word = toText(values[0]);
   if (word === '') return new Html('');
   const tone = NAMED.get(toText(hash['tone'])) ?? TONES.get(word.toLowerCase()) ?? 'neutral';
-  const label = escapeHtml(hash['label'] ?? formatWords(word));
+  const label = escapeHtml(hash['label'] ?? sentence(word));
   const set = renderAttributes({ class: `badge badge-sign ${BADGE_CLASSES[tone]}`, title: hash['title'] });
   return new Html(`<span${set}>${label}</span>`);
 }
@@ -113,7 +113,7 @@ function drawSeverity(word: string): Html {
   const bars = [1, 2, 3, 4].map(bar);
   const tone = SEVERITY_TONES[word] ?? 'secondary';
   return new Html(
-    `<span class="severity text-${tone}"><svg viewBox="0 0 15 10" width="15" height="10" aria-hidden="true"><path d="${bars.slice(0, filled).join('')}"/><path opacity=".25" d="${bars.slice(filled).join('')}"/></svg>${escapeHtml(formatWords(word))}</span>`,
+    `<span class="severity text-${tone}"><svg viewBox="0 0 15 10" width="15" height="10" aria-hidden="true"><path d="${bars.slice(0, filled).join('')}"/><path opacity=".25" d="${bars.slice(filled).join('')}"/></svg>${escapeHtml(sentence(word))}</span>`,
   );
 }
 

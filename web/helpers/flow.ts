@@ -66,7 +66,7 @@ function renderFlowChart(...args: unknown[]): Html {
     width: CHART_WIDTH,
     height,
     role: 'img',
-    'aria-label': toText(hash['label']) || 'New, resolved and regressed items per day',
+    'aria-label': toText(hash['label']) || 'Issues opened, resolved and regressed per day',
     preserveAspectRatio: 'none',
   });
   return new Html(

@@ -20,16 +20,18 @@ import {
 } from './visitor.js';
 
 /** Rewrites query errors for users, since the schema's messages name types and list indexes. */
-export function toReadableFailure(failure: Failure): Failure {
-  const names = new Set(
-    Object.keys(failure.more.fields ?? {}).map((path) => (path.split('.')[0] ?? path).replaceAll('_', ' ')),
-  );
-  return new Failure(failure.code, 'The address asks for something that this page does not show.', {
+export function toReadableFailure(failure: Failure, query: Readonly<Record<string, unknown>>): Failure {
+  const names = new Set(Object.keys(failure.more.fields ?? {}).map((path) => path.split('.')[0] ?? path));
+  return new Failure(failure.code, 'This link isn’t valid.', {
     ...failure.more,
-    fields: Object.fromEntries(
-      [...names].map((name) => [name, 'has a value that does not exist here: choose it on the page.']),
-    ),
+    fields: Object.fromEntries([...names].map((name) => [name, formatUnknownValue(name, query[name])])),
   });
+}
+
+function formatUnknownValue(name: string, given: unknown): string {
+  const value = [given].flat().find((one): one is string => typeof one === 'string' && one !== '');
+  const label = name.replaceAll('_', ' ');
+  return value === undefined ? `Unknown ${label}` : `Unknown ${label} “${value.slice(0, 60)}”`;
 }
 
 /**
@@ -54,6 +56,9 @@ export const buildRejectedFormContext = (
 ): { at: string; fields: Record<string, string>; typed: unknown } | null =>
   refusal && { at: path, fields: refusal.fields, typed: body };
 
+/** Codes of links whose query is invalid, so that the page without a query still works. */
+const INVALID_LINK_CODES: ReadonlySet<string> = new Set(['invalid_request', 'invalid_cursor']);
+
 export async function renderErrorPage(
   shared: PageServices,
   request: Request,
@@ -72,8 +77,13 @@ export async function renderErrorPage(
     heading,
     message,
     fields: failure.more.fields ?? null,
-    who: forRoles ? `Accounts with the role ${who} may open this page. An administrator can change your role.` : null,
+    who: forRoles
+      ? who === 'admin'
+        ? 'Admins only. Ask an admin for access.'
+        : `Requires the role ${who}. Ask an admin for access.`
+      : null,
     detail: null,
+    reset: INVALID_LINK_CODES.has(code) && Object.keys(call.query).length > 0 ? call.path : null,
   };
   const headers = { ...failure.more.headers, 'content-type': HTML_TYPE };
   try {

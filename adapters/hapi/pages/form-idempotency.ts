@@ -15,13 +15,10 @@ import {
 } from '../../../ports/http.js';
 import { Failure } from '../wire/failure.js';
 
-const FORM_IN_PROGRESS = new Failure(
-  'conflict',
-  'This form has been sent before and is being carried out. Look at the list before you send it again.',
-);
+const FORM_IN_PROGRESS = new Failure('conflict', 'Already submitted and still in progress. Check the list first.');
 const REPEATED_FORM_FLASH = {
   tone: 'info',
-  message: 'The form had been sent already: nothing was done twice.',
+  message: 'Already submitted. Nothing was done twice.',
 } as const;
 const FORM_ID_PATTERN = /^[\w-]{8,64}$/;
 const SHOWN_PATH = '/shown';

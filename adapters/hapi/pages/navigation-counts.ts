@@ -7,7 +7,7 @@ export const createCountsPage = (sections: (role: Role) => Promise<NavSection[]>
   ready: () => true,
   spec: {
     path: '/navigation',
-    title: 'Counts of the navigation',
+    title: 'Navigation counts',
     access: { session: 'member' },
     handle: async ({ principal }) => {
       const shown = principal.kind === 'session' ? await sections(principal.role) : [];

@@ -175,7 +175,7 @@ export class PageRoute {
     if (params === null) return NOT_FOUND;
     call.params = params;
     const query = this.#query.validate(await applyChosenProject(this.shared.projects, visitor, spec, call));
-    if (query instanceof Failure) return toReadableFailure(query);
+    if (query instanceof Failure) return toReadableFailure(query, call.query);
     call.query = query.value;
     const denied = await this.#checkBasic(call);
     if (denied !== null) return denied;
@@ -350,6 +350,6 @@ export class PageRoute {
 
 const SESSION_ENDED = new Failure(
   'unauthorized',
-  'Your session has ended. Sign in and send the form again.',
+  'Your session has ended. Sign in and submit again.',
   UNAUTHORIZED.more,
 );

@@ -61,8 +61,7 @@ export class DashboardPanels {
         : await this.views.render(views, view.template, Object.assign({}, await context, view.context), null);
     } catch (thrown) {
       this.log.warn({ plugin, panel: spec.id, err: thrown }, `a panel failed: ${getErrorText(thrown)}`);
-      const what = Handlebars.escapeExpression(spec.id);
-      return `<section class="card"><div class="card-body"><p class="text-secondary">The panel “${what}” could not be loaded. The log has the reason.</p></div></section>`;
+      return '<section class="card"><div class="card-body"><p class="text-secondary">Could not load this panel. Check the server log.</p></div></section>';
     }
   }
 }

@@ -139,7 +139,7 @@ class MountedTool {
   #buildUrl(params: Record<string, unknown>, query: [string, unknown][]): string | Failure {
     const names = [...this.route.path.matchAll(/\{([^*?}]+)[^}]*\}/g)].map(([, name]) => name!);
     const wrong = names.find((name) => !isPathSegment(params[name]));
-    if (wrong !== undefined) return new Failure('not_found', `There is nothing under the ${wrong} that was given.`);
+    if (wrong !== undefined) return new Failure('not_found', `Nothing found for this ${wrong}.`);
     const path = this.route.path.replace(/\{([^*?}]+)[^}]*\}/g, (_, name: string) =>
       encodeURIComponent(String(params[name])),
     );

@@ -23,34 +23,24 @@ export class Failure {
 export const createTooLargeFailure = (limit: number): Failure =>
   new Failure('payload_too_large', `The body is larger than ${limit} bytes.`);
 
-export const NOT_FOUND = new Failure('not_found', 'There is nothing under this path.');
+export const NOT_FOUND = new Failure('not_found', 'Path not found.');
 export const STOPPING = new Failure('not_ready', 'The service is stopping.', {
   headers: { 'retry-after': '5', connection: 'close' },
 });
-export const PLUGIN_NOT_READY = new Failure('not_ready', 'The part of the service behind this path is not running.', {
+export const PLUGIN_NOT_READY = new Failure('not_ready', 'This part of the service is not running.', {
   headers: { 'retry-after': '10' },
 });
 export const OVERLOADED = new Failure('overloaded', 'Too many requests at once.', { headers: { 'retry-after': '1' } });
 
-export const STORAGE_FULL = new Failure(
-  'insufficient_storage',
-  'There is no room for new data; what is acknowledged stays.',
-  {
-    headers: { 'retry-after': '60' },
-  },
-);
-export const STORE_UNREACHABLE = new Failure(
-  'not_ready',
-  'The store cannot be reached; nothing was changed by this call.',
-  {
-    headers: { 'retry-after': '5' },
-  },
-);
-const DISK_UNWRITABLE = new Failure(
-  'not_ready',
-  'The disk takes nothing at the moment: it is read-only, or its files belong to another user. The log names the path.',
-  { headers: { 'retry-after': '30' } },
-);
+export const STORAGE_FULL = new Failure('insufficient_storage', 'No disk space for new data. Saved data is safe.', {
+  headers: { 'retry-after': '60' },
+});
+export const STORE_UNREACHABLE = new Failure('not_ready', 'The database is unreachable. Nothing was changed.', {
+  headers: { 'retry-after': '5' },
+});
+const DISK_UNWRITABLE = new Failure('not_ready', 'The disk is not writable. The server log names the path.', {
+  headers: { 'retry-after': '30' },
+});
 
 /** Several copies of a module may be loaded, so errors are identified by name instead of class. */
 const hasErrorName = (thrown: unknown, name: string): thrown is Error =>
@@ -59,12 +49,12 @@ const hasErrorName = (thrown: unknown, name: string): thrown is Error =>
 const BOOM_FAILURES: Record<number, [ErrorCode, string]> = {
   400: ['invalid_request', 'The request is malformed.'],
   // inert's response for a path outside its folder; 404 does not reveal that the path exists.
-  403: ['not_found', 'There is nothing under this path.'],
-  404: ['not_found', 'There is nothing under this path.'],
+  403: ['not_found', 'Path not found.'],
+  404: ['not_found', 'Path not found.'],
   408: ['invalid_request', 'The request did not arrive in time.'],
   413: ['payload_too_large', 'The body is larger than the limit.'],
-  415: ['unsupported_media_type', 'This content type is not one that this path takes.'],
-  416: ['invalid_request', 'The range lies outside the file.'],
+  415: ['unsupported_media_type', 'Unsupported content type.'],
+  416: ['invalid_request', 'The range is outside the file.'],
   503: ['overloaded', 'Too many requests at once.'],
 };
 
@@ -81,9 +71,9 @@ export function toFailure(thrown: unknown): Failure | null {
     return new Failure(code, message, more, status);
   }
   if (hasErrorName(thrown, 'InvalidCursor'))
-    return new Failure('invalid_cursor', 'The cursor was not made by this list. Start again without it.');
+    return new Failure('invalid_cursor', 'This list position expired. Start from the first page.');
   if (hasErrorName(thrown, 'StoreConflict'))
-    return new Failure('conflict', 'Something with this name exists, or the state changed meanwhile.');
+    return new Failure('conflict', 'The name is taken, or the data changed. Reload and try again.');
   if (hasErrorName(thrown, 'StoreFull') || hasErrorName(thrown, 'DiskFull')) return STORAGE_FULL;
   if (hasErrorName(thrown, 'StoreUnavailable')) return STORE_UNREACHABLE;
   if (hasErrorName(thrown, 'DiskUnwritable')) return DISK_UNWRITABLE;
@@ -112,7 +102,7 @@ export const createInternalFailure = (thrown: unknown, debug: boolean): Failure 
     'internal_error',
     debug
       ? `The service failed: ${getErrorText(thrown)}`
-      : 'The service failed; the log has the details under the request id.',
+      : 'Something went wrong. The server log has details under the request ID.',
   );
 
 export const getErrorText = (thrown: unknown): string =>

@@ -30,7 +30,7 @@ export class AgentRequestService {
   async requestAgent(name: string, caller: BugCaller, { key, agent, rule, check }: AgentRequest): Promise<boolean> {
     await this.secrets.rejectSecrets({ agent });
     const found = await this.items.find(name);
-    if (found === null) throw notFound(`item ${name.slice(0, 100)}`);
+    if (found === null) throw notFound(`issue ${name.slice(0, 100)}`);
     const id = hash('sha256', [caller.id, found.id, key].join('\u001f')).slice(0, 40);
     let asked = false;
     await this.items.change(found.id, caller.name, async (item, plan) => {

@@ -93,7 +93,7 @@ export class BulkEditService {
     const found = await Promise.all(
       [...new Set(ids)].map(async (given) => ({ given, item: await this.items.findVisible(given, caller) })),
     );
-    if (found.every(({ item }) => item === null)) throw notFound('item with one of these ids');
+    if (found.every(({ item }) => item === null)) throw notFound('issue with one of these ids');
     const targets = new Map<string, BulkTarget>();
     for (const { given, item } of found)
       targets.set(item?.id ?? given, { name: item === null ? { id: given } : toTargetName(item), item });
@@ -150,7 +150,7 @@ export class BulkEditService {
     fits: ((item: ItemDoc) => void) | undefined,
   ): Promise<BulkResult> {
     try {
-      if (item === null) throw notFound('item with this id');
+      if (item === null) throw notFound('issue with this id');
       await this.edits.edit(item.id, caller, addClaimToken(request, item), undefined, fits);
       return { ...name, ok: true };
     } catch (error) {

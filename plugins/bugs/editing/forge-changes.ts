@@ -35,7 +35,7 @@ export class ForgeChangeService {
    */
   async applyChange(name: string, caller: BugCaller, given: ForgeChange): Promise<LinkOutcome> {
     const found = await this.items.find(name);
-    if (found === null) throw notFound(`item ${name.slice(0, 100)}`);
+    if (found === null) throw notFound(`issue ${name.slice(0, 100)}`);
     const change = { ...given, title: await this.#getSafeTitle(given.title) };
     const id = hash('sha256', [caller.id, found.id, given.key].join('\u001f')).slice(0, 40);
     let outcome: LinkOutcome = 'unchanged';

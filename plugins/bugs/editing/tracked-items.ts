@@ -111,7 +111,7 @@ export class TrackedItemsFactory {
   /** @throws ServiceError not_found */
   async #requireItem(name: string): Promise<ItemDoc> {
     const item = await this.items.find(name);
-    if (item === null) throw notFound(`item ${name.slice(0, 100)}`);
+    if (item === null) throw notFound(`issue ${name.slice(0, 100)}`);
     return item;
   }
 }

@@ -27,6 +27,15 @@ const toLinkRequest = (request: HttpRequest): LinkRequest => {
 /** The URL carries the list from which the item was opened. */
 const listQuerySchema = joi.object({ list: joi.string().max(8000).empty('') });
 
+const STATUS_MESSAGES: Record<string, string> = {
+  open: 'Issue reopened',
+  needs_info: 'Issue marked as needs info',
+  wont_fix: 'Issue marked as won’t fix',
+  duplicate: 'Issue marked as duplicate',
+};
+const formatStatusMessage = (status: string): string =>
+  STATUS_MESSAGES[status] ?? `Issue ${status.replaceAll('_', ' ')}`;
+
 interface FormOutcome {
   message: string;
   anchor?: string;
@@ -40,7 +49,7 @@ export function buildItemActionPages(page: PageDeps): PageSpec[] {
   const post = (name: string, run: (request: HttpRequest) => Promise<FormOutcome>): PageSpec => ({
     method: 'POST',
     path: `/bugs/{ref}/${name}`,
-    title: 'Bugs',
+    title: 'Issues',
     access: { session: 'member' },
     creates: name === 'comments',
     input: { params: refParamsSchema, query: listQuerySchema },
@@ -71,14 +80,13 @@ export function buildItemActionPages(page: PageDeps): PageSpec[] {
       // Browsers send line ends as CRLF.
       const comment = validateForm(commentBody, { body: body.replace(/\r\n?/g, '\n') }) as { body: string };
       await comments.add(getRef(request), toBugCaller(request.principal), { body: comment.body });
-      return { message: 'Comment added.', anchor: '#comments' };
+      return { message: 'Comment added', anchor: '#comments' };
     }),
     post('status', async (request) => {
       const fields = pickNonEmpty(getFormFields(request), ['status', 'reason', 'duplicate_of', 'resolved_in_build']);
       if (fields['status'] === undefined) throw invalid({ status: 'is required' });
       await edit(request, fields);
-      const says: Record<string, string> = { wont_fix: 'won’t fix', duplicate: 'a duplicate' };
-      return { message: `The item is now ${says[fields['status']] ?? fields['status'].replaceAll('_', ' ')}.` };
+      return { message: formatStatusMessage(fields['status']) };
     }),
     post('severity', async (request) => {
       const typed = getFormFields(request);
@@ -86,64 +94,66 @@ export function buildItemActionPages(page: PageDeps): PageSpec[] {
       if (fields['severity'] === undefined) throw invalid({ severity: 'is required' });
       const severity_locked = typed['severity_locked'] === 'true';
       await edit(request, { ...fields, severity_locked });
-      return { message: `Severity is ${fields['severity']}${severity_locked ? ' and stays so' : ''}.` };
+      return { message: `Severity set to ${fields['severity']}${severity_locked ? ' and locked' : ''}` };
     }),
     post('labels', async (request) => {
       const typed = getFormFields(request);
       const target_agent = typed['target_agent']?.trim() || null;
       await edit(request, { tags: parseTags(typed['tags'] ?? ''), target_agent, ...pickNonEmpty(typed, ['reason']) });
-      return { message: 'Tags and agent are saved.', anchor: '#labels' };
+      return { message: 'Tags and agent saved', anchor: '#labels' };
     }),
     post('hold', async (request) => {
       const typed = getFormFields(request);
       const hold = typed['hold'] === 'true';
       const change = { hold, ...pickNonEmpty(typed, ['reason']) };
       await edits.edit(getRef(request), toBugCaller(request.principal), validateForm(editBody, change) as ItemEdit);
-      return { message: hold ? 'The item is on hold: no agent gets it.' : 'Agents may have the item again.' };
+      return { message: hold ? 'Agents paused' : 'Agents resumed' };
     }),
     post('review', async (request) => {
       const fields = pickNonEmpty(getFormFields(request), ['pr_state', 'fix_commit']);
       if (fields['pr_state'] === undefined) throw invalid({ pr_state: 'is required' });
       await edits.edit(getRef(request), toBugCaller(request.principal), validateForm(editBody, fields) as ItemEdit);
-      return { message: `The pull request is ${fields['pr_state']}.` };
+      return { message: `Pull request marked as ${fields['pr_state']}` };
     }),
     post('undo', async (request) => {
       const caller = toBugCaller(request.principal);
       const { item, activity } = await lists.getDetail(getRef(request), caller);
       const last = findUndoableChange(item, activity as HistoryEntry[], caller.name, clock.now());
       const { status } = await undoLastChange(edits, item, last, caller);
-      return { message: `Undone: the item is ${status.replaceAll('_', ' ')} again.` };
+      return { message: `Undone: issue is ${status.replaceAll('_', ' ')} again` };
     }),
     post('assignee', async (request) => {
       const { take, assignee = '' } = getFormFields(request);
       const caller = toBugCaller(request.principal);
       const name = take === undefined ? assignee.trim() || null : take === 'true' ? caller.name : null;
       const given = await edits.assign(getRef(request), caller, name);
-      if (given.assignee === null) return { message: 'Nobody has the item now.' };
-      return { message: given.assignee === caller.name ? 'The item is yours.' : `${given.assignee} has the item now.` };
+      if (given.assignee === null) return { message: 'Issue unassigned' };
+      return {
+        message: given.assignee === caller.name ? 'Issue assigned to you' : `Issue assigned to ${given.assignee}`,
+      };
     }),
     post('links', async (request) => {
       const asked = toLinkRequest(request);
       await links.add(getRef(request), request.principal, toBugCaller(request.principal), asked);
-      return { message: `Linked to ${asked.ref}.`, anchor: '#links' };
+      return { message: `Linked to ${asked.ref}`, anchor: '#links' };
     }),
     post('unlink', async (request) => {
       const asked = toLinkRequest(request);
       await links.remove(getRef(request), request.principal, toBugCaller(request.principal), asked);
-      return { message: `No longer linked to ${asked.ref}.`, anchor: '#links' };
+      return { message: `Link to ${asked.ref} removed`, anchor: '#links' };
     }),
     post('merge', async (request) => {
       const typed = getFormFields(request);
       const into = typed['into']?.trim() ?? '';
-      if (into === '') throw invalid({ into: 'choose the item that counts from now on' });
+      if (into === '') throw invalid({ into: 'Choose an issue' });
       const options = { force: typed['force'] === 'true', ...pickNonEmpty(typed, ['reason']) };
       await merging.merge(getRef(request), into, toBugCaller(request.principal), options);
-      return { message: 'Merged: further occurrences are counted at the other item.' };
+      return { message: 'Issues merged' };
     }),
     post('split', async (request) => {
       const { back = '' } = getFormFields(request);
       const { ref } = await merging.split(getRef(request), toBugCaller(request.principal));
-      const message = `${ref} is an item of its own again, and open.`;
+      const message = `${ref} split off and reopened`;
       return /^[a-z0-9][a-z0-9._-]{0,99}$/.test(back) ? { message, ref: back } : { message };
     }),
   ];

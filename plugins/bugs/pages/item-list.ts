@@ -29,8 +29,8 @@ const SORT_LABELS: Record<SortName, string> = {
   created_at: 'Newest',
   updated_at: 'Last changed',
   severity: 'Severity',
-  hit_count: 'Most hits',
-  people: 'Most people',
+  hit_count: 'Most events',
+  people: 'Most users',
 };
 
 const EXTRA_FILTERS = [
@@ -69,7 +69,7 @@ const CHIP_LABELS = [
   ['host', 'Host'],
   ['assignee', 'Assignee'],
   ['claimed_by', 'Claimed by'],
-  ['target_agent', 'For agent'],
+  ['target_agent', 'Reserved for agent'],
   ['regression', 'Regression'],
   ['muted', 'Muted'],
   ['first_seen', 'First seen in the last'],
@@ -137,7 +137,7 @@ function buildChips(
   names: ReadonlyMap<string, string>,
 ): { label: string; value: string; href: string }[] {
   const said = (name: string, value: string | boolean): string => {
-    if (typeof value === 'boolean') return value ? 'yes' : 'no';
+    if (typeof value === 'boolean') return value ? 'Yes' : 'No';
     return name === 'project' ? (names.get(value) ?? value) : value;
   };
   return CHIP_LABELS.flatMap(([name, label]) =>
@@ -150,8 +150,8 @@ function buildChips(
 }
 
 function formatItemCount(shown: number, total: number | null): string {
-  if (total === null) return `${shown} items shown, more follow`;
-  const items = total === 1 ? '1 item' : `${formatInteger(total)} items`;
+  if (total === null) return `${shown} issues shown, more available`;
+  const items = total === 1 ? '1 issue' : `${formatInteger(total)} issues`;
   return shown < total ? `${shown} of ${items}` : items;
 }
 
@@ -238,13 +238,13 @@ export function buildItemListPages(page: PageDeps): PageSpec[] {
   return [
     {
       path: '/bugs',
-      title: 'Bugs',
+      title: 'Issues',
       nav: {
         section: 'work',
-        label: 'Bugs',
+        label: 'Issues',
         icon: 'bug',
         order: 10,
-        also: ['items', 'issues', 'tickets', 'features', 'queue', 'tasks'],
+        also: ['items', 'bugs', 'tickets', 'features', 'queue', 'tasks'],
         badge: async () => (await page.services.board.countAvailable()) || null,
       },
       access: { session: 'member' },

@@ -29,8 +29,8 @@ const buildSearchActions = (parts: SearchDeps): SearchAction[] => [
   {
     verb: 'New',
     also: ['add', 'create', 'report'],
-    noun: 'bug',
-    nouns: ['feature', 'item', 'issue'],
+    noun: 'issue',
+    nouns: ['bug', 'feature', 'item'],
     href: '/bugs/new',
   },
   ...SEARCH_CHANGES.map(({ verb, also, field }): SearchAction => ({
@@ -50,7 +50,7 @@ const buildSearchActions = (parts: SearchDeps): SearchAction[] => [
 ];
 
 export const buildItemSearch = (parts: SearchDeps): SearchProvider => ({
-  label: 'Bugs and features',
+  label: 'Issues',
   icon: 'bug',
   order: 10,
   role: 'member',

@@ -9,8 +9,8 @@ import { validateForm, runOrShowAgain, getFormFields, type FormProblem } from '.
 import type { PageDeps } from './shared/page-deps.js';
 
 const TYPE_OPTIONS = [
-  { value: 'bug', label: 'Bug: something does not work' },
-  { value: 'feature', label: 'Feature: something is missing' },
+  { value: 'bug', label: 'Bug' },
+  { value: 'feature', label: 'Feature request' },
 ];
 
 const userReportSchema = reportBody.keys({ type: joi.string().valid('bug', 'feature').required() });
@@ -19,8 +19,8 @@ async function buildForm({ deps }: PageDeps, request: HttpRequest, problem: Part
   const projects = (await deps.projects.list()).filter(({ archived }) => !archived);
   const { typed = { severity: 'medium', type: 'bug', ...getPrefilledFields(request) } } = problem;
   return new View('bug-new', {
-    title: 'New item',
-    crumbs: [{ label: 'Bugs', href: '/bugs' }, { label: 'New' }],
+    title: 'New issue',
+    crumbs: [{ label: 'Issues', href: '/bugs' }, { label: 'New' }],
     projects: projects.map(({ slug, name }) => ({ value: slug, label: name })),
     types: TYPE_OPTIONS,
     severities: SEVERITIES.toReversed(),
@@ -44,13 +44,13 @@ async function createItem(page: PageDeps, request: HttpRequest): Promise<Redirec
   const { report } = parseReportBody(body, caller);
   const done = await bugs.record(report, { texts: true });
   if (take === 'true') await edits.assign(done.id, caller, caller.name);
-  const known = `${done.ref} says the same already: your report is counted there.`;
-  const message = done.created || done.repeated ? `${done.ref} is reported.` : known;
+  const known = `Already reported as ${done.ref}. Your report was added there.`;
+  const message = done.created || done.repeated ? `Issue ${done.ref} created` : known;
   return new Redirect(`/bugs/${done.ref}`, { tone: done.created || done.repeated ? 'success' : 'info', message });
 }
 
 export function buildNewItemPages(page: PageDeps): PageSpec[] {
-  const shared = { path: '/bugs/new', title: 'New item', access: { session: 'member' } } as const;
+  const shared = { path: '/bugs/new', title: 'New issue', access: { session: 'member' } } as const;
   return [
     {
       ...shared,

@@ -15,13 +15,13 @@ export function buildNextItemPages({
   return [
     {
       path: '/bugs/{ref}/next',
-      title: 'Bugs',
+      title: 'Issues',
       access: { session: 'member' },
       input: { params: refParamsSchema, query: joi.object({ list: joi.string().max(8000).empty('') }) },
       handle: async (request) => {
         const { item } = await lists.getDetail(getRef(request), toBugCaller(request.principal));
         const doc = await items.get(item.id);
-        if (doc === null) throw notFound('item with this id');
+        if (doc === null) throw notFound('issue with this id');
         const context = getListContext(request);
         const { sort, ...filters } = parseListContext(context);
         const next = await board.findNext(
@@ -32,7 +32,7 @@ export function buildNextItemPages({
         if (next !== null) return new Redirect(`/bugs/${encodeURIComponent(next.ref)}${toContextSuffix(context)}`);
         return new Redirect(buildListUrl(context), {
           tone: 'info',
-          message: `${item.ref} was the last one of this list.`,
+          message: `${item.ref} was the last issue in this list.`,
         });
       },
     },

@@ -31,16 +31,16 @@ export function buildProjectItemsPart(
       const since = toIsoString(Math.floor((clock.now() - DAY_MS) / 60_000) * 60_000);
       const [page, ...figures] = await Promise.all([
         board.listRows(open, { sort: 'severity', limit: MAX_ROWS }),
-        figure('open', open, 'status=open&muted=false'),
-        figure('critical', { ...open, severity: ['critical'] }, 'status=open&severity=critical&muted=false', 'danger'),
-        figure('regressed', { ...open, regression: [true] }, 'status=open&regression=true&muted=false', 'warning'),
-        figure('new in 24 h', { ...open, first_seen_at: { gte: since } }, 'status=open&first_seen=24h&muted=false'),
-        figure('in progress', { project: [slug], status: ['in_progress'] }, 'status=in_progress'),
+        figure('Open', open, 'status=open&muted=false'),
+        figure('Critical', { ...open, severity: ['critical'] }, 'status=open&severity=critical&muted=false', 'danger'),
+        figure('Regressed', { ...open, regression: [true] }, 'status=open&regression=true&muted=false', 'warning'),
+        figure('New in 24 h', { ...open, first_seen_at: { gte: since } }, 'status=open&first_seen=24h&muted=false'),
+        figure('In progress', { project: [slug], status: ['in_progress'] }, 'status=in_progress'),
       ]);
       const nothing = page.items.length === 0 && figures.every(({ value }) => !value);
       return {
-        heading: 'Open items',
-        all: { label: 'All items', href: address('status=open&muted=false') },
+        heading: 'Open issues',
+        all: { label: 'View all issues', href: address('status=open&muted=false') },
         figures,
         lines: page.items.map(({ ref, title, severity, last_seen_at }) => ({
           title,
@@ -49,9 +49,7 @@ export function buildProjectItemsPart(
           badge: { text: severity, tone: SEVERITY_TONES[severity] },
           at: last_seen_at,
         })),
-        empty: nothing
-          ? { text: 'Nothing is open.', label: 'Report something', href: `/bugs/new?project=${slug}` }
-          : null,
+        empty: nothing ? { text: 'No open issues', label: 'New issue', href: `/bugs/new?project=${slug}` } : null,
       };
     },
   };

@@ -23,7 +23,7 @@ async function saveView(page: PageDeps, request: HttpRequest): Promise<PageResul
       const { name } = await page.services.views.save(getViewer(request.principal), given);
       return new Redirect(buildBugsUrl(toCanonicalQuery(query)), {
         tone: 'success',
-        message: `View “${name}” is saved${!shared ? '' : project === '' ? ' for everybody' : ` for everybody in ${project}`}.`,
+        message: `View “${name}” saved${!shared ? '' : project === '' ? ' for everyone' : ` for everyone in ${project}`}`,
       });
     },
     (problem) => buildListView(page, request, { ...query, view: 'all' }, problem),
@@ -31,7 +31,7 @@ async function saveView(page: PageDeps, request: HttpRequest): Promise<PageResul
 }
 
 export function buildSavedViewPages(page: PageDeps): PageSpec[] {
-  const shared = { method: 'POST', title: 'Bugs', access: { session: 'member' } } as const;
+  const shared = { method: 'POST', title: 'Issues', access: { session: 'member' } } as const;
   return [
     { ...shared, path: '/bugs/views', handle: (request) => saveView(page, request) },
     {
@@ -41,7 +41,7 @@ export function buildSavedViewPages(page: PageDeps): PageSpec[] {
       handle: async (request) => {
         await page.services.views.remove(request.params['id'] ?? '', getViewer(request.principal));
         const back = toCanonicalQuery(parseFilters(getFormFields(request)['match'] ?? '') ?? {});
-        return new Redirect(buildBugsUrl(back), { tone: 'success', message: 'The view is removed.' });
+        return new Redirect(buildBugsUrl(back), { tone: 'success', message: 'View removed' });
       },
     },
   ];

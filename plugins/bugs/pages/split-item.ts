@@ -87,12 +87,12 @@ async function buildView(
   ];
   return new View('split', {
     title: `Split ${item.ref}`,
-    crumbs: [{ label: 'Bugs', href: '/bugs' }, { label: item.ref, href: `/bugs/${item.ref}` }, { label: 'Split' }],
+    crumbs: [{ label: 'Issues', href: '/bugs' }, { label: item.ref, href: `/bugs/${item.ref}` }, { label: 'Split' }],
     item,
     preview,
     sides: [
-      { label: 'Leaves', side: preview.leaves },
-      { label: 'Stays', side: preview.stays },
+      { label: 'New issue', side: preview.leaves },
+      { label: 'This issue', side: preview.stays },
     ],
     kept: (preview.leaves?.occurrences ?? 0) + (preview.stays?.occurrences ?? 0),
     differences: preview.differences.map(({ field, values }) => ({
@@ -118,7 +118,7 @@ export function buildSplitPages(page: PageDeps): PageSpec[] {
   return [
     {
       path: '/bugs/{ref}/split',
-      title: 'Bugs',
+      title: 'Issues',
       access,
       input: { params: refParamsSchema, query: splitQuerySchema },
       handle: (request) => {
@@ -134,7 +134,7 @@ export function buildSplitPages(page: PageDeps): PageSpec[] {
     {
       method: 'POST',
       path: '/bugs/{ref}/split-off',
-      title: 'Bugs',
+      title: 'Issues',
       access,
       input: { params: refParamsSchema, query: joi.object({ list: joi.string().max(8000).empty('') }) },
       handle: (request) => {
@@ -152,7 +152,7 @@ export function buildSplitPages(page: PageDeps): PageSpec[] {
             const body = validateForm(splitBody, { ...toSplitBody(chosen), ...more }) as unknown as SplitRequest;
             if (!isSelection(body)) return buildView(page, request, chosen);
             const done = await page.services.splitting.split(getRef(request), toBugCaller(request.principal), body);
-            const message = `${done.split_off.ref} was split off from ${done.item.ref}.`;
+            const message = `Split off ${done.split_off.ref} from ${done.item.ref}`;
             return new Redirect(`/bugs/${encodeURIComponent(done.split_off.ref)}`, { tone: 'success', message });
           },
           (problem) => buildView(page, request, chosen, problem),

@@ -101,11 +101,11 @@ function toKeyReason(
 
 const ASSIGNMENT_SENTENCES: Record<KeyReason['came'], string> = {
   first: '',
-  joined: ' It joined by class and message: until then nothing here named where it happened.',
-  rewritten: ' It comes from frames that were rewritten by a source map after the report was counted.',
-  flood: ' The flood rule led it here: so many alike came within an hour that only words without digits count.',
-  merged: ' It came with an item that was merged into this one.',
-  split: ' It is the part that was split off.',
+  joined: ' Joined by class and message.',
+  rewritten: ' Its frames were resolved by a source map later.',
+  flood: ' Joined by the flood rule.',
+  merged: ' Came with a merged issue.',
+  split: ' Split off from another issue.',
 };
 
 type ReasonsData = Omit<GroupReasons, 'says' | 'untrusted_fields'>;
@@ -116,20 +116,20 @@ function formatSentences(
 ): string[] {
   const masked = item.type === 'feature' ? 'title' : 'message';
   const lines = keys.map(({ origin, masked: text, came, fingerprint, rule }) => {
-    if (rule?.name === null) return `A grouping rule that is gone put reports here.${ASSIGNMENT_SENTENCES[came]}`;
-    if (rule !== null) return `The grouping rule “${rule.name}” puts reports here.${ASSIGNMENT_SENTENCES[came]}`;
+    if (rule?.name === null) return `Grouped by a deleted grouping rule.${ASSIGNMENT_SENTENCES[came]}`;
+    if (rule !== null) return `Grouped by the rule “${rule.name}”.${ASSIGNMENT_SENTENCES[came]}`;
     if (fingerprint)
-      return `A fingerprint or a template of the ${masked}, which the reporter states, puts reports here.${ASSIGNMENT_SENTENCES[came]}`;
-    const place = origin === null ? 'without a place in the code' : `from ${origin}`;
-    if (text === null) return `Reports of a key that no kept occurrence tells of.${ASSIGNMENT_SENTENCES[came]}`;
-    return `Reports ${place} whose ${masked} is “${text}”, once ids, numbers and times are left out.${ASSIGNMENT_SENTENCES[came]}`;
+      return `Grouped by the fingerprint or template that the application sent.${ASSIGNMENT_SENTENCES[came]}`;
+    const place = origin === null ? 'without a location' : `from ${origin}`;
+    if (text === null) return `A grouping key without samples.${ASSIGNMENT_SENTENCES[came]}`;
+    return `Same ${masked} “${text}” ${place}, ignoring IDs, numbers and timestamps.${ASSIGNMENT_SENTENCES[came]}`;
   });
   return [
-    exception_class === null ? 'No class is named.' : `All have the class ${exception_class}.`,
+    ...(exception_class === null ? [] : [`Same class ${exception_class}.`]),
     ...lines,
-    ...(more_keys > 0 ? [`And reports of ${more_keys} more keys.`] : []),
-    ...(merged.length > 0 ? [`Merged into it: ${merged.join(', ')}.`] : []),
-    ...(split_from === null ? [] : [`It was split off from ${split_from}.`]),
-    ...split_off.map((words) => `Reports with ${words} were split off and are counted elsewhere.`),
+    ...(more_keys > 0 ? [`${more_keys} more grouping keys.`] : []),
+    ...(merged.length > 0 ? [`Merged issues: ${merged.join(', ')}.`] : []),
+    ...(split_from === null ? [] : [`Split off from ${split_from}.`]),
+    ...split_off.map((words) => `Events with ${words} were split off.`),
   ];
 }

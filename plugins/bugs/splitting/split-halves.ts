@@ -123,7 +123,7 @@ function validatePattern(pattern: string): void {
     compileMessagePattern(pattern);
   } catch (error) {
     if (!(error instanceof InvalidPattern)) throw error;
-    throw invalid({ 'by.values': `the pattern cannot be searched for: ${error.message}` });
+    throw invalid({ 'by.values': error.message });
   }
 }
 

@@ -58,7 +58,7 @@ export function buildSplitPreview(
   halves: SplitHalves | null,
 ): SplitPreview {
   if (halves === null)
-    return { differences, leaves: null, stays: null, estimated: false, by: null, says: 'Nothing is chosen yet.' };
+    return { differences, leaves: null, stays: null, estimated: false, by: null, says: 'Nothing selected.' };
   const { leaves, stays, keys, parts, difference } = halves;
   const { hits, estimated } = computeShares(item, halves);
   const staying = new Set([...stays.map(({ key }) => key), ...parts.map(({ shared }) => shared)]);
@@ -78,9 +78,9 @@ export function buildSplitPreview(
 }
 
 function formatSentence(difference: Difference | null, keys: number): string {
-  const whole = keys === 0 ? [] : [`those of ${keys === 1 ? 'one grouping key' : `${keys} grouping keys`}`];
-  const part = difference === null ? [] : [`those with ${describeDifference(difference)}`];
-  return `Later reports are counted at the new item: ${[...whole, ...part].join(', and ')}. All others stay.`;
+  const whole = keys === 0 ? [] : [keys === 1 ? 'one grouping key' : `${keys} grouping keys`];
+  const part = difference === null ? [] : [describeDifference(difference)];
+  return `The new issue gets later events with ${[...whole, ...part].join(' and ')}.`;
 }
 
 const UNTRUSTED_SAMPLE_FIELDS = [

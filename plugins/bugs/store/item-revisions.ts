@@ -36,7 +36,7 @@ export class ItemRevisionWriter {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       await this.times.adjustAfterStep();
       const item = await items.get(id);
-      if (item === null) throw notFound('item with this id');
+      if (item === null) throw notFound('issue with this id');
       const written = await this.watermark.write(id, async (stamp) => {
         const change = new ChangeSet(item, actor, stamp, ids);
         await plan(item, change);

@@ -65,7 +65,7 @@ export class OnboardingPages {
 
   get specs(): PageSpec[] {
     const { checklist } = this.parts;
-    const title = 'First steps';
+    const title = 'Get started';
     return [
       {
         path: '/first-steps',
@@ -89,7 +89,7 @@ export class OnboardingPages {
         access: member,
         handle: async (request) => {
           await checklist.dismiss(getSession(request).account_id);
-          const message = 'The first steps are gone from your dashboard; they stay under “First steps”.';
+          const message = 'Removed from your dashboard. Find it under Get started.';
           return new Redirect('/', { tone: 'success', message, action: { label: 'Undo', post: '/first-steps/show' } });
         },
       },
@@ -100,7 +100,7 @@ export class OnboardingPages {
         access: member,
         handle: async (request) => {
           await checklist.showAgain(getSession(request).account_id);
-          return new Redirect('/', { tone: 'success', message: 'The first steps are on your dashboard again.' });
+          return new Redirect('/', { tone: 'success', message: 'Get started is on your dashboard again.' });
         },
       },
       {
@@ -119,15 +119,14 @@ export class OnboardingPages {
     const step = this.parts.checklist.find(request.params['id'] ?? '');
     const tokens = this.parts.tokens();
     if (step === null || step.token === null || step.command === null || tokens === undefined) {
-      throw new ServiceError('not_found', 'There is no such step, or its command needs no token.');
+      throw new ServiceError('not_found', 'Step not found, or its command needs no token.');
     }
     const { username } = getSession(request);
     const wanted = getRequestedProject(request);
     const given = await this.#buildCommandInput(wanted);
     const { name, scopes } = step.token;
     const project = given.bound;
-    if (wanted !== null && project !== wanted)
-      throw conflict('The project of this step is archived or gone: load the page again.');
+    if (wanted !== null && project !== wanted) throw conflict('Project is archived or deleted. Reload the page.');
     const made = await tokens.issue({ kind: 'master', name, scopes, project, created_by: username });
     await this.parts
       .audit()
@@ -139,7 +138,7 @@ export class OnboardingPages {
       secret: made.token,
       scopes,
       project,
-    }).asOneTimeView({ label: 'First steps', href: '/first-steps' });
+    }).asOneTimeView({ label: 'Get started', href: '/first-steps' });
   }
 
   async #buildStepsView(

@@ -76,6 +76,6 @@ function compileRegex({ pattern, case_sensitive }: RuleCriteria): LinearPattern 
 }
 
 const toPatternError = (what: string): ServiceError =>
-  refusal('invalid_pattern', `The pattern is not one that can be searched for: ${what}.`, {
+  refusal('invalid_pattern', `Invalid pattern: ${what}.`, {
     fields: { pattern: what },
   });

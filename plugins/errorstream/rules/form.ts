@@ -7,8 +7,8 @@ import type { RuleCriteria, IgnoreRuleFields } from './rule.js';
 
 /** `keep` preserves the stored time. */
 export const EXPIRY_OPTIONS = [
-  { value: '1', label: 'In a day' },
-  { value: '7', label: 'In a week' },
+  { value: '1', label: 'In 1 day' },
+  { value: '7', label: 'In 1 week' },
   { value: '30', label: 'In 30 days' },
   { value: '90', label: 'In 90 days' },
 ] as const;
@@ -42,7 +42,7 @@ export function validateRuleForm(
     }
   };
   const body = noted(() => parseRuleForm(form, schema, now));
-  if (!form['reason']?.trim()) faults['reason'] = 'Say why this is noise: every group that the rule mutes shows it.';
+  if (!form['reason']?.trim()) faults['reason'] = 'Required';
   const { match_type, pattern = '' } = form;
   if (match_type === 'regex' && pattern !== '' && faults['pattern'] === undefined)
     noted(() => compilePattern({ match_type, pattern, case_sensitive: false, project: null, environment: null }));

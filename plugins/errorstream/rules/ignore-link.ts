@@ -45,7 +45,7 @@ export const MUTE_FORM: MuteForm = {
   action: '/ignore-rules',
   spans: [
     { value: '1', label: '24 hours' },
-    { value: '7', label: 'a week' },
+    { value: '7', label: '1 week' },
     { value: '30', label: '30 days' },
   ],
 };

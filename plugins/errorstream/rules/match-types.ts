@@ -10,15 +10,15 @@ export const MATCH_TYPE_LABELS: Record<MatchType, string> = {
 
 const MATCH_TYPE_HELP: Record<MatchType, { help: string; example: string }> = {
   contains: {
-    help: 'A part of the title, of the message, or of “Class: message”, as it is written.',
+    help: 'Part of the title, message or “Class: message”.',
     example: 'reset by peer',
   },
   regex: {
-    help: 'An expression in RE2 syntax, searched for in each of the three. What is meant literally needs \\ before . + * ? ( ) [ ] { } ^ $ |.',
+    help: 'RE2 syntax, matched against title or message.',
     example: String.raw`^timed out after \d+ s`,
   },
   exception_class: {
-    help: 'The class: whole, its last segment alone, or a beginning of it that ends in *.',
+    help: 'Full class, last segment, or prefix with *.',
     example: 'shop.http.PartnerError, PartnerError or shop.legacy.*',
   },
 };

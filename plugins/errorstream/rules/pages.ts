@@ -171,15 +171,15 @@ export function buildIgnoreRulePages(
     }),
     action('enable', async (request, id) => {
       await registry.change(request.principal, id, { enabled: true });
-      return redirectToRule(id, 'Rule enabled. It mutes matching errors from now on.');
+      return redirectToRule(id, 'Rule enabled');
     }),
     action('disable', async (request, id) => {
       await registry.change(request.principal, id, { enabled: false });
-      return redirectToRule(id, 'Rule disabled. Its groups are unmuted.');
+      return redirectToRule(id, 'Rule disabled. Its issues are unmuted.');
     }),
     action('delete', async (request, id) => {
       await registry.remove(request.principal, id);
-      return new Redirect('/ignore-rules', { tone: 'success', message: 'Rule deleted. Its groups are unmuted.' });
+      return new Redirect('/ignore-rules', { tone: 'success', message: 'Rule deleted. Its issues are unmuted.' });
     }),
   ];
 }

@@ -91,7 +91,7 @@ export class RuleEditor {
           id === undefined
             ? await this.registry.create(request.principal, body)
             : await this.registry.change(request.principal, id, body);
-        const message = id === undefined ? 'Rule created. It mutes matching errors from now on.' : 'Rule saved.';
+        const message = id === undefined ? 'Rule created' : 'Rule saved';
         return form['action'] === 'apply' ? this.#startApply(request, rule) : redirectToRule(rule.id, message);
       },
       (problem) => this.#buildView({ ...editor, problem }),
@@ -114,10 +114,10 @@ export class RuleEditor {
     const not = (why: string): Redirect =>
       new Redirect(`/ignore-rules/${rule.id}`, {
         tone: 'warning',
-        message: `The rule is saved, but not applied: ${why}`,
+        message: `Rule saved but not applied: ${why}`,
       });
-    if (!rule.enabled || expired) return not(`it is ${expired ? 'expired' : 'disabled'}, so it mutes nothing.`);
-    if (running) return not('it is being applied already. Apply it again when that has ended.');
+    if (!rule.enabled || expired) return not(`it is ${expired ? 'expired' : 'disabled'}.`);
+    if (running) return not('it is already being applied.');
     await this.registry.startApply(request.principal, rule.id);
     return redirectToRule(rule.id, 'The rule is saved, and is being applied to the groups that exist.');
   }
@@ -139,7 +139,7 @@ export class RuleEditor {
       kinds: matchTypeOptions,
       case_sensitive: form['case_sensitive'] === 'true',
       enabled: form['enabled'] === 'true',
-      expiries: id === undefined ? EXPIRY_OPTIONS : [{ value: 'keep', label: 'As it is' }, ...EXPIRY_OPTIONS],
+      expiries: id === undefined ? EXPIRY_OPTIONS : [{ value: 'keep', label: 'Unchanged' }, ...EXPIRY_OPTIONS],
       projects: await this.registry.listProjectOptions(),
       action: id === undefined ? '/ignore-rules' : `/ignore-rules/${id}/edit`,
       back: id === undefined ? '/ignore-rules' : `/ignore-rules/${id}`,

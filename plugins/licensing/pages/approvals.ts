@@ -87,7 +87,7 @@ export function approvalPages(parts: LicensePageServices): PageSpec[] {
       title: PAGE_TITLE,
       nav: {
         section: 'delivery',
-        label: 'Approvals',
+        label: 'License approvals',
         icon: 'approval',
         order: 30,
         also: ['machines', 'requests'],

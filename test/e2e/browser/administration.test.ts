@@ -89,7 +89,7 @@ describe('web: administration in a real browser', () => {
     );
     for (const path of ['/bugs?project=shop', '/errors?project=shop']) {
       await web.tab.go(path);
-      const chips = page.getByRole('group', { name: 'Filters that are set' });
+      const chips = page.getByRole('group', { name: 'Active filters' });
       expect(await chips.innerText(), path).to.include('Online shop');
     }
   });
@@ -175,9 +175,9 @@ describe('web: administration in a real browser', () => {
     await web.tab.go('/bugs?q=thing');
     await page.locator('tbody input[name="ids"]').first().check();
     await page.locator('tbody input[name="ids"]').nth(1).check();
-    await page.getByLabel('What to do').selectOption('status:closed');
+    await page.getByLabel('Action', { exact: true }).selectOption('status:closed');
     // What can be taken back is not asked for.
-    await page.getByRole('button', { name: 'Continue…' }).click();
+    await page.getByRole('button', { name: 'Apply' }).click();
     await page.getByText('2 items are now closed.').waitFor();
     expect(await page.locator('tbody tr', { hasText: 'thing' }).first().innerText()).to.include('closed');
     await page.getByRole('button', { name: 'Undo' }).click();

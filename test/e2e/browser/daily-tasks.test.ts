@@ -110,7 +110,7 @@ describe('web: ten daily tasks', () => {
   });
 
   it('approves a license with two clicks', async () => {
-    await click(nav('Approvals'));
+    await click(nav('License approvals'));
     await click(web.page.getByRole('button', { name: /^Approve/ }).first());
     await seen(/approved/i);
     expect(clicks).to.equal(2);

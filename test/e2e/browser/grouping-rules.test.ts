@@ -84,7 +84,7 @@ describe('web: grouping rules in a real browser', () => {
       expect(await report(project, 'timeout of db, fourth', 'src/d.ts')).to.equal(ref);
 
       await page.goto(`${web.url}/bugs/${ref}`);
-      expect(await page.textContent('main')).to.include('The grouping rule “timeout of (\\w+)” puts reports here.');
+      expect(await page.textContent('main')).to.include('Grouped by the rule “timeout of (\\w+)”.');
       await shot(`rule-why-${width}`);
 
       for (const name of ['All timeouts', 'timeout of']) {
@@ -92,7 +92,7 @@ describe('web: grouping rules in a real browser', () => {
         await page.click(`tr:has-text("${name}") summary:has-text("Delete")`);
         await page.click(`tr:has-text("${name}") details button:has-text("Delete")`);
         expect(await page.textContent('.alert[role=status], [role=status]')).to.include(
-          'is deleted. The groups that it made stay.',
+          'deleted. Existing groups stay.',
         );
       }
       expect(await page.textContent('main')).to.include('No grouping rules');

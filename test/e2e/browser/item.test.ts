@@ -54,7 +54,7 @@ describe('web: item page', () => {
 
   it('shows the activity of the item’s agent without a reload', async () => {
     await web.tab.go(`/bugs/${ref}`);
-    await web.page.getByText('Follows by itself').waitFor();
+    await web.page.getByText('Live').waitFor();
     await web.page.evaluate('globalThis.stayed = true');
     const progress = { tokens_used: 4242, note: 'Reads the cart' };
     await web.post(`/api/bugtracker/v1/bugs/${ref}/progress`, progress);
@@ -71,7 +71,7 @@ describe('web: item page', () => {
     const field = web.page.getByRole('combobox', { name: 'Account' });
     await field.fill(ADMIN_ACCOUNT.username);
     await web.page.getByRole('button', { name: 'Assign', exact: true }).click();
-    await web.page.getByText('The item is yours.').waitFor();
+    await web.page.getByText('Issue assigned to you').waitFor();
     const answer = await web.page.request.get(`${web.url}/bugs/${ref}/trace.txt`);
     expect(answer.headers()).to.include({
       'content-type': 'text/plain; charset=utf-8',

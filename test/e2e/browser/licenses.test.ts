@@ -122,7 +122,7 @@ describe('web: licenses in a real browser', () => {
     expect(await page.locator('#panel-approvals-title').count()).to.equal(1);
     await shot('dashboard');
     await page
-      .getByRole('link', { name: /^Approvals/ })
+      .getByRole('link', { name: /^License approvals/ })
       .first()
       .click();
     await page.getByRole('button', { name: 'Approve' }).first().click();

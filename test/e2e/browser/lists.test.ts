@@ -66,8 +66,8 @@ describe('web: lists in a real browser', () => {
   it('shows a view that is shared in a project on that project’s lists', async () => {
     await web.tab.go('/bugs?project=rows&severity=low');
     await web.page.locator('summary', { hasText: 'Views' }).click();
-    await web.page.getByLabel('Name of the view').fill('Small rows');
-    await web.page.getByLabel('Who sees it').selectOption('project:rows');
+    await web.page.getByLabel('View name').fill('Small rows');
+    await web.page.getByLabel('Visible to').selectOption('project:rows');
     await web.page.getByRole('button', { name: 'Save view' }).click();
     await web.page.getByText('View “Small rows” is saved for everybody in rows.').waitFor();
     const shown = web.page.locator('.saved-view', { hasText: 'Small rows' });

@@ -75,7 +75,7 @@ describe('web: on call with a phone', () => {
   });
 
   it('acknowledges an incident with one tap on the dashboard, and shows others who acknowledged it', async () => {
-    await tap(main().getByRole('button', { name: /^I’m on it *: queue$/ }));
+    await tap(main().getByRole('button', { name: /^Acknowledge *: queue$/ }));
     await main().getByText(`${ADMIN_ACCOUNT.username} is on it`).waitFor();
     const { body } = await web.service.request('GET', '/api/watchdog/v1/incidents?open=true', SHARED_KEY);
     expect(body['items']).to.have.length(1);
@@ -102,11 +102,11 @@ describe('web: on call with a phone', () => {
 
   it('assigns an item with two taps', async () => {
     await tap(main().locator(`.panel-row a[href="/bugs/${ref}"]`));
-    await tap(page.getByRole('button', { name: 'I take it' }));
+    await tap(page.getByRole('button', { name: 'Assign to me' }));
     await waitUntil('it is mine', async () => {
       return (await web.getItem(ref))['assignee'] === ADMIN_ACCOUNT.username;
     });
-    await page.getByRole('button', { name: 'Give it back' }).waitFor();
+    await page.getByRole('button', { name: 'Unassign' }).waitFor();
     expect(taps).to.equal(2);
   });
 
@@ -123,7 +123,9 @@ describe('web: on call with a phone', () => {
 
   it('approves a license with three taps', async () => {
     await tap(page.getByLabel('Navigation'));
-    await tap(page.getByRole('navigation', { name: 'Main, small screen' }).getByRole('link', { name: /^Approvals/ }));
+    await tap(
+      page.getByRole('navigation', { name: 'Main, small screen' }).getByRole('link', { name: /^License approvals/ }),
+    );
     const waiting = main().locator('section[aria-labelledby="pending-licenses"]');
     await tap(waiting.getByRole('button', { name: /^Approve/ }));
     await page
@@ -135,7 +137,9 @@ describe('web: on call with a phone', () => {
 
   it('approves a machine with three taps', async () => {
     await tap(page.getByLabel('Navigation'));
-    await tap(page.getByRole('navigation', { name: 'Main, small screen' }).getByRole('link', { name: /^Approvals/ }));
+    await tap(
+      page.getByRole('navigation', { name: 'Main, small screen' }).getByRole('link', { name: /^License approvals/ }),
+    );
     const waiting = main().locator('section[aria-labelledby="pending-machines"]');
     await tap(waiting.locator('tr', { hasText: 'till-2' }).getByRole('button', { name: 'Approve', exact: true }));
     await page.getByText('till-2').waitFor({ state: 'detached' });
@@ -146,7 +150,7 @@ describe('web: on call with a phone', () => {
 
   it('changes the theme in the menu with two taps', async () => {
     await tap(page.getByLabel(`Account of ${ADMIN_ACCOUNT.username}`));
-    await tap(page.getByRole('button', { name: 'Dark colours' }));
+    await tap(page.getByRole('button', { name: 'Dark theme' }));
     await page.locator('html[data-svc-theme="dark"]').waitFor({ state: 'attached' });
     expect(taps).to.equal(2);
   });

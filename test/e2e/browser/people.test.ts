@@ -67,7 +67,7 @@ describe('web: error and bug pages with realistic input', () => {
     expect(channel, await page.locator('main').innerText()).to.match(/^[0-9a-f-]{36}$/);
     await page.goto(`${web.url}/bugs?project=planted`);
     await page.locator('summary', { hasText: 'Views' }).click();
-    await page.getByLabel('Name of the view').fill(planted(80));
+    await page.getByLabel('View name').fill(planted(80));
     await page.getByRole('button', { name: 'Save view' }).click();
     return { ref, rule: rule.id, channel };
   }
@@ -161,7 +161,7 @@ describe('web: error and bug pages with realistic input', () => {
     await page.getByLabel('Title').fill('Prices are rounded twice');
     await page.getByLabel('Description').fill('Buy three of one.');
     await page.getByLabel('Tags').fill('prices, cart');
-    await page.getByRole('button', { name: 'Report it' }).click();
+    await page.getByRole('button', { name: 'Create issue' }).click();
     const ref = page.url().split('/').at(-1) ?? '';
     expect(await web.getItem(ref)).to.deep.include({
       source: 'ui',
@@ -169,14 +169,14 @@ describe('web: error and bug pages with realistic input', () => {
       tags: ['prices', 'cart'],
       assignee: null,
     });
-    await page.getByRole('button', { name: 'I take it' }).click();
+    await page.getByRole('button', { name: 'Assign to me' }).click();
     expect((await web.getItem(ref))['assignee']).to.equal(ADMIN_ACCOUNT.username);
     await page.locator('summary', { hasText: 'Close' }).click();
     await page.getByRole('button', { name: 'Close' }).click();
     expect((await web.getItem(ref))['status']).to.equal('closed');
     await page.getByRole('button', { name: 'Undo' }).click();
     expect(await web.getItem(ref)).to.include({ status: 'open', closed_at: null });
-    await page.getByRole('button', { name: 'Give it back' }).click();
+    await page.getByRole('button', { name: 'Unassign' }).click();
     expect((await web.getItem(ref))['assignee']).to.equal(null);
     await page.getByRole('link', { name: 'Next', exact: true }).first().click();
     expect(page.url()).to.equal(`${web.url}/bugs/${older}`);
@@ -195,11 +195,11 @@ describe('web: error and bug pages with realistic input', () => {
     await send();
     await page.getByLabel('Title').fill('x'.repeat(300));
     await page.getByLabel('Environment').fill('kept');
-    await page.getByRole('button', { name: 'Report it' }).click();
+    await page.getByRole('button', { name: 'Create issue' }).click();
     expect(await page.locator('[aria-invalid=true]').count()).to.equal(2);
     expect(await page.getByLabel('Environment').inputValue()).to.equal('kept');
     expect(await page.locator('.invalid-feedback').allInnerTexts()).to.satisfy((all: string[]) =>
-      all.some((text) => text.includes('Write at most 200 characters; these are 300.')),
+      all.some((text) => text.includes('Must have at most 200 characters (now 300).')),
     );
 
     await page.goto(`${web.url}/notifications/new?kind=slack`);
@@ -210,7 +210,7 @@ describe('web: error and bug pages with realistic input', () => {
     await page.getByLabel('At most one message').fill('2000');
     await page.getByRole('button', { name: 'Create channel' }).click();
     const faults = await page.locator('.invalid-feedback').allInnerTexts();
-    expect(faults.join('\n')).to.include('Fill this in.').and.include('Give 1,440 or less.');
+    expect(faults.join('\n')).to.include('Required').and.include('Must be at most 1,440.');
     expect(faults.length).to.be.at.least(3);
     expect(faults.join('\n')).to.not.match(/must be|not allowed|less than or equal/);
     expect(await page.getByLabel('Time zone').inputValue()).to.equal('Nowhere/Land');

@@ -79,7 +79,7 @@ describe('web: project home page', () => {
     await web.page.getByText('A letter').waitFor();
     expect(new URL(web.page.url()).pathname).to.equal('/bugs');
     expect(await main()).not.to.contain('A voucher');
-    expect(await web.page.getByLabel('Filters that are set').count(), 'the bar shows it, no filter does').to.equal(0);
+    expect(await web.page.getByLabel('Active filters').count(), 'the bar shows it, no filter does').to.equal(0);
     for (const path of LISTS) {
       expect(await web.tab.go(path), path).to.equal(200);
       expect(await web.page.locator('.project-bar summary').innerText(), path).to.contain('mailer');

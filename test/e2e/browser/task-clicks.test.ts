@@ -97,7 +97,7 @@ describe('web: clicks per task', () => {
     await main().locator('.first-steps pre:visible').first().waitFor();
   });
   task('Make the token of a first step, in its command', async () => {
-    await click(button(/^Make its token for .*, with the command$/));
+    await click(button('Create token and show command'));
     await said('Shown this once');
     expect(await main().locator('pre').first().innerText()).to.match(/svc_live_\w+/);
   });
@@ -157,7 +157,7 @@ describe('web: clicks per task', () => {
     await click(main().locator('#assign summary'));
     await web.page.getByRole('combobox', { name: 'Account' }).fill(ADMIN_ACCOUNT.username);
     await click(web.page.getByRole('button', { name: 'Assign', exact: true }));
-    await said('The item is yours.');
+    await said('Issue assigned to you');
   });
   task('Change the severity of an item', async () => {
     await click(link(/Voucher is not valid/));
@@ -170,7 +170,7 @@ describe('web: clicks per task', () => {
     await click(main().locator('summary', { hasText: 'Resolve' }));
     await web.page.locator('#build-resolved').fill('1.5.1');
     await click(button('Resolve'));
-    await said('The item is now resolved.');
+    await said('Issue resolved');
   });
   task('Mute a group for a while, from its row', async () => {
     await click(nav('Errors'));
@@ -203,8 +203,8 @@ describe('web: clicks per task', () => {
   task('Share a view of a list', async () => {
     await click(nav('Bugs'));
     await click(main().locator('summary', { hasText: 'Views' }));
-    await web.page.getByLabel('Name of the view').fill('Everything of the shop');
-    await web.page.getByLabel('Who sees it').selectOption({ label: 'Everybody' });
+    await web.page.getByLabel('View name').fill('Everything of the shop');
+    await web.page.getByLabel('Visible to').selectOption({ label: 'Everyone' });
     await click(button('Save view'));
     await main().locator('.saved-view').first().waitFor();
   });
@@ -247,7 +247,7 @@ describe('web: clicks per task', () => {
   });
   task('Choose your time zone and 12 or 24 hours', async () => {
     await click(web.page.getByLabel(`Account of ${ADMIN_ACCOUNT.username}`));
-    await click(web.page.getByRole('link', { name: 'Account and password' }));
+    await click(web.page.getByRole('link', { name: 'Account settings' }));
     await web.page.getByLabel('Your time zone').fill('Asia/Tokyo');
     await web.page.getByLabel('Hours').selectOption('12');
     await click(button('Save'));

@@ -77,7 +77,7 @@ describe('web: a complete session in a real browser', () => {
     await page.locator('#build-resolved').fill('2.4.2');
     await page.locator('#reason-resolved').fill('Fixed by hand');
     await page.getByRole('button', { name: 'Resolve' }).click();
-    await page.getByRole('status').filter({ hasText: 'The item is now resolved.' }).waitFor();
+    await page.getByRole('status').filter({ hasText: 'Issue resolved' }).waitFor();
     expect(await page.locator('.item-state').innerText()).to.include('resolved');
     expect(await web.tab.count('.alert-claim')).to.equal(0);
 

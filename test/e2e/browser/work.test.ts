@@ -58,11 +58,11 @@ describe('web: work on errors and bugs in a real browser', () => {
     const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
     expect(await dialog.innerText())
       .to.include('Next row')
-      .and.include('Select the row')
+      .and.include('Select row')
       .and.include('Search');
     await page.keyboard.press('x');
     expect(await page.locator('input[name=ids]:checked').count()).to.equal(1);
-    await page.getByLabel('Single keys are shortcuts').uncheck();
+    await page.getByLabel('Enable single-key shortcuts').uncheck();
     await page.keyboard.press('Escape');
     await page.keyboard.press('k');
     await page.keyboard.press('x');
@@ -71,7 +71,7 @@ describe('web: work on errors and bugs in a real browser', () => {
     await page.keyboard.press('j');
     expect(await current.count()).to.equal(0);
     await page.keyboard.press('?');
-    await page.getByLabel('Single keys are shortcuts').check();
+    await page.getByLabel('Enable single-key shortcuts').check();
     await page.keyboard.press('Escape');
 
     await page.keyboard.press('j');
@@ -83,7 +83,7 @@ describe('web: work on errors and bugs in a real browser', () => {
     );
     await page.keyboard.type('2.4.2');
     await page.keyboard.press('Enter');
-    await said(page, 'The item is now resolved.');
+    await said(page, 'Issue resolved');
     await page.keyboard.press('g');
     await page.keyboard.press('e');
     await page.waitForURL('**/errors');
@@ -95,9 +95,9 @@ describe('web: work on errors and bugs in a real browser', () => {
     await web.post(`/api/bugtracker/v1/bugs/${refs[1]}/claim`, { agent: 'fixer-7' });
     const { page } = await web.openTab();
     await web.tab.go('/bugs?project=bulk');
-    await page.getByLabel('Select every item on this page').check();
-    await page.getByLabel('What to do').selectOption('status:wont_fix');
-    await page.getByRole('button', { name: 'Continue…' }).click();
+    await page.getByLabel('Select all on this page').check();
+    await page.getByLabel('Action', { exact: true }).selectOption('status:wont_fix');
+    await page.getByRole('button', { name: 'Apply' }).click();
     expect(await page.locator('h1').innerText()).to.equal('Decline 3 items?');
     expect(await page.locator('main').innerText())
       .to.include('first of three')
@@ -223,31 +223,31 @@ describe('web: work on errors and bugs in a real browser', () => {
     await page.getByRole('search', { name: 'Bugs' }).locator('summary', { hasText: 'Project' }).click();
     await page.getByRole('checkbox', { name: /^plain/ }).check();
     await page.getByRole('button', { name: 'Filter' }).click();
-    expect(await page.getByRole('group', { name: 'Filters that are set' }).innerText()).to.include('plain');
+    expect(await page.getByRole('group', { name: 'Active filters' }).innerText()).to.include('plain');
     expect(await page.locator('tr[data-ref]').count()).to.equal(2);
 
     await page.locator('summary', { hasText: 'Views' }).click();
-    await page.getByLabel('Name of the view').fill('Plain things');
+    await page.getByLabel('View name').fill('Plain things');
     await page.getByRole('button', { name: 'Save view' }).click();
     expect(await page.locator('.nav-bordered a[aria-current]').innerText()).to.include('Plain things');
 
     await page.locator('input[name=scope][value=filter]').check();
-    await page.getByLabel('What to do').selectOption('severity:low');
-    await page.getByRole('button', { name: 'Continue…' }).click();
+    await page.getByLabel('Action', { exact: true }).selectOption('severity:low');
+    await page.getByRole('button', { name: 'Apply' }).click();
     await page.getByRole('button', { name: 'Set severity low on 2 items' }).click();
     await said(page, '2 items are now low.');
     expect(await web.getItem(kept)).to.include({ severity: 'low', severity_locked: true });
 
     await page.goto(`${web.url}/bugs/${other}`);
     await page.locator('summary', { hasText: 'Merge' }).click();
-    await page.getByLabel('Into which item?').fill('stays');
-    await page.getByRole('button', { name: 'Look for it' }).click();
+    await page.getByLabel('Merge into').fill('stays');
+    await page.getByRole('button', { name: 'Search issues' }).click();
     await page.getByRole('radio').check();
     await page.getByRole('button', { name: `Merge ${other} into it` }).click();
     await said(page, 'Merged');
     expect(await page.locator('.alert-info').first().innerText()).to.include(kept);
     await page.goto(`${web.url}/bugs/${kept}`);
-    expect(await page.locator('section', { hasText: 'Repeated by' }).last().innerText()).to.include(other);
+    expect(await page.locator('section', { hasText: 'Duplicates' }).last().innerText()).to.include(other);
     await page.getByRole('button', { name: 'Split off' }).click();
     await said(page, `${other} is an item of its own again`);
     expect(await web.getItem(other)).to.include({ status: 'open', duplicate_of: null });
@@ -255,7 +255,7 @@ describe('web: work on errors and bugs in a real browser', () => {
     await page.goto(`${web.url}/bugs`);
     await page.locator('summary', { hasText: 'Views' }).click();
     await page.getByRole('button', { name: 'Remove the view' }).click();
-    await said(page, 'The view is removed.');
+    await said(page, 'View removed');
     expect(await page.locator('.saved-view').count()).to.equal(0);
   });
 

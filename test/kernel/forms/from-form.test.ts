@@ -36,32 +36,28 @@ describe('kernel: forms', () => {
       list: joi.array().items(joi.string().max(3)).min(1),
     });
     expect(faults(schema, { name: '', n: 'many', kind: 'x', list: ['abcd', 'abcde'] })).to.deep.equal({
-      name: 'Fill this in.',
-      n: 'Give a number.',
+      name: 'Required',
+      n: 'Enter a number.',
       kind: 'Choose a, b or c.',
-      list: 'Write at most 3 characters; these are 4.',
+      list: 'Must have at most 3 characters (now 4).',
     });
   });
 
   it('uses messages for users instead of the validator’s messages', () => {
     const cases: [joi.Schema, unknown, string][] = [
-      [joi.any().required(), undefined, 'Fill this in.'],
-      [joi.string().min(1), '', 'Fill this in.'],
-      [joi.string().min(12), 'abc', 'Write at least 12 characters; these are 3.'],
-      [joi.string().max(1000), 'é'.repeat(1200), 'Write at most 1,000 characters; these are 1,200.'],
-      [joi.number().min(5), 4, 'Give 5 or more.'],
-      [joi.number().max(1440), 2000, 'Give 1,440 or less.'],
-      [joi.number().integer(), 1.5, 'Give a whole number.'],
+      [joi.any().required(), undefined, 'Required'],
+      [joi.string().min(1), '', 'Required'],
+      [joi.string().min(12), 'abc', 'Must have at least 12 characters (now 3).'],
+      [joi.string().max(1000), 'é'.repeat(1200), 'Must have at most 1,000 characters (now 1,200).'],
+      [joi.number().min(5), 4, 'Must be at least 5.'],
+      [joi.number().max(1440), 2000, 'Must be at most 1,440.'],
+      [joi.number().integer(), 1.5, 'Enter a whole number.'],
       [joi.array().items(joi.string()).min(1), [], 'Choose at least one.'],
-      [joi.array().items(joi.string()).max(2), ['a', 'b', 'c'], 'Give at most 2.'],
-      [
-        joi.string().uri({ scheme: ['http', 'https'] }),
-        'x',
-        'Give a whole address that begins with https:// or http://.',
-      ],
-      [joi.string().email({ tlds: false }), 'x', 'Give an e-mail address such as ada@example.com.'],
+      [joi.array().items(joi.string()).max(2), ['a', 'b', 'c'], 'Choose at most 2.'],
+      [joi.string().uri({ scheme: ['http', 'https'] }), 'x', 'Enter a URL that starts with https:// or http://.'],
+      [joi.string().email({ tlds: false }), 'x', 'Enter an e-mail address, for example ada@example.com.'],
       [joi.string().pattern(/^[a-z]+$/, 'lower-case letters'), 'A', 'Use lower-case letters.'],
-      [joi.string().pattern(/x/, { invert: true, name: 'free of x' }), 'x', 'The text must be free of x.'],
+      [joi.string().pattern(/x/, { invert: true, name: 'free of x' }), 'x', 'Must be free of x.'],
     ];
     for (const [rule, value, text] of cases) expect(fault(rule, value), text).to.equal(text);
   });
@@ -83,6 +79,8 @@ describe('kernel: forms', () => {
 
   it('reports many errors', () => {
     const schema = joi.object({ list: joi.array().items(joi.number()) });
-    expect(faults(schema, { list: Array.from({ length: 5000 }, () => 'x') })).to.deep.equal({ list: 'Give a number.' });
+    expect(faults(schema, { list: Array.from({ length: 5000 }, () => 'x') })).to.deep.equal({
+      list: 'Enter a number.',
+    });
   });
 });

@@ -69,6 +69,6 @@ describe('/', () => {
   });
 
   it('shows that nothing is pending', () => {
-    expect(view({ attention: [], trend: [{ id: 'x', html: '' }] })).to.include('Nothing waits for a person');
+    expect(view({ attention: [], trend: [{ id: 'x', html: '' }] })).to.include('All clear');
   });
 });

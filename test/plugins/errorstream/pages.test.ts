@@ -98,7 +98,7 @@ describe('errorstream: pages', () => {
     for (const text of ['href="/bugs/shop-1"', 'fatal', 'shop.CartError', 'src/cart.ts:12', '1,234', 'class="spark"']) {
       expect(html, text).to.include(text);
     }
-    expect(html).to.include('regression').and.include('1 group<');
+    expect(html).to.include('regression').and.include('1 error<');
   });
 
   it('hides muted groups unless requested', async () => {
@@ -144,7 +144,7 @@ describe('errorstream: pages', () => {
     expect(html).to.match(
       /href="\/errors\?project&#x3D;shop&amp;muted&#x3D;true"|href="\/errors\?project=shop&amp;muted=true"/,
     );
-    expect(html).to.include('2 of 1,234 groups').and.include('rel="next"');
+    expect(html).to.include('2 of 1,234 errors').and.include('rel="next"');
   });
 
   it('escapes reported text', async () => {

@@ -94,7 +94,7 @@ describe('forges: state of a pull request by its URL', function () {
       expect((await agent.call('get', { id: ref })).data, 'nothing was heard of it').to.not.have.property(
         'pull_request',
       );
-      expect(await page(ref)).to.not.include('Pull request is');
+      expect(await page(ref)).to.not.include('Pull request status');
       for (const [step, state] of STEPS) {
         await send(forge, event, delivery(`${folder}-${step}`));
         const { data, text } = await agent.call('get', { id: ref });
@@ -107,7 +107,7 @@ describe('forges: state of a pull request by its URL', function () {
         expect(text).to.include(`"state":"${state}"`);
         // What others wrote stands in the fence alone.
         expect(text.replaceAll(fenced('Round the total once'), '')).to.not.include('Round the total once');
-        expect(await page(ref), step).to.include(`Pull request is ${state}, by ${author}`);
+        expect(await page(ref), step).to.include(`Pull request status ${state}, by ${author}`);
         const { body } = await service.request('GET', `/api/bugtracker/v1/bugs/${ref}`, token);
         expect(body['pull_request'], step).to.deep.include({
           url,
@@ -117,7 +117,7 @@ describe('forges: state of a pull request by its URL', function () {
       }
       // What was said before the merge, and comes once more, changes nothing.
       await send(forge, event, delivery(`${folder}-opened`));
-      expect(await page(ref)).to.include('Pull request is merged');
+      expect(await page(ref)).to.include('Pull request status merged');
       // It names another item as fixed; this one waited for it, and keeps its address as its
       // resolver gave it.
       const { body } = await service.request('GET', `/api/bugtracker/v1/bugs/${ref}`, token);

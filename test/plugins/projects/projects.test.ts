@@ -287,7 +287,7 @@ describe('projects', function () {
         expect(archived.message).to.equal(`The project shop is archived and takes no ${what}.`);
         expect(archived.fields).to.deep.equal({ [field]: `is archived and takes no ${what}` });
         const unknown = await refused(fixture.parts.projects.requireAccepting('nope', what));
-        expect(unknown.message).to.equal('There is no project nope.');
+        expect(unknown.message).to.equal('Project nope not found.');
         expect(unknown.fields).to.deep.equal({ [field]: 'is not the slug of a project' });
       }
     });

@@ -61,7 +61,7 @@ describe('search: the page', () => {
     expect(text).to.include('&lt;i&gt; 19 &lt;b&gt;bold').and.not.include('<b>bold');
     expect(text).to.not.include('&lt;i&gt; 20 ');
     expect(text).to.match(/href="\/things\?q(=|&#x3D;)%3Ci%3E"/);
-    expect(text).to.include('Broken did not answer in time');
+    expect(text).to.include('Broken: no results in time');
     expect(text).to.not.include('Secrets');
     expect((await service.request('GET', '/search?q=x', { as: 'admin' })).text).to.include('Secrets');
   });

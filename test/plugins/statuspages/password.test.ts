@@ -231,7 +231,7 @@ describe('password-protected status pages', function () {
     expect(await has()).to.equal(true);
     const short = await admin.post(`${at}/edit`, { ...fields, password: 'short' });
     expect(short.status).to.equal(422);
-    expect(short.text).to.include('Write at least 8 characters').and.not.include('value="short"');
+    expect(short.text).to.include('Must have at least 8 characters').and.not.include('value="short"');
     expect((await admin.post(`${at}/edit`, fields)).status).to.equal(303);
     expect(await has(), 'an empty field keeps it').to.equal(true);
     expect((await admin.post(`${at}/edit`, { ...fields, remove_password: 'true' })).status).to.equal(303);

@@ -50,16 +50,15 @@ function parseSelection(request: HttpRequest): BulkSelection | Redirect {
   const given = parseFilters(typed['match'] ?? '');
   const match = toCanonicalQuery(given ?? DEFAULT_FILTERS);
   const action = findBulkAction(typed['action'] ?? '');
-  if (action === undefined) return redirectWithMessage('Choose what to do with the items.', match);
+  if (action === undefined) return redirectWithMessage('Choose an action.', match);
   if (typed['scope'] === 'filter') {
-    if (given === null)
-      return redirectWithMessage('The filters of the list are not understood; nothing was changed.', match);
+    if (given === null) return redirectWithMessage('These filters aren’t valid. Nothing was changed.', match);
     const { sort: _order, ...filter } = given;
     return { action, ids: [], filter, match };
   }
   const ids = [...new Set(getFieldValues(request, 'ids'))];
-  if (ids.length === 0) return redirectWithMessage('Select items first: tick the boxes before them.', match);
-  if (ids.length > MAX_IDS) return redirectWithMessage(`At most ${MAX_IDS} items can be selected at once.`, match);
+  if (ids.length === 0) return redirectWithMessage('Select issues first.', match);
+  if (ids.length > MAX_IDS) return redirectWithMessage(`Select at most ${MAX_IDS} issues.`, match);
   return { action, ids, filter: null, match };
 }
 
@@ -105,10 +104,10 @@ async function buildConfirmView(
 ): Promise<PageResult> {
   const { action, filter, match, ids } = wanted;
   const { items, count } = await loadTargets(page, request, wanted);
-  if (count === 0) return redirectWithMessage('No such item any more.', match);
+  if (count === 0) return redirectWithMessage('These issues no longer exist.', match);
   return new View('bulk', {
-    title: `${action.does} ${count} ${count === 1 ? 'item' : 'items'}`,
-    crumbs: [{ label: 'Bugs', href: buildBugsUrl(match) }, { label: 'Change several' }],
+    title: `${action.does} ${count} ${count === 1 ? 'issue' : 'issues'}`,
+    crumbs: [{ label: 'Issues', href: buildBugsUrl(match) }, { label: 'Bulk actions' }],
     action,
     count,
     batches: count > MAX_MATCHES,
@@ -136,7 +135,7 @@ function parseEdit(request: HttpRequest, action: BulkAction): ItemEdit {
   if (text('reason') !== '') set['reason'] = text('reason');
   if (typed['force'] === 'true') set['force'] = true;
   if ((action.reason === 'required' || set['force'] === true) && set['reason'] === undefined) {
-    throw new ServiceError('reason_required', 'Say why.', { fields: { reason: 'is required' } });
+    throw new ServiceError('reason_required', 'Enter a reason.', { fields: { reason: 'is required' } });
   }
   return validateForm(editBody, set) as ItemEdit;
 }
@@ -163,17 +162,17 @@ async function buildResultView(
   undo: string | null,
 ): Promise<PageResult> {
   const failed = results.filter(({ ok }) => !ok);
-  const said = `${updated} ${updated === 1 ? 'item is' : 'items are'} now ${action.done}`;
+  const said = `${updated} ${updated === 1 ? 'issue' : 'issues'} ${action.done}`;
   if (failed.length === 0) {
     const action = undo === null ? {} : { action: { label: 'Undo', post: undo } };
-    return new Redirect(buildBugsUrl(match), { tone: 'success', message: `${said}.`, ...action });
+    return new Redirect(buildBugsUrl(match), { tone: 'success', message: said, ...action });
   }
   const shown = await page.reader.findByIds(results.map(({ id }) => id));
   const titles = new Map(shown.map(({ id, title }) => [id, title]));
   return new View('bulk-result', {
-    title: 'Change several',
-    crumbs: [{ label: 'Bugs', href: buildBugsUrl(match) }, { label: 'Change several' }],
-    message: `${updated === 0 ? 'Nothing was changed' : said}; ${failed.length} of ${results.length} could not be changed.`,
+    title: 'Bulk actions',
+    crumbs: [{ label: 'Issues', href: buildBugsUrl(match) }, { label: 'Bulk actions' }],
+    message: `${updated === 0 ? 'Nothing was changed' : said}; ${failed.length} of ${results.length} failed.`,
     tone: updated === 0 ? 'danger' : 'warning',
     rows: [...failed, ...results.filter(({ ok }) => ok)],
     titles: Object.fromEntries(titles),
@@ -208,7 +207,7 @@ function applyChange(page: PageDeps, request: HttpRequest, wanted: BulkSelection
 }
 
 export function buildBulkChangePages(page: PageDeps): PageSpec[] {
-  const shared = { method: 'POST', title: 'Bugs', access: { session: 'member' } } as const;
+  const shared = { method: 'POST', title: 'Issues', access: { session: 'member' } } as const;
   return [
     {
       ...shared,

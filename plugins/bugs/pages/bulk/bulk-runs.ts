@@ -14,15 +14,15 @@ export const buildUndoPath = (id: string): string => `/bugs/bulk/runs/${id}/undo
 export function buildBulkRunPages({ services, deps }: PageDeps): PageSpec[] {
   const need = async (request: HttpRequest): Promise<BulkRunDoc> => {
     const run = await services.bulkRuns.find(request.params['id'] ?? '');
-    if (run === null) throw notFound('change of many items with this id');
+    if (run === null) throw notFound('bulk action with this id');
     return run;
   };
   const shown = async (request: HttpRequest, problem: Partial<FormProblem> = {}): Promise<View> => {
     const run = await need(request);
     const running = run.state === 'running';
     return new View('bulk-run', {
-      title: `${run.says.does} ${run.total} ${run.total === 1 ? 'item' : 'items'}`,
-      crumbs: [{ label: 'Bugs', href: '/bugs' }, { label: 'Change several' }],
+      title: `${run.says.does} ${run.total} ${run.total === 1 ? 'issue' : 'issues'}`,
+      crumbs: [{ label: 'Issues', href: '/bugs' }, { label: 'Bulk actions' }],
       run,
       running,
       of: Math.max(run.total, run.scanned, 1),
@@ -32,7 +32,7 @@ export function buildBulkRunPages({ services, deps }: PageDeps): PageSpec[] {
       ...problem,
     });
   };
-  const shared = { title: 'Change several', access: { session: 'member' }, input: { params: paramsSchema } } as const;
+  const shared = { title: 'Bulk actions', access: { session: 'member' }, input: { params: paramsSchema } } as const;
   return [
     { ...shared, path: '/bugs/bulk/runs/{id}', handle: (request) => shown(request) },
     {

@@ -14,7 +14,7 @@ const MAX_NAMED_ITEMS = 20;
 async function loadSimilarQuery(page: PageDeps, request: HttpRequest) {
   const { item } = await page.services.lists.getDetail(getRef(request), toBugCaller(request.principal));
   const query = page.reader.buildSimilarQuery(item);
-  if (query === null || item.status === 'duplicate') throw notFound('group of items like this one');
+  if (query === null || item.status === 'duplicate') throw notFound('similar issue');
   return { item, query };
 }
 
@@ -27,8 +27,12 @@ async function buildView(page: PageDeps, request: HttpRequest, problem: Partial<
   const items = rows.items.filter(({ id }) => id !== item.id).slice(0, MAX_NAMED_ITEMS);
   const keep = toContextSuffix(getListContext(request));
   return new View('alike', {
-    title: `Items like ${item.ref}`,
-    crumbs: [{ label: 'Bugs', href: '/bugs' }, { label: item.ref, href: `/bugs/${item.ref}` }, { label: 'Alike' }],
+    title: `Similar to ${item.ref}`,
+    crumbs: [
+      { label: 'Issues', href: '/bugs' },
+      { label: item.ref, href: `/bugs/${item.ref}` },
+      { label: 'Similar issues' },
+    ],
     item,
     items,
     count,
@@ -41,7 +45,7 @@ async function buildView(page: PageDeps, request: HttpRequest, problem: Partial<
 export function buildSimilarItemPages(page: PageDeps): PageSpec[] {
   const shared = {
     path: '/bugs/{ref}/alike',
-    title: 'Bugs',
+    title: 'Issues',
     access: { session: 'member' },
     input: { params: refParamsSchema, query: joi.object({ list: joi.string().max(8000).empty('') }) },
   } as const;
@@ -58,7 +62,7 @@ export function buildSimilarItemPages(page: PageDeps): PageSpec[] {
             const { item, query } = await loadSimilarQuery(page, request);
             const reason = getFormFields(request)['reason']?.trim();
             const back = `/bugs/${item.ref}${toContextSuffix(getListContext(request))}`;
-            const says = { does: 'Merge', done: `duplicates of ${item.ref}`, back };
+            const says = { does: 'Merge', done: `merged into ${item.ref}`, back };
             const set = { status: 'duplicate', duplicate_of: item.ref, ...(reason && { reason }) } as const;
             const caller = toBugCaller(request.principal);
             const run = await page.services.bulkRuns.start({ query, except: item.id, set, says }, caller);

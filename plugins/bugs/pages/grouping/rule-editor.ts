@@ -80,7 +80,7 @@ export class GroupingRuleEditor {
     const editor: EditorState = { project, id, form };
     return orAgain(
       async () => {
-        if (project === '') throw invalid({ project: 'Choose a project.' });
+        if (project === '') throw invalid({ project: 'Required' });
         const fields = toRuleFields(form);
         if (form['action'] === 'try') {
           const trial = await regrouping.preview(principal, project, fields, id);
@@ -90,9 +90,7 @@ export class GroupingRuleEditor {
           id === null
             ? await regrouping.create(principal, project, fields)
             : await regrouping.change(principal, project, id, fields);
-        const message = !rule.enabled
-          ? `Saved “${rule.name}”. It is disabled and groups nothing.`
-          : `Saved “${rule.name}”. Errors that fit are grouped by it from now on.`;
+        const message = !rule.enabled ? `Rule “${rule.name}” saved (disabled)` : `Rule “${rule.name}” saved`;
         return new Redirect(buildRulesUrl(project), { tone: 'success', message });
       },
       (problem) => this.#buildView({ ...editor, problem }),

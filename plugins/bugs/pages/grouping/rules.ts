@@ -121,22 +121,22 @@ export function buildGroupingRulePages(page: PageDeps): PageSpec[] {
     action(
       'up',
       ({ principal }, project, id) => regrouping.move(principal, project, id, -1),
-      (rule) => `“${rule}” is asked earlier now.`,
+      (rule) => `Rule “${rule}” moved up`,
     ),
     action(
       'down',
       ({ principal }, project, id) => regrouping.move(principal, project, id, 1),
-      (rule) => `“${rule}” is asked later now.`,
+      (rule) => `Rule “${rule}” moved down`,
     ),
     action(
       'enable',
       ({ principal }, project, id) => regrouping.change(principal, project, id, { enabled: true }),
-      (rule) => `“${rule}” is enabled. Errors that fit are grouped by it from now on.`,
+      (rule) => `Rule “${rule}” enabled`,
     ),
     action(
       'disable',
       ({ principal }, project, id) => regrouping.change(principal, project, id, { enabled: false }),
-      (rule) => `“${rule}” is disabled. The groups that it made stay.`,
+      (rule) => `Rule “${rule}” disabled. Existing groups stay.`,
     ),
     action(
       'delete',
@@ -145,7 +145,7 @@ export function buildGroupingRulePages(page: PageDeps): PageSpec[] {
         await regrouping.remove(principal, project, id);
         return name;
       },
-      (rule) => `“${rule}” is deleted. The groups that it made stay.`,
+      (rule) => `Rule “${rule}” deleted. Existing groups stay.`,
     ),
   ];
 }

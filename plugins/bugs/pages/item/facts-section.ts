@@ -35,19 +35,19 @@ export function buildFacts(item: Item, project: string, pull: PullRequest | null
     { label: 'Fixed in version', value: item.resolved_in_build, mono: true },
     { label: 'Regressed', at: item.regressed_at },
     { label: 'Regressed in version', value: item.regressed_in_build, mono: true },
-    { label: 'From older or unnamed versions since', value: item.late_count > 0 ? item.late_count : null },
-    { label: 'Further messages by the flood rule', value: item.flooded_count > 0 ? item.flooded_count : null },
+    { label: 'Late events from older versions', value: item.late_count > 0 ? item.late_count : null },
+    { label: 'Messages merged by flood rule', value: item.flooded_count > 0 ? item.flooded_count : null },
     { label: 'File', value: formatLocation(item), mono: true },
-    { label: 'Commit that failed', value: item.commit_sha, mono: true },
-    { label: 'Commit of the fix', value: item.fix_commit, mono: true },
+    { label: 'Commit', value: item.commit_sha, mono: true },
+    { label: 'Fix commit', value: item.fix_commit, mono: true },
     { label: 'Pull request', url: item.pr_url },
-    { label: 'Pull request is', value: pull && formatPullRequestState(pull) },
-    { label: 'Review', value: item.review === 'open' ? 'waits for the pull request to be merged' : null },
+    { label: 'Pull request status', value: pull && formatPullRequestState(pull) },
+    { label: 'Review', value: item.review === 'open' ? 'Awaiting merge' : null },
     { label: 'Push', value: item.push_id, mono: true },
     { label: 'Repository', url: item.repo_url },
     // A form's idempotency reference is of no use to users.
     { label: 'Client reference', value: item.client_ref?.startsWith('form-') ? null : item.client_ref, mono: true },
-    { label: 'Claimed so far', value: item.claim_count > 0 ? formatTimes(item.claim_count) : null },
+    { label: 'Claims', value: item.claim_count > 0 ? formatTimes(item.claim_count) : null },
     { label: 'Reopened', at: item.reopened_at },
     { label: 'Resolved', at: item.resolved_at },
     { label: 'Closed', at: item.closed_at },
@@ -79,9 +79,9 @@ const CLAIMABLE_STATUSES = new Set<Item['status']>(['open', 'needs_info']);
 export function buildAgentCommands(item: Item, baseUrl: string): { label: string; command: string }[] {
   const url = `${baseUrl.replace(/\/$/, '')}/api/bugtracker/v1/bugs/${encodeURIComponent(item.ref)}`;
   const token = '-H "Authorization: Bearer $SVC_TOKEN"';
-  const read = { label: 'Read it as an agent does', command: `curl -s ${url} ${token}` };
+  const read = { label: 'Read as an agent', command: `curl -s ${url} ${token}` };
   if (!CLAIMABLE_STATUSES.has(item.status)) return [read];
   const agent = JSON.stringify({ agent: item.target_agent ?? 'my-agent' }).replaceAll("'", String.raw`\u0027`);
   const claim = `curl -s -X POST ${url}/claim ${token} \\\n  -H 'Content-Type: application/json' -d '${agent}'`;
-  return [{ label: 'Claim it for an agent', command: claim }, read];
+  return [{ label: 'Claim for an agent', command: claim }, read];
 }

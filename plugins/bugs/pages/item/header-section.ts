@@ -21,7 +21,7 @@ export async function buildHeaderSection({
   const rule = item.muted_by_rule_id;
   return {
     title: `${item.ref} ${item.title}`,
-    crumbs: [{ label: 'Bugs', href: buildListUrl(context) }, { label: item.ref }],
+    crumbs: [{ label: 'Issues', href: buildListUrl(context) }, { label: item.ref }],
     // A rejected form is rendered at its POST address, which does not support GET.
     here: `/bugs/${item.ref}`,
     keep: toContextSuffix(context),

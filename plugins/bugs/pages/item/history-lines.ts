@@ -38,15 +38,15 @@ const ICONS: Record<string, string> = {
 };
 
 const REASON_TEXTS: Record<string, string> = {
-  'lease expired': 'the lease ran out',
-  released: 'given back',
-  release: 'its release was published',
-  merged: 'its fix is on the default branch',
-  'pull request closed': 'its pull request was closed without a merge',
-  'pull request reopened': 'its pull request is open again',
-  regression: 'it happened again',
-  rate: 'so many in one hour',
-  error_level: 'a graver error level was reported',
+  'lease expired': 'lease expired',
+  released: 'unassigned',
+  release: 'release published',
+  merged: 'fix merged to the default branch',
+  'pull request closed': 'pull request closed without merging',
+  'pull request reopened': 'pull request reopened',
+  regression: 'regressed',
+  rate: 'high event rate',
+  error_level: 'higher error level reported',
 };
 
 function formatReason(data: HistoryEntry['data']): string {
@@ -62,7 +62,7 @@ function formatStatus({ data }: HistoryEntry): string {
 function formatClaim({ data, actor }: HistoryEntry): string {
   const agent = toText(data['agent']);
   const by = data['by'] === 'next' ? ' from the queue' : '';
-  return agent === actor || agent === '' ? `claimed it${by}` : `claimed it${by} as ${agent}`;
+  return agent === actor || agent === '' ? `claimed this${by}` : `claimed this${by} as ${agent}`;
 }
 
 function formatProgress({ data }: HistoryEntry): string {
@@ -75,10 +75,10 @@ const FIELD_LABELS: Record<string, string> = {
   title: 'the title',
   type: 'the type',
   description: 'the description',
-  assignee: 'who has it',
-  target_agent: 'the agent that it is for',
-  resolved_in_build: 'the build of the fix',
-  fix_commit: 'the commit of the fix',
+  assignee: 'the assignee',
+  target_agent: 'the reserved agent',
+  resolved_in_build: 'the fixed version',
+  fix_commit: 'the fix commit',
   commit_sha: 'the commit',
   pr_url: 'the pull request',
   repo_url: 'the repository',
@@ -87,7 +87,7 @@ const FIELD_LABELS: Record<string, string> = {
   push_id: 'the push',
   tags: 'the tags',
   environment: 'the environment',
-  duplicate_of: 'what it is a duplicate of',
+  duplicate_of: 'the original issue',
 };
 
 let listFormatter: Intl.ListFormat | undefined;
@@ -102,7 +102,7 @@ function formatEdit({ data: { fields, changes } }: HistoryEntry): string {
   const assigned = more.length === 0 && isObject(only) && only['field'] === 'assignee' ? only : null;
   if (assigned === null || names.length > 1) return `changed ${joinNames(names)}`;
   const to = toText(assigned['to']);
-  return to === '' ? `took it from ${toText(assigned['from'])}` : `gave it to ${to}`;
+  return to === '' ? `unassigned ${toText(assigned['from'])}` : `assigned this to ${to}`;
 }
 
 const isObject = (value: Json | undefined): value is { [key: string]: Json } =>
@@ -111,15 +111,22 @@ const isObject = (value: Json | undefined): value is { [key: string]: Json } =>
 export const SOURCE_LABELS: Record<Item['source'], string> = {
   agent: 'An agent',
   app: 'An application',
-  ui: 'A person',
+  ui: 'A user',
   sdk: 'An SDK',
+};
+
+const CREATION_SENTENCES: Record<Item['source'], string> = {
+  agent: 'Reported by an agent',
+  app: 'First event received',
+  ui: 'Created by a user',
+  sdk: 'First event received',
 };
 
 /** Old entries name a token id as the actor, so the sentence names the kind of sender. */
 function buildCreatedLine({ at, data }: HistoryEntry): HistoryLine {
   const source = toText(data['source']);
-  const who = Object.hasOwn(SOURCE_LABELS, source) ? SOURCE_LABELS[source as Item['source']] : 'Somebody';
-  return { at, actor: null, icon: 'plus', text: `${who} reported it first`, reason: null };
+  const text = Object.hasOwn(CREATION_SENTENCES, source) ? CREATION_SENTENCES[source as Item['source']] : 'Created';
+  return { at, actor: null, icon: 'plus', text, reason: null };
 }
 
 function formatDifference(data: HistoryEntry['data']): string {
@@ -131,20 +138,20 @@ function formatForgeLink({ data }: HistoryEntry): string {
   const commit = toText(data['commit']).slice(0, 12);
   const what = data['kind'] === 'commit' ? `commit ${commit}` : 'a pull request';
   const title = toText(data['title']);
-  return `named it in ${what}, ${toText(data['state'])}${title === '' ? '' : `: ${title}`}`;
+  return `mentioned this in ${what}, ${toText(data['state'])}${title === '' ? '' : `: ${title}`}`;
 }
 
 const formatItemLink = ({ data }: HistoryEntry): string =>
-  `${getLinkKindLabel(toText(data['kind']))}${toText(data['ref']) === '' ? ' an item of another project' : ''}`;
+  `${getLinkKindLabel(toText(data['kind']))}${toText(data['ref']) === '' ? ' an issue in another project' : ''}`;
 
 function formatRequest({ data }: HistoryEntry): string {
   const rule = toText(data['rule']);
-  return `asked for the agent ${toText(data['agent'])}${rule === '' ? '' : `, by the rule ${rule}`}`;
+  return `requested ${toText(data['agent'])}${rule === '' ? '' : ` (rule: ${rule})`}`;
 }
 
 const ENTRY_FORMATTERS: Record<string, [icon: string, (entry: HistoryEntry) => string]> = {
   claimed: ['robot', formatClaim],
-  reclaimed: ['robot', () => 'claimed it again with a new token'],
+  reclaimed: ['robot', () => 'reclaimed this with a new token'],
   renewed: ['clock', formatProgress],
   commented: ['comment', () => 'commented'],
   severity: [
@@ -155,25 +162,22 @@ const ENTRY_FORMATTERS: Record<string, [icon: string, (entry: HistoryEntry) => s
   'severity unlocked': ['unlock', () => 'unlocked the severity'],
   edited: ['edit', formatEdit],
   forced: ['bolt', ({ data }) => `overrode the lease of ${toText(data['agent']) || 'an agent'}`],
-  held: ['lock', () => 'put it on hold'],
-  'hold lifted': ['unlock', () => 'lifted the hold'],
-  muted: ['mute', () => 'muted it by an ignore rule'],
-  unmuted: ['eye', () => 'unmuted it'],
-  merged: ['merge', () => 'merged into this one:'],
-  split: ['copy', () => 'split off again:'],
-  split_off: [
-    'copy',
-    ({ data }) => `split ${toText(data['occurrences'])} kept occurrences off${formatDifference(data)} into`,
-  ],
-  split_from: ['copy', () => 'split it off from'],
+  held: ['lock', () => 'paused agents'],
+  'hold lifted': ['unlock', () => 'resumed agents'],
+  muted: ['mute', () => 'muted this by an ignore rule'],
+  unmuted: ['eye', () => 'unmuted this'],
+  merged: ['merge', () => 'merged into this:'],
+  split: ['copy', () => 'split off:'],
+  split_off: ['copy', ({ data }) => `split off ${toText(data['occurrences'])} events${formatDifference(data)} into`],
+  split_from: ['copy', () => 'split this off from'],
   linked: ['merge', formatForgeLink],
-  'link added': ['link', (entry) => `linked it: it ${formatItemLink(entry)}`],
-  'link removed': ['link', (entry) => `removed the link that it ${formatItemLink(entry)}`],
-  blocked: ['lock', () => 'found it blocked: agents do not get it from the queue'],
-  unblocked: ['unlock', () => 'found nothing that blocks it any more'],
+  'link added': ['link', (entry) => `added a link: ${formatItemLink(entry)}`],
+  'link removed': ['link', (entry) => `removed the link: ${formatItemLink(entry)}`],
+  blocked: ['lock', () => 'marked this as blocked'],
+  unblocked: ['unlock', () => 'unblocked this'],
   'agent requested': ['robot', formatRequest],
-  'pull request merged': ['merge', () => 'saw its pull request merged'],
-  'pull request closed': ['history', () => 'saw its pull request closed without a merge'],
+  'pull request merged': ['merge', () => 'merged its pull request'],
+  'pull request closed': ['history', () => 'closed its pull request without merging'],
 };
 
 export function toHistoryLine(entry: HistoryEntry): HistoryLine {

@@ -44,7 +44,7 @@ export async function buildItemView(
     page.deps.items.get(item.id),
     loadPart({ page, request, caller, item }, 'occurrences'),
   ]);
-  if (doc === null) throw notFound('item with this id');
+  if (doc === null) throw notFound('issue with this id');
   const about: ItemSectionInput = {
     page,
     request,

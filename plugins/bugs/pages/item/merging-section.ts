@@ -8,8 +8,8 @@ function buildKeyParts({ origin, masked, rule, fingerprint }: KeyReason): { labe
   if (rule !== null || fingerprint || masked === null) return [];
   const [file = '', ...name] = origin?.split('#') ?? [];
   const parts = [
-    { label: 'Origin', value: file === '' ? 'none named' : file },
-    { label: 'Function', value: name.length === 0 ? 'none named' : name.join('#') },
+    { label: 'Origin', value: file === '' ? 'Unknown' : file },
+    { label: 'Function', value: name.length === 0 ? 'Unknown' : name.join('#') },
     { label: 'Message', value: masked },
   ];
   return [parts];

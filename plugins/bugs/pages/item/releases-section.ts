@@ -7,8 +7,8 @@ export function buildReleasesSection({ detail, item }: ItemSectionInput): object
   const { first_release, regressed_release, suspect_commits } = detail;
   return {
     sightings: [
-      ...(first_release === null ? [] : [toSightingView('First seen in', first_release)]),
-      ...(regressed_release === null ? [] : [toSightingView('Came back in', regressed_release)]),
+      ...(first_release === null ? [] : [toSightingView('Started with', first_release)]),
+      ...(regressed_release === null ? [] : [toSightingView('Regressed in', regressed_release)]),
     ],
     suspects: suspect_commits.map((commit) => toCommitView(commit, item.repo_url)),
     // Other commits only belong to the release and touch nothing in the trace.

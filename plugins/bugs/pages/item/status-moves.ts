@@ -18,22 +18,22 @@ type MoveForm = Omit<StatusMove, 'to' | 'reason' | 'build' | 'duplicate' | 'dang
 const MOVE_FORMS: Record<Exclude<ItemStatus, 'in_progress' | 'open'>, MoveForm> = {
   resolved: {
     label: 'Resolve',
-    text: 'The fix is in the code. With the version that carries it, the item closes when that version is published.',
+    text: 'Closes when the fixed version is published.',
     icon: 'check',
     build: true,
   },
-  closed: { label: 'Close', text: 'Shipped or verified: no work is left.', icon: 'lock' },
-  needs_info: { label: 'Needs info', text: 'Waits for a person’s answer; agents do not get it.', icon: 'inbox' },
+  closed: { label: 'Close', text: 'Shipped or verified.', icon: 'lock' },
+  needs_info: { label: 'Needs info', text: 'Agents skip it until someone answers.', icon: 'inbox' },
   wont_fix: {
     label: 'Won’t fix',
-    text: 'Further occurrences are counted, but never open it again.',
+    text: 'New events never reopen it.',
     icon: 'close',
     reason: 'required',
     danger: true,
   },
   duplicate: {
-    label: 'Duplicate',
-    text: 'Further occurrences are counted at the other item.',
+    label: 'Mark as duplicate',
+    text: 'New events count on the other issue.',
     icon: 'merge',
     duplicate: true,
     danger: true,
@@ -42,19 +42,19 @@ const MOVE_FORMS: Record<Exclude<ItemStatus, 'in_progress' | 'open'>, MoveForm> 
 
 const REOPEN_LABELS: Record<ItemStatus, string> = {
   open: '',
-  in_progress: 'Take it back and open it',
-  needs_info: 'Answered: open it',
+  in_progress: 'Stop agent and reopen',
+  needs_info: 'Reopen',
   resolved: 'Reopen',
   closed: 'Reopen',
   wont_fix: 'Reopen',
-  duplicate: 'Split off and open',
+  duplicate: 'Split off and reopen',
 };
 
 const REOPEN_TEXTS: Partial<Record<ItemStatus, string>> = {
-  in_progress: 'Ends the lease. The agent’s token is worth nothing from then on.',
-  resolved: 'Not fixed after all: it returns to the queue, and the version it was fixed in is forgotten.',
-  closed: 'Not fixed after all: it returns to the queue, and the version it was fixed in is forgotten.',
-  duplicate: 'An item of its own again: its grouping keys come back to it, and it returns to the queue.',
+  in_progress: 'Interrupts the agent.',
+  resolved: 'Clears the fixed version.',
+  closed: 'Clears the fixed version.',
+  duplicate: 'Counts its own events again.',
 };
 
 const MOVE_SHORTCUTS: Partial<Record<ItemStatus, string>> = { resolved: 'e', closed: 'c', open: 'u', needs_info: 'n' };
@@ -64,7 +64,7 @@ function findForm(from: ItemStatus, to: ItemStatus): MoveForm | null {
   if (to !== 'open') return MOVE_FORMS[to];
   return {
     label: REOPEN_LABELS[from],
-    text: REOPEN_TEXTS[from] ?? 'It returns to the queue of the agents.',
+    text: REOPEN_TEXTS[from] ?? 'Agents can pick it up.',
     icon: 'refresh',
   };
 }

@@ -25,6 +25,7 @@ const toFieldLabel = (field: string): string => field.charAt(0).toUpperCase() + 
 
 function formatFieldError(name: string, what: string): string {
   const text = formatSentence(what, name);
+  if (text === 'Required') return `${name} is required.`;
   return text.startsWith(name) ? text : `${name}: ${text}`;
 }
 

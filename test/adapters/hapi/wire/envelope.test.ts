@@ -177,7 +177,7 @@ describe('hapi: envelope', () => {
     const bad = await test.ask('GET', '/api/t/v1/bare/invalid');
     expect([bad.status, bad.body]).to.deep.equal([
       422,
-      { status: 'invalid_request', message: 'Some fields are wrong.', fields: { a: 'b' } },
+      { status: 'invalid_request', message: 'Some fields are invalid.', fields: { a: 'b' } },
     ]);
     const fault = await test.ask('GET', '/api/t/v1/bare/fault');
     expect([fault.status, fault.body.status]).to.deep.equal([500, 'internal_error']);

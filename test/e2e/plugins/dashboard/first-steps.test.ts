@@ -156,7 +156,7 @@ describe('dashboard: /first-steps', () => {
     ]);
     expect(await projectsOf({})).to.deep.equal(['atlas', 'atlas']);
     // A page that was opened before another project was chosen: its button does what it says.
-    expect(await page(admin)).to.include('Make its token for atlas, with the command');
+    expect(await page(admin)).to.include('Create token and show command');
     await choose('zebra');
     expect(await projectsOf({ project: 'atlas' })).to.deep.equal(['atlas', 'atlas']);
     const manage = await service.createToken('projects:manage');

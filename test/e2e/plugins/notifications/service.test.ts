@@ -166,7 +166,7 @@ describe('notifications in the running service', function () {
       });
     const answer = await submit({ name: '', target: 'https://x.example/', timezone: 'Nowhere' });
     expect(answer.status).to.equal(422);
-    expect(answer.text).to.include('There is no such time zone').and.include('Fill this in');
+    expect(answer.text).to.include('There is no such time zone').and.include('Required');
     for (const target of ['ftp://x', 'no address', 'http://169.254.169.254/x'])
       expect((await submit({ name: 'x', target })).status, target).to.equal(422);
     expect(await admin.get('/notifications')).to.not.include('169.254');

@@ -96,7 +96,7 @@ describe('bugs: grouping rule pages', () => {
     expect(empty).to.include('No grouping rules').and.include('/grouping-rules/new?project=alpha');
     expect(await visit('/grouping-rules/new')).to.match(/<select[^>]*name="project"/);
     const refused = await post('/grouping-rules', typed({ project: '' }));
-    expect(html(refused)).to.include('Choose a project.');
+    expect(html(refused)).to.include('Required');
   });
 
   it('saves the form, each line of the fingerprint as one part', async () => {

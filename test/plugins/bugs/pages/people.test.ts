@@ -83,8 +83,8 @@ describe('bugs: workflows of users', () => {
         await fixture.bugs.record(report({ title: `Item ${String.fromCodePoint(97 + (i % 26)).repeat(2 + i / 26)}` }));
       }
       const bare = await list();
-      expect(bare).to.include('50 of 53 items');
-      expect(bare).to.not.include('Filters that are set');
+      expect(bare).to.include('50 of 53 issues');
+      expect(bare).to.not.include('Active filters');
       const narrowed = await list({ status: ['open'], type: ['bug'] });
       expect(narrowed).to.include('href="/bugs?type&#x3D;bug"').and.include('href="/bugs?status&#x3D;open"');
       expect(await list({ status: ['open'] })).to.include('href="/bugs?view&#x3D;all"');
@@ -94,7 +94,7 @@ describe('bugs: workflows of users', () => {
       const { ref } = await fixture.bugs.record(report({ title: 'Done' }));
       await post(ref, 'status', { status: 'closed' });
       expect(await list())
-        .to.include('Nothing is waiting')
+        .to.include('No open issues.')
         .and.include('/bugs?view&#x3D;all');
     });
 
@@ -143,7 +143,7 @@ describe('bugs: workflows of users', () => {
       expect((await next(two)).location).to.equal(`/bugs/${one}`);
       const end = await next(one);
       expect(end.location).to.equal('/bugs');
-      expect(end.flash?.message).to.equal(`${one} was the last one of this list.`);
+      expect(end.flash?.message).to.equal(`${one} was the last issue in this list.`);
     });
 
     it('follows items with equal severity and equal time without skipping any', async () => {
@@ -189,7 +189,7 @@ describe('bugs: workflows of users', () => {
       await post(ref, 'status', { status: 'closed' });
       expect(html((await ask('GET', '/bugs/{ref}', { ref })) as View)).to.include(`action="/bugs/${ref}/undo"`);
       const done = (await post(ref, 'undo', {})) as Redirect;
-      expect(done.flash?.message).to.equal('Undone: the item is open again.');
+      expect(done.flash?.message).to.equal('Undone: issue is open again');
       expect(await item(ref)).to.include({ status: 'open', closed_at: null });
       expect(html((await ask('GET', '/bugs/{ref}', { ref })) as View)).to.not.include('/undo"');
     });
@@ -267,7 +267,7 @@ describe('bugs: workflows of users', () => {
       await ask('POST', '/bugs/new', { body: given });
       const done = (await ask('POST', '/bugs/new', { body: { ...given, client_ref: 'form-2' } })) as Redirect;
       expect(done.flash?.tone).to.equal('info');
-      expect(done.flash?.message).to.match(/says the same already/);
+      expect(done.flash?.message).to.match(/Already reported as/);
     });
 
     it('shows all errors together, each at its field, and preserves the input', async () => {
@@ -284,11 +284,11 @@ describe('bugs: workflows of users', () => {
       const view = await refused(Promise.resolve(ask('POST', '/bugs/new', { body })));
       expect(view.status).to.equal(422);
       expect(view.context['errors']).to.deep.equal({
-        project: 'Fill this in.',
+        project: 'Required',
         type: 'Choose bug or feature.',
-        title: 'Write at most 200 characters; these are 201.',
+        title: 'Must have at most 200 characters (now 201).',
         severity: 'Choose critical, high, medium or low.',
-        environment: 'Write at most 200 characters; these are 201.',
+        environment: 'Must have at most 200 characters (now 201).',
       });
       const text = html(view);
       expect(text.match(/aria-invalid="true"/g)).to.have.length(5);
@@ -318,7 +318,7 @@ describe('bugs: workflows of users', () => {
       const held = page.items[0]?.ref ?? '';
       const body = { action: 'status:closed', scope: 'filter', match: 'muted=false&project=alpha' };
       const asked = html((await ask('POST', '/bugs/bulk/confirm', { body })) as View);
-      expect(asked).to.include('Close 1,003 items').and.include('in batches');
+      expect(asked).to.include('Close 1,003 issues').and.include('changed in the background');
       await fixture.edits.edit(
         held,
         { id: 'x', name: 'x', project: null, manage: true, kind: 'token' },
@@ -328,9 +328,7 @@ describe('bugs: workflows of users', () => {
       expect(begun.location).to.match(/^\/bugs\/bulk\/runs\/[0-9a-f-]{36}$/);
       await fixture.bulkRuns.waitUntilIdle();
       const text = await run(begun.location);
-      expect(text)
-        .to.include('1,002 items are closed now; 1 could not be changed.')
-        .and.include(`href="/bugs/${held}"`);
+      expect(text).to.include('1,002 issues closed, 1 failed').and.include(`href="/bugs/${held}"`);
       expect(await fixture.deps.items.count({ status: 'closed' })).to.equal(1002);
     });
 
@@ -344,7 +342,7 @@ describe('bugs: workflows of users', () => {
       fixture.clock.advance(1000);
       const body = { action: 'status:closed', scope: 'ids', ids: items.map(({ id }) => id), match: '' };
       const done = (await ask('POST', '/bugs/bulk', { body })) as Redirect;
-      expect(done.flash).to.include({ message: '4 items are now closed.' });
+      expect(done.flash).to.include({ message: '4 issues closed' });
       const back = done.flash?.action;
       expect(back?.label).to.equal('Undo');
       const undo = async (): Promise<unknown> =>
@@ -353,7 +351,7 @@ describe('bugs: workflows of users', () => {
       fixture.clock.advance(30_000);
       const begun = (await undo()) as Redirect;
       await fixture.bulkRuns.waitUntilIdle();
-      expect(await run(begun.location)).to.include('3 items are restored now.');
+      expect(await run(begun.location)).to.include('3 issues restored');
       expect((await item(asked ?? '')).status).to.equal('needs_info');
       for (const ref of rest) expect((await item(ref)).status).to.equal('open');
       expect((await item(mine)).status, 'an earlier change').to.equal('closed');
@@ -399,7 +397,7 @@ describe('bugs: workflows of users', () => {
       await fixture.bulkRuns.waitUntilIdle();
       expect(await fixture.deps.items.count({ status: 'closed' })).to.equal(0);
       expect(await run(`/${id}`))
-        .to.include('0 of 5 items looked at')
+        .to.include('0 of 5 issues checked')
         .and.include('role="progressbar"');
       const other = await memoryFixture();
       expect(other.bulkRuns).to.not.equal(fixture.bulkRuns);
@@ -413,8 +411,8 @@ describe('bugs: workflows of users', () => {
       await successor.waitUntilIdle();
       expect(await fixture.deps.items.count({ status: 'closed' })).to.equal(5);
       expect(await run(`/${id}`))
-        .to.include('At least 5 items are closed now')
-        .and.include('restarted');
+        .to.include('At least 5 issues closed')
+        .and.include('Resumed after a restart');
     });
 
     it('merge all similar items and no others', async () => {
@@ -432,12 +430,12 @@ describe('bugs: workflows of users', () => {
       const [into = '', ...others] = refsOf;
       const elsewhere = (await fixture.bugs.record(alike('x', { file_path: 'src/other.js', title: 'Other' }) as never))
         .ref;
-      expect(html((await ask('GET', '/bugs/{ref}', { ref: into })) as View)).to.include('Merge all like this into it');
+      expect(html((await ask('GET', '/bugs/{ref}', { ref: into })) as View)).to.include('Merge similar issues');
       const page = html((await ask('GET', '/bugs/{ref}/alike', { ref: into })) as View);
-      expect(page).to.include(`Merge 2 items into ${into}?`).and.include('>Cancel</a>');
+      expect(page).to.include(`Merge 2 issues into ${into}?`).and.include('>Cancel</a>');
       const begun = (await ask('POST', '/bugs/{ref}/alike', { ref: into, body: { reason: 'one outage' } })) as Redirect;
       await fixture.bulkRuns.waitUntilIdle();
-      expect(await run(begun.location)).to.include(`2 items are duplicates of ${into} now.`);
+      expect(await run(begun.location)).to.include(`2 issues merged into ${into}`);
       const target = await item(into);
       for (const ref of others)
         expect(await item(ref)).to.include({ status: 'duplicate', duplicate_of: target.id, reason: 'one outage' });

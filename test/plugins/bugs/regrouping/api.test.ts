@@ -139,11 +139,11 @@ describe('grouping rules: API', () => {
       ] as unknown as { keys: Loose[]; says: string[] };
     const first = await grouping();
     expect(first.keys[0]).to.deep.include({ rule: { id: rule.id, name: 'Timeouts' }, fingerprint: true });
-    expect(first.says.join(' ')).to.include('The grouping rule “Timeouts” puts reports here.');
+    expect(first.says.join(' ')).to.include('Grouped by the rule “Timeouts”.');
     await ask('DELETE', `/${rule.id}`);
     const gone = await grouping();
     expect(gone.keys[0]).to.deep.include({ rule: { id: rule.id, name: null } });
-    expect(gone.says.join(' ')).to.include('A grouping rule that is gone put reports here.');
+    expect(gone.says.join(' ')).to.include('Grouped by a deleted grouping rule.');
   });
 
   it('updates only the given fields, and preserves a custom name', async () => {

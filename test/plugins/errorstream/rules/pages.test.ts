@@ -72,12 +72,19 @@ describe('ignore rules: pages', () => {
     });
     for (let i = 0; i < 3; i++) await fixture.bugs.bugs.record(errorReport({ environment: 'ci' }));
     const text = html(await visit('GET', '/ignore-rules'));
-    for (const part of [`/ignore-rules/${rule.id}`, 'template', 'disabled', '1,500 an hour', 'alpha', '&lt;script&gt;'])
+    for (const part of [
+      `/ignore-rules/${rule.id}`,
+      'Template',
+      'Disabled',
+      '1,500 per hour',
+      'alpha',
+      '&lt;script&gt;',
+    ])
       expect(text, part).to.include(part);
     expect(text).to.match(/Reason: <span title="[^"]*">a &lt;b&gt;known&lt;\/b&gt; race, x{1,200}…</);
-    expect(text).to.match(/data-label="Hits" class="num">3</);
+    expect(text).to.match(/data-label="Events" class="num">3</);
     expect(html(await visit('GET', '/ignore-rules', { query: { state: 'enabled' } }))).to.not.include('template');
-    expect(html(await visit('GET', '/ignore-rules', { query: { project: 'beta' } }))).to.include('No rule matches');
+    expect(html(await visit('GET', '/ignore-rules', { query: { project: 'beta' } }))).to.include('No matching rules');
   });
 
   it('mutes only the selected group temporarily from its row, with a reason', async () => {
@@ -106,19 +113,19 @@ describe('ignore rules: pages', () => {
     await fixture.bugs.bugs.record(errorReport({ title: HOSTILE }));
     const query = { match_type: 'exception_class', pattern: 'E', project: 'alpha' };
     const text = html(await visit('GET', '/ignore-rules/new', { query }));
-    expect(text).to.include('<b>1 group</b>').and.include('/bugs/alpha-1').and.include('&lt;script&gt;');
+    expect(text).to.include('<b>1 matching issue</b>').and.include('/bugs/alpha-1').and.include('&lt;script&gt;');
     expect(text).to.match(/name="match_type" value="exception_class" checked>/);
     expect(text).to.match(/<option value="alpha" selected>/);
-    expect(html(await visit('GET', '/ignore-rules/new'))).to.include('Press <b>Preview</b>');
+    expect(html(await visit('GET', '/ignore-rules/new'))).to.include('Preview shows the issues this rule mutes.');
     const broken = await visit('GET', '/ignore-rules/new', { query: { match_type: 'regex', pattern: '(' } });
-    expect(html(broken)).to.include('Not saved');
+    expect(html(broken)).to.include('Could not save');
     expect((broken as View).status).to.equal(422);
   });
 
   it('previews a rule without storing it, then saves it', async () => {
     await fixture.bugs.bugs.record(errorReport());
     const looked = await visit('POST', '/ignore-rules', { body: typed({ action: 'preview', reason: '' }) });
-    expect(html(looked)).to.include('<b>1 group</b>').and.include('value="cart is empty"');
+    expect(html(looked)).to.include('<b>1 matching issue</b>').and.include('value="cart is empty"');
     expect((await fixture.registry.getPage(MEMBER, { limit: 50 })).items).to.have.length(1);
     const saved = await visit('POST', '/ignore-rules', {
       body: typed({ alarm_threshold: '7', expires: '7', case_sensitive: 'true', project: 'alpha', name: '' }),
@@ -137,11 +144,11 @@ describe('ignore rules: pages', () => {
 
   it('shows errors at the field and preserves the input', async () => {
     for (const [fields, part] of [
-      [{ reason: ' ' }, 'Say why this is noise'],
+      [{ reason: ' ' }, 'Required'],
       [{ match_type: 'regex', pattern: '(a' }, 'missing'],
-      [{ alarm_threshold: '0' }, 'Give 1 or more.'],
-      [{ alarm_threshold: 'many' }, 'Give a number.'],
-      [{ pattern: '' }, 'Fill this in.'],
+      [{ alarm_threshold: '0' }, 'Must be at least 1.'],
+      [{ alarm_threshold: 'many' }, 'Enter a number.'],
+      [{ pattern: '' }, 'Required'],
     ] as const) {
       const again = await visit('POST', '/ignore-rules', { body: typed({ name: 'kept', ...fields }) });
       expect((again as View).status, part).to.equal(422);
@@ -169,15 +176,15 @@ describe('ignore rules: pages', () => {
         errorReport({ error_message: `cart is empty ${name}`, title: name, file_path: name }),
       );
     const looked = html(await visit('POST', '/ignore-rules', { body: typed({ action: 'preview' }) }));
-    expect(looked).to.match(/value="apply">[^]*?Create and apply: mute 3 groups<\/button>/);
+    expect(looked).to.match(/value="apply">[^]*?Mute existing and new \(3 issues\)<\/button>/);
     const saved = (await visit('POST', '/ignore-rules', { body: typed({ action: 'apply' }) })) as Redirect;
     expect(saved.flash).to.include({ tone: 'success' });
     await fixture.runs.waitForIdle();
     const id = saved.location.split('/').at(-1) ?? '';
     const page = html(await visit('GET', '/ignore-rules/{id}', { id }));
-    expect(page).to.include('3 of 3 groups match: 3 muted now').and.include('Disable and unmute 3 groups');
-    expect(page).to.include('Delete and unmute 3 groups').and.include('>Cancel</a>');
-    expect(html(await visit('GET', '/ignore-rules'))).to.match(/data-label="Holds back"[^>]*><a[^>]*>3 groups</);
+    expect(page).to.include('3 of 3 issues match: 3 muted').and.include('Disable and unmute 3 issues');
+    expect(page).to.include('Delete and unmute 3 issues').and.include('>Cancel</a>');
+    expect(html(await visit('GET', '/ignore-rules'))).to.match(/data-label="Muted issues"[^>]*><a[^>]*>3 issues</);
   });
 
   it('saves a rule that mutes nothing, and shows that it was not applied', async () => {
@@ -185,7 +192,7 @@ describe('ignore rules: pages', () => {
     const saved = (await visit('POST', '/ignore-rules', { body })) as Redirect;
     expect(saved.flash).to.deep.equal({
       tone: 'warning',
-      message: 'The rule is saved, but not applied: it is disabled, so it mutes nothing.',
+      message: 'Rule saved but not applied: it is disabled.',
     });
   });
 
@@ -194,16 +201,16 @@ describe('ignore rules: pages', () => {
     const page = async (query: object): Promise<string> =>
       html(await visit('GET', '/ignore-rules/{id}', { id: rule.id, query }));
     expect(await page({ apply: 'ask' }))
-      .to.include('<b>0 groups</b>')
+      .to.include('<b>0 matching issues</b>')
       .and.not.include('/apply"');
     await fixture.registry.change(MEMBER, rule.id, { enabled: false });
     await fixture.bugs.bugs.record(errorReport());
     await fixture.registry.change(MEMBER, rule.id, { enabled: true });
     expect(await page({}))
       .to.include('?apply=ask')
-      .and.not.include('Mute 1 group');
+      .and.not.include('Mute 1 issue');
     const asked = await page({ apply: 'ask' });
-    expect(asked).to.include('<b>1 group</b>').and.include('Mute 1 group</button>').and.include('>Cancel</a>');
+    expect(asked).to.include('<b>1 matching issue</b>').and.include('Mute 1 issue</button>').and.include('>Cancel</a>');
   });
 
   it('explains each match type with a matching example', async () => {
@@ -229,11 +236,11 @@ describe('ignore rules: pages', () => {
   it('shows a progress bar while a rule is applied, and the result afterwards', async () => {
     const { id: group } = await fixture.bugs.bugs.record(errorReport());
     const rule = await fixture.rule();
-    expect(html(await visit('GET', '/ignore-rules/{id}', { id: rule.id }))).to.include('Apply to existing groups');
+    expect(html(await visit('GET', '/ignore-rules/{id}', { id: rule.id }))).to.include('Mute existing issues');
     expect(await visit('POST', '/ignore-rules/{id}/apply', { id: rule.id })).to.be.instanceOf(Redirect);
     await fixture.runs.waitForIdle();
     const done = html(await visit('GET', '/ignore-rules/{id}', { id: rule.id }));
-    expect(done).to.include('role="status"').and.include('1 of 1 groups match: 1 muted now, 0 already muted.');
+    expect(done).to.include('role="status"').and.include('1 of 1 issues match: 1 muted, 0 already muted.');
     expect(done).to.include('/bugs/alpha-1');
     expect((await shown(fixture.bugs, group)).muted).to.equal(true);
 
@@ -247,7 +254,7 @@ describe('ignore rules: pages', () => {
     await fixture.deps.applies.change({ id: rule.id }, { set: { ...half } });
     const view = await visit('GET', '/ignore-rules/{id}', { id: rule.id });
     expect((view as View).context).to.include({ refresh_seconds: 2 });
-    expect(html(view)).to.include('role="progressbar"').and.include('400 of 1,000 groups checked, 12 muted');
+    expect(html(view)).to.include('role="progressbar"').and.include('400 of 1,000 issues checked, 12 muted');
     const again = await visit('POST', '/ignore-rules/{id}/apply', { id: rule.id });
     expect((again as View).status).to.equal(409);
     expect(html(again)).to.include('being applied already');
@@ -260,7 +267,7 @@ describe('ignore rules: pages', () => {
     await visit('POST', '/ignore-rules/{id}/disable', { id });
     expect((await fixture.registry.listMutedGroups(id, 1)).items).to.deep.equal([]);
     const off = html(await visit('GET', '/ignore-rules/{id}', { id }));
-    expect(off).to.include('Only an enabled rule').and.include(`/ignore-rules/${id}/enable`);
+    expect(off).to.include('Enable the rule to mute').and.include(`/ignore-rules/${id}/enable`);
     await visit('POST', '/ignore-rules/{id}/enable', { id });
     expect(await fixture.stored(id)).to.include({ enabled: true });
     const gone = await visit('POST', '/ignore-rules/{id}/delete', { id });

@@ -260,9 +260,9 @@ describe('watchdog pages', function () {
       const browser = await fixture.signedIn();
       const form = { source: 'tagged', name: 'Tagged' };
       for (const [tags, words] of [
-        [Array.from({ length: 21 }, (_, i) => `t${i}`).join(','), 'Give at most 20.'],
-        [`ok, ${'x'.repeat(65)}`, 'Write at most 64 characters; these are 65.'],
-        ['one, two, one', 'Name each only once.'],
+        [Array.from({ length: 21 }, (_, i) => `t${i}`).join(','), 'Choose at most 20.'],
+        [`ok, ${'x'.repeat(65)}`, 'Must have at most 64 characters (now 65).'],
+        ['one, two, one', 'Remove duplicates.'],
       ] as const) {
         const wrong = await browser.post('/monitors/new', { ...form, tags });
         expect([wrong.status, wrong.text.includes(words)], words).to.deep.equal([422, true]);

@@ -110,7 +110,7 @@ describe('aos import healthchecks | kuma', function () {
       expect(code).to.equal(1);
       expect(JSON.parse(stdout)).to.deep.equal({
         status: 'error',
-        error: { code: 'validation_failed', message: 'Some fields are wrong.', fields: { file: problem } },
+        error: { code: 'validation_failed', message: 'Some fields are invalid.', fields: { file: problem } },
       });
     }
   });

@@ -59,14 +59,14 @@ describe('bugs: value distribution on the item page', () => {
     ]);
     expect(html).to.contain('href="/bugs?version=1.1"').and.contain('href="/bugs?host=web-1"');
     expect(html).to.contain('href="/bugs?environment=production"').and.contain('href="/bugs?tag=os%3Alinux"');
-    expect(html).to.match(/<progress[^>]* max="3" value="2"[^>]*aria-label="Occurrences with 1\.1"/);
+    expect(html).to.match(/<progress[^>]* max="3" value="2"[^>]*aria-label="Events with 1\.1"/);
     expect(html).to.contain('web-&lt;b&gt;').and.not.contain('web-<b>');
-    expect(html).not.to.contain('Only kept occurrences with');
+    expect(html).not.to.contain('Filtered by');
   });
 
   it('filters occurrences by the selected values, lists them, and removes each', async () => {
     const html = await shown('version=1.1&host=web-2');
-    expect(html).to.contain('Only kept occurrences with');
+    expect(html).to.contain('Filtered by');
     expect(html.match(/web-2/g)?.length).to.be.greaterThan(1);
     expect(links(html)).to.include.members([
       '/bugs/alpha-1?host=web-2#occurrences',
@@ -75,6 +75,6 @@ describe('bugs: value distribution on the item page', () => {
       '/bugs/alpha-1#occurrences',
     ]);
     expect(html).to.contain('aria-current="true"');
-    expect(await shown('browser=Firefox')).to.contain('None of the kept ones has it.');
+    expect(await shown('browser=Firefox')).to.contain('No matching events.');
   });
 });
