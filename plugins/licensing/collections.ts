@@ -31,5 +31,14 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
       { fields: ['outbox_at'] },
     ],
   },
+  {
+    name: 'leases',
+    indexes: [
+      { fields: ['seat'], unique: true },
+      { fields: ['lease_id'], unique: true },
+      { fields: ['license_id', 'seat_n'] },
+      { fields: ['released_at'] },
+    ],
+  },
   { name: 'marks', indexes: [] },
 ];

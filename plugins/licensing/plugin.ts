@@ -52,6 +52,7 @@ function createDeps(ctx: PluginContext<LicensingConfig>): LicensingDeps {
   return {
     licenses: ctx.collection('licenses'),
     activations: ctx.collection('activations'),
+    leases: ctx.collection('leases'),
     marks: ctx.collection('marks'),
     expiryMarks: ctx.collection('marks'),
     clock: ctx.clock,
@@ -71,7 +72,7 @@ function createDeps(ctx: PluginContext<LicensingConfig>): LicensingDeps {
 }
 
 function createJobs(
-  { expiry, machines, hashes, marks, watchers, outboxes }: LicensingServices,
+  { expiry, machines, seats, hashes, marks, watchers, outboxes }: LicensingServices,
   deps: LicensingDeps,
 ): JobSpec[] {
   return [
@@ -96,7 +97,10 @@ function createJobs(
       everyMs: HOUR_MS,
       timeoutMs: 10 * MINUTE_MS,
       removesByAge: true,
-      run: async ({ signal }) => void (await machines.releaseUnseen(signal)),
+      run: async ({ signal }) => {
+        await machines.releaseUnseen(signal);
+        await seats.removeReleased();
+      },
     },
   ];
 }
@@ -130,7 +134,7 @@ export default definePlugin<LicensingConfig>({
   setup(ctx) {
     const deps = createDeps(ctx);
     const services = buildServices(ctx, deps);
-    const { licenses, activations, directory, hashes, online, signing, outboxes } = services;
+    const { directory, hashes, outboxes } = services;
     const inUse = async (product: string): Promise<boolean> =>
       (await deps.licenses.find({ filter: { product }, limit: 1 })).items.length > 0;
     const parts = { ...services, deps };
@@ -139,7 +143,7 @@ export default definePlugin<LicensingConfig>({
       extensions: [
         extend(PROJECT_USAGE, { noun: 'licenses', isInUse: inUse }),
         extend(PROJECT_PARTS, buildLicensePart(parts)),
-        extend(SEARCH_PROVIDERS, createLicenseSearch(licenses)),
+        extend(SEARCH_PROVIDERS, createLicenseSearch(services.licenses)),
         extend(ONBOARDING_STEPS, {
           id: 'license',
           order: 60,
@@ -153,7 +157,7 @@ export default definePlugin<LicensingConfig>({
         extend(SEARCH_PROVIDERS, createMachineSearch(deps)),
         extend(AUDIT_TARGETS, createLicenseTargets(deps)),
       ],
-      routes: [...validationRoutes(online, signing), ...adminRoutes(licenses, activations)],
+      routes: [...validationRoutes(services), ...adminRoutes(services)],
       pages: [
         ...listPages(parts),
         ...editPages(parts),

@@ -9,6 +9,8 @@ import { LicenseChangeNotifier } from './licenses/change-notifier.js';
 import { ActivationService } from './machines/activation-service.js';
 import { MachineService } from './machines/machine-service.js';
 import type { ActivationDoc, LicenseDoc } from './model/documents.js';
+import { FloatingSeatService } from './seats/floating-seats.js';
+import { SeatAdministration } from './seats/seat-administration.js';
 import { LicenseValidator } from './validation/license-validator.js';
 import { LicenseSigningService } from './validation/license-signer.js';
 import { ACTIVATION_OUTBOX, LICENSE_OUTBOX, LicensingOutbox } from './outbox.js';
@@ -17,6 +19,8 @@ const SERVICES = {
   licenses: LicenseService,
   activations: ActivationService,
   machines: MachineService,
+  seats: FloatingSeatService,
+  seatAdministration: SeatAdministration,
   directory: LicenseDirectoryAdapter,
   expiry: LicenseExpiryJob,
   hashes: KeyHashService,

@@ -13,9 +13,11 @@ import type { NewLicense, LicenseFields, LicenseQuery } from '../model/fields.js
 import { changeBody, createBody, normalizeEmptyFields } from '../model/fields.js';
 import type { LicenseService } from '../licenses/license-service.js';
 import type { LicenseTransition } from '../model/states.js';
-import { toActivationView } from '../model/view.js';
+import { toActivationView, toLeaseView } from '../model/view.js';
 import { MACHINE_TRANSITIONS, type ActivationService, type MachineTransition } from '../machines/activation-service.js';
 import type { ActivationState } from '../model/documents.js';
+import type { SeatAdministration } from '../seats/seat-administration.js';
+import type { LicensingServices } from '../services.js';
 import { buildLicenseCsv } from './csv.js';
 import {
   activationAnswer,
@@ -26,6 +28,9 @@ import {
   deactivationBody,
   extendBody,
   extendRefBody,
+  leaseAnswer,
+  leasePageSchema,
+  leasesQuery,
   licenseAnswer,
   licensePageSchema,
   licensesQuery,
@@ -55,12 +60,17 @@ async function toPageResponse<T>(page: LicensesPage<T>, query: object, view: (it
 
 const getLicenseIdParam = ({ params }: HttpRequest): string => params['id'] ?? '';
 
-export function adminRoutes(licenses: LicenseService, activations: ActivationService): RouteSpec[] {
+export function adminRoutes({
+  licenses,
+  activations,
+  seatAdministration,
+}: Pick<LicensingServices, 'licenses' | 'activations' | 'seatAdministration'>): RouteSpec[] {
   return [
     ...listRoutes(licenses),
     ...changeRoutes(licenses),
     ...transitionRoutes(licenses),
     ...machineRoutes(activations),
+    ...seatRoutes(seatAdministration),
   ];
 }
 
@@ -191,6 +201,9 @@ const TRANSITION_SUMMARIES: readonly (readonly [Exclude<LicenseTransition, 'exte
   ['revoke', 'Revoke a license: this is final'],
 ];
 
+const getReason = (body: unknown): string | undefined =>
+  (body as { reason?: string | null } | null)?.reason || undefined;
+
 function transitionRoutes(licenses: LicenseService): RouteSpec[] {
   const shared = {
     method: 'POST',
@@ -198,8 +211,6 @@ function transitionRoutes(licenses: LicenseService): RouteSpec[] {
     access: MANAGE_ACCESS,
     output: licenseAnswer,
   } as const;
-  const reasonOf = (body: unknown): string | undefined =>
-    (body as { reason?: string | null } | null)?.reason || undefined;
   return [
     ...TRANSITION_SUMMARIES.map(([move, summary]): RouteSpec => ({
       method: 'POST',
@@ -215,7 +226,7 @@ function transitionRoutes(licenses: LicenseService): RouteSpec[] {
           request.principal,
           getLicenseIdParam(request),
           move,
-          reasonOf(request.body),
+          getReason(request.body),
         ),
       }),
     })),
@@ -233,7 +244,7 @@ function transitionRoutes(licenses: LicenseService): RouteSpec[] {
             request.principal,
             getLicenseIdParam(request),
             move,
-            reasonOf(request.body),
+            getReason(request.body),
           ),
         };
       },
@@ -287,5 +298,38 @@ function machineRoutes(activations: ActivationService): RouteSpec[] {
         return { activation: toActivationView(activation) };
       },
     })),
+  ];
+}
+
+function seatRoutes(seats: SeatAdministration): RouteSpec[] {
+  return [
+    {
+      method: 'GET',
+      path: `${BASE_PATH}/{id}/leases`,
+      operationId: 'listLeases',
+      summary: 'The machines that hold a seat of a floating license',
+      access: READ_ACCESS,
+      strictQuery: true,
+      input: { params: licenseParams, query: leasesQuery },
+      output: leasePageSchema,
+      handle: async (request) => {
+        const query = request.query as unknown as { limit: number; cursor?: string };
+        const page = await seats.listPage(request.principal, getLicenseIdParam(request), query);
+        return toPageResponse(page, query, toLeaseView);
+      },
+    },
+    {
+      method: 'POST',
+      path: `${BASE_PATH}/{id}/leases/{aid}/release`,
+      operationId: 'releaseSeat',
+      summary: 'Take a floating seat from a machine: it is free',
+      description: 'The machine may take a seat again at its next validation.',
+      access: MANAGE_ACCESS,
+      input: { params: activationParams, body: reasonBody, optionalBody: true },
+      output: leaseAnswer,
+      handle: async ({ principal, params: { id = '', aid = '' }, body }) => ({
+        lease: toLeaseView(await seats.release(principal, id, aid, getReason(body))),
+      }),
+    },
   ];
 }

@@ -25,6 +25,11 @@ const COLUMNS = [
   'created_by',
   'last_validated_at',
   'last_validated_version',
+  'floating',
+  'lease_seconds',
+  'overdraft',
+  'grace_days',
+  'entitlements',
 ] as const satisfies readonly (keyof LicenseView)[];
 
 const PAGE_SIZE = 1_000;

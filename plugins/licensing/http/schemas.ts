@@ -14,13 +14,14 @@ const text = joi.string();
 const state = withSchemaName('LicenseState', joi.string().valid(...LICENSE_STATES));
 const activationState = withSchemaName('ActivationState', joi.string().valid(...ACTIVATION_STATES));
 const count = joi.number().integer().min(0);
+const entitlementsSchema = joi.array().items(whole({ name: text, until: isoDateSchema.allow(null) }));
 const features = joi.object().unknown();
 
 export const validateAnswer = withSchemaName(
   'LicenseAnswer',
   whole({
     status: withSchemaName('LicenseAnswerStatus', joi.string().valid(...LICENSE_STATUSES)),
-    valid: joi.boolean().description('Only when `status` is `active`'),
+    valid: joi.boolean().description('Only when `status` is `active` or `grace`'),
     product: text.description('As asked'),
     expires_at: isoDateSchema.allow(null),
     checked_at: isoDateSchema,
@@ -38,7 +39,17 @@ export const validateAnswer = withSchemaName(
     alg: joi.string().valid('ed25519', 'rsa-sha256'),
     kid: text,
     signature: text.description('Base64; over all other members as RFC 8785 JSON'),
-  }).append({ warnings: joi.array().items(text).description('Only where a parameter was ignored') }),
+  }).append({
+    entitlements: entitlementsSchema.description('Those in force; absent without any'),
+    grace_until: isoDateSchema.description(
+      'Until then an expired license is answered `grace`; absent without `grace_days`',
+    ),
+    lease: whole({ id: text, expires_at: isoDateSchema })
+      .allow(null)
+      .description('Of a floating license; null without a seat. Validate again before it ends'),
+    seats: whole({ used: count, max: count.allow(null) }).description('Of a floating license'),
+    warnings: joi.array().items(text).description('Only where a parameter was ignored'),
+  }),
 );
 
 const activationFieldsSchema = whole({
@@ -70,6 +81,25 @@ export const deactivateAnswer = withSchemaName(
       .description('With `released` false; `file_until`: a `.lic` is good until the `file_until` of the activation'),
   }),
 );
+
+export const releaseAnswer = withSchemaName('LeaseReleased', whole({ released: joi.boolean(), lease_id: text }));
+
+const leaseSchema = withSchemaName(
+  'Lease',
+  whole({
+    id: text,
+    license_id: text,
+    machine_id: text,
+    machine_name: text.allow(null, ''),
+    platform: text.allow(null, ''),
+    app_version: text.allow(null, ''),
+    taken_at: isoDateSchema,
+    renewed_at: isoDateSchema,
+    expires_at: isoDateSchema.description('The seat is free then, unless it is renewed'),
+  }),
+);
+export const leaseAnswer = withSchemaName('LeaseAnswer', whole({ lease: leaseSchema }));
+export const leasePageSchema = createPageSchema('LeasePage', leaseSchema);
 
 const publicKeyJson = withSchemaName(
   'LicensePublicKey',
@@ -108,6 +138,11 @@ const licenseSchema = withSchemaName(
     require_approval: joi.boolean(),
     features,
     notes: text.allow(null),
+    floating: joi.boolean(),
+    lease_seconds: count,
+    overdraft: count,
+    grace_days: count,
+    entitlements: entitlementsSchema,
     cache_ttl_hours: count.description('Of the project'),
     created_at: isoDateSchema,
     created_by: text,
@@ -148,6 +183,7 @@ export const licenseFilterFields = {
 };
 export const licensesQuery = joi.object({ ...listQuery, ...licenseFilterFields });
 export const csvQuery = joi.object(licenseFilterFields);
+export const leasesQuery = joi.object(listQuery);
 export const activationsQuery = joi.object({ ...listQuery, status: joi.string().valid(...ACTIVATION_STATES) });
 
 export const reasonBody = withSchemaName(

@@ -1,10 +1,10 @@
 /** Routes for applications, without the envelope (contracts 00 and 50). */
 import { createHash } from 'node:crypto';
 import { Reply, text, type RouteSpec } from '../../../kernel/contract.js';
-import { ServiceError } from '../../../kernel/errors.js';
+import { notFound, ServiceError } from '../../../kernel/errors.js';
 import { toActivationView } from '../model/view.js';
 import type { LicenseStatus } from '../../../lib/formats/license-status.js';
-import { STATUS_MESSAGES } from '../validation/license-status.js';
+import { FLOATING_FILE_MESSAGE, STATUS_MESSAGES } from '../validation/license-status.js';
 import type {
   DeactivationRequest,
   MachineDetails,
@@ -16,11 +16,14 @@ import {
   fileBody,
   validateBody,
   keylessQuery,
+  releaseBody,
   emptyQuery,
   validateQuery,
 } from '../validation/request-schemas.js';
+import type { FloatingSeatService } from '../seats/floating-seats.js';
+import type { LicensingServices } from '../services.js';
 import type { LicenseSigningService } from '../validation/license-signer.js';
-import { deactivateAnswer, pubkeyAnswer, pubkeyQuery, validateAnswer } from './schemas.js';
+import { deactivateAnswer, pubkeyAnswer, pubkeyQuery, releaseAnswer, validateAnswer } from './schemas.js';
 
 const BASE_PATH = '/api/license/v1';
 
@@ -44,8 +47,35 @@ const VALIDATION_LIMITS: NonNullable<RouteSpec['limits']> = {
   },
 };
 
-export function validationRoutes(online: LicenseValidator, signing: LicenseSigningService): RouteSpec[] {
-  return [...validateRoutes(online), deactivateRoute(online), licenseFileRoute(online), publicKeyRoute(signing)];
+type ValidationServices = Pick<LicensingServices, 'online' | 'seats' | 'signing'>;
+
+export const validationRoutes = ({ online, seats, signing }: ValidationServices): RouteSpec[] => [
+  ...validateRoutes(online),
+  releaseRoute(seats),
+  deactivateRoute(online),
+  licenseFileRoute(online),
+  publicKeyRoute(signing),
+];
+
+function releaseRoute(seats: FloatingSeatService): RouteSpec {
+  return {
+    method: 'POST',
+    path: `${BASE_PATH}/validate/release`,
+    operationId: 'releaseLease',
+    summary: 'Give a floating seat back',
+    description:
+      'For the `lease.id` that validate answered; the id is the only credential. A repeat answers the same for a day.',
+    access: 'public',
+    limits: { bucket: 'validate', proves: ({ body }) => `lease ${(body as { lease_id: string }).lease_id}` },
+    input: { query: emptyQuery, body: releaseBody },
+    output: releaseAnswer,
+    errors: ['not_found'],
+    handle: async ({ body }) => {
+      const { lease_id } = body as { lease_id: string };
+      if ((await seats.release(lease_id)) === null) throw notFound(`lease ${lease_id}`);
+      return new Reply(200, { released: true, lease_id }).header('cache-control', 'no-store');
+    },
+  };
 }
 
 function validateRoutes(online: LicenseValidator): RouteSpec[] {
@@ -63,7 +93,7 @@ function validateRoutes(online: LicenseValidator): RouteSpec[] {
       operationId: 'validateLicense',
       summary: 'Judge a license, and give the machine its place',
       description:
-        'Always 200 when the question was understood. The first that holds decides: invalid, revoked, inactive, pending, product_mismatch, expired, then the machine. A new machine takes a place, the same one never a second. Over the limit it waits for an approval (`machine_pending`) where the license wants one, else it is `machine_limit`. Without `machine_id` no place is judged or taken.',
+        'Always 200 when the question was understood. The first that holds decides: invalid, revoked, inactive, pending, product_mismatch, expired (or `grace`, which is valid, within `grace_days`), then the machine. A new machine takes a place, the same one never a second. Over the limit it waits for an approval (`machine_pending`) where the license wants one, else it is `machine_limit`. With a floating license the machine takes a seat for `lease_seconds`, or renews its `lease`; without a free seat it is `no_seat_free`. Without `machine_id` no place is judged or taken.',
       input: { query: keylessQuery, body: validateBody },
       strictQuery: false,
       handle: async ({ body, warnings }) => {
@@ -131,7 +161,7 @@ function licenseFileRoute(online: LicenseValidator): RouteSpec {
     operationId: 'issueLicenseFile',
     summary: 'A license file for a machine that is offline',
     description:
-      'Judges and takes a place as validate does; the place is kept until the file has ended. Answers the text of the `.lic`. 404 `invalid`: there is no such key; 409 with the state of a license or machine that is not active.',
+      'Judges and takes a place as validate does; the place is kept until the file has ended. Answers the text of the `.lic`. 404 `invalid`: there is no such key; 409 with the state of a license or machine that is not active, `floating` for a floating license.',
     access: 'public',
     limits: VALIDATION_LIMITS,
     bare: true,
@@ -139,7 +169,11 @@ function licenseFileRoute(online: LicenseValidator): RouteSpec {
     errors: ['not_found', 'conflict'],
     handle: async ({ body }) => {
       const done = await online.issueRequestedFile(body as ValidationRequest & { valid_days?: number });
-      if ('status' in done) return createStateReply(done.status === 'invalid' ? 404 : 409, done.status);
+      if ('status' in done) {
+        const { status } = done;
+        if (status === 'floating') return toUncachedReply(409, { status, message: FLOATING_FILE_MESSAGE });
+        return createStateReply(status === 'invalid' ? 404 : 409, status);
+      }
       const { product } = body as ValidationRequest;
       return text(done.text)
         .header('cache-control', 'no-store')

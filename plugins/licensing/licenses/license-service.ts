@@ -18,6 +18,7 @@ import { KEY_PURPOSE, KeyHashService } from './key-hashes.js';
 import { StoreAccessMarks } from './store-access-marks.js';
 import { getDueTimes, buildLicenseEvent, createLicenseDoc, getRefKey, buildSearchText } from './new-license.js';
 import { getNextState, createTransitionError, type LicenseTransition } from '../model/states.js';
+import { formatEntitlements, getLicenseTerms } from '../model/terms.js';
 import { toLicenseView, type LicenseView } from '../model/view.js';
 import { LicenseChangeNotifier } from './change-notifier.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/skipped-documents.js';
@@ -33,6 +34,11 @@ const AUDITED_FIELDS = [
   'max_activations',
   'require_approval',
   'expires_at',
+  'floating',
+  'lease_seconds',
+  'overdraft',
+  'grace_days',
+  'entitlements',
 ];
 
 const AUDIT_ACTIONS: Readonly<Record<LicenseTransition, string>> = {
@@ -212,12 +218,21 @@ export class LicenseService {
    * Changes only the given fields.
    * @throws ServiceError not_found, insufficient_scope, final_state
    */
-  async update(actor: Principal, id: string, { features, ...rest }: LicenseFields): Promise<LicenseView> {
-    const fields = { ...rest, ...(features !== undefined && { features: JSON.stringify(features) }) };
+  async update(actor: Principal, id: string, { features, entitlements, ...rest }: LicenseFields): Promise<LicenseView> {
+    const fields = {
+      ...rest,
+      ...(features !== undefined && { features: JSON.stringify(features) }),
+      ...(entitlements !== undefined && { entitlements: formatEntitlements(entitlements) }),
+    };
     return this.#updateWithRetry(actor, await this.getLicense(actor, id), (license) => {
       if (license.status === 'revoked') throw createTransitionError('revoked', 'change');
       const given = Object.entries(fields).filter(([, value]) => value !== undefined);
-      const differs = ([name, value]: [string, unknown]): boolean => license[name as keyof LicenseDoc] !== value;
+      const current: Partial<LicenseDoc> = {
+        ...license,
+        ...getLicenseTerms(license),
+        entitlements: license.entitlements ?? formatEntitlements([]),
+      };
+      const differs = ([name, value]: [string, unknown]): boolean => current[name as keyof LicenseDoc] !== value;
       const set = Object.fromEntries(given.filter(differs)) as Partial<LicenseDoc>;
       return Object.keys(set).length === 0 ? null : { set, action: 'license.changed' };
     });

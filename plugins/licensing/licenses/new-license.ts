@@ -6,6 +6,7 @@ import type { LicenseDoc, LicensingOutboxEntry } from '../model/documents.js';
 import type { NewLicense } from '../model/fields.js';
 import { hashKey, maskKey, generateKey } from '../model/key.js';
 import type { StoredState } from '../model/states.js';
+import { formatEntitlements, getLicenseTerms } from '../model/terms.js';
 import { toEventData } from '../model/view.js';
 import { formatOutboxPosition } from '../../../lib/outbox.js';
 import { KEY_PURPOSE } from './key-hashes.js';
@@ -23,6 +24,7 @@ export function createLicenseDoc(parts: CreationDeps, by: string, input: NewLice
   const status: StoredState = input.require_approval === true ? 'pending' : 'active';
   const { product, client_ref = null, licensee = null, email = null, expires_at = null } = input;
   const { max_activations = null, require_approval = false, features = {}, notes = null } = input;
+  const { entitlements = [] } = input;
   const doc: LicenseDoc = {
     id: ids.uuid(),
     key_sha256: hashKey(key),
@@ -42,6 +44,8 @@ export function createLicenseDoc(parts: CreationDeps, by: string, input: NewLice
     require_approval,
     features: JSON.stringify(features),
     notes,
+    ...getLicenseTerms(input),
+    entitlements: formatEntitlements(entitlements),
     created_at: now,
     created_by: by,
     updated_at: now,

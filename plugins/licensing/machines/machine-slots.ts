@@ -63,21 +63,9 @@ export class MachineSlots {
     return low + (await this.#count(low, MAX_ACTIVATIONS)) <= most ? low : 0;
   }
 
-  /** Finds a random free number by bisection: one query per binary digit of the range. */
   async #findFreeIn(from: number, to: number, guess: boolean): Promise<MachineSlot | null> {
-    let [low, high] = [from, to];
-    let taken = await this.#count(low, high);
-    if (taken >= high - low) return null;
-    if (guess) return this.#toSlot(low + taken);
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      const below = await this.#count(low, middle);
-      const freeBelow = middle - low - below;
-      const free = high - low - taken;
-      if (Math.random() * free < freeBelow) [high, taken] = [middle, below];
-      else [low, taken] = [middle, taken - below];
-    }
-    return this.#toSlot(low);
+    const n = await findFreeNumber((low, high) => this.#count(low, high), from, to, guess);
+    return n === null ? null : this.#toSlot(n);
   }
 
   #toSlot(n: number): MachineSlot {
@@ -88,4 +76,31 @@ export class MachineSlots {
     const filter: Filter = { license_id: this.license.id, status: this.kind, slot_n: { gte: from, lt: to } };
     return this.rows.count(filter);
   }
+}
+
+/**
+ * Finds a random free number by bisection: one query per binary digit of the range.
+ * @param count returns how many numbers from `from` to below `to` are taken
+ * @param guess true returns the number after the taken ones, if they have no gaps
+ * @returns null when all are taken
+ */
+export async function findFreeNumber(
+  count: (from: number, to: number) => Promise<number>,
+  from: number,
+  to: number,
+  guess: boolean,
+): Promise<number | null> {
+  let [low, high] = [from, to];
+  let taken = await count(low, high);
+  if (taken >= high - low) return null;
+  if (guess) return low + taken;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    const below = await count(low, middle);
+    const freeBelow = middle - low - below;
+    const free = high - low - taken;
+    if (Math.random() * free < freeBelow) [high, taken] = [middle, below];
+    else [low, taken] = [middle, taken - below];
+  }
+  return low;
 }

@@ -35,6 +35,13 @@ export interface LicenseDoc extends WithOutbox {
   /** JSON text, because a store must not interpret the names within. */
   features: string;
   notes: string | null;
+  /** Contract 97, floating seats. Absent in licenses stored before; read by `getLicenseTerms`. */
+  floating?: boolean;
+  lease_seconds?: number;
+  overdraft?: number;
+  grace_days?: number;
+  /** JSON text of a list of `Entitlement`. */
+  entitlements?: string;
   created_at: string;
   created_by: string;
   updated_at: string;
@@ -66,6 +73,28 @@ export interface ActivationDoc extends WithOutbox {
   slot_n?: number;
   /** Expiry of this machine's `.lic`, which retains its slot. Absent without a file. */
   file_until?: string;
+}
+
+/** A machine's seat of a floating license; its id derives from key and machine. */
+export interface LeaseDoc extends Doc {
+  license_id: string;
+  product: string;
+  machine_id: string;
+  machine_name: string | null;
+  platform: string | null;
+  app_version: string | null;
+  /** Random; whoever knows it may release the lease. */
+  lease_id: string;
+  taken_at: string;
+  renewed_at: string;
+  expires_at: string;
+  /** Monotonic clock of the writer, and when the lease ends by it (seats/lease-times.ts). */
+  epoch: string;
+  due_ms: number;
+  /** The seat, unique: license and number. Absent once released. */
+  seat?: string;
+  seat_n?: number;
+  released_at?: string;
 }
 
 /** Single document: the time up to which expiries were reported (expiry-job.ts). */

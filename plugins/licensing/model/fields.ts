@@ -12,6 +12,11 @@ export interface LicenseFields {
   max_activations?: number | null;
   require_approval?: boolean;
   expires_at?: string | null;
+  floating?: boolean;
+  lease_seconds?: number;
+  overdraft?: number;
+  grace_days?: number;
+  entitlements?: { name: string; until?: string | null }[];
 }
 
 export interface NewLicense extends LicenseFields {
@@ -36,6 +41,10 @@ export const keyHashSchema = joi.string().pattern(/^[0-9a-fA-F]{64}$/, 'hex SHA-
 
 const MAX_FEATURES_BYTES = 8 * 1024;
 export const MAX_ACTIVATIONS = 10_000;
+export const MIN_LEASE_SECONDS = 60;
+export const MAX_LEASE_SECONDS = 86_400;
+export const MAX_GRACE_DAYS = 3_650;
+export const MAX_ENTITLEMENTS = 100;
 export const MAX_LICENSES_PER_REQUEST = 1_000;
 
 const lineSchema = (max: number) =>
@@ -87,6 +96,38 @@ const sharedFields = {
     .boolean()
     .description('The license begins as `pending`, and machines beyond the limit wait for an approval'),
   expires_at: timestampSchema.allow(null).description('Null: it does not end'),
+  floating: joi
+    .boolean()
+    .description('`max_activations` counts the machines that use the license at the same time, each by a lease'),
+  lease_seconds: joi
+    .number()
+    .integer()
+    .min(MIN_LEASE_SECONDS)
+    .max(MAX_LEASE_SECONDS)
+    .description('How long a machine holds a floating seat without renewing it; default 900'),
+  overdraft: joi
+    .number()
+    .integer()
+    .min(0)
+    .max(MAX_ACTIVATIONS)
+    .description('Floating seats beyond `max_activations`; default 0'),
+  grace_days: joi
+    .number()
+    .integer()
+    .min(0)
+    .max(MAX_GRACE_DAYS)
+    .description('Days after `expires_at` with the status `grace`, which is valid; default 0'),
+  entitlements: joi
+    .array()
+    .items(
+      joi.object({
+        name: lineSchema(100).min(1).required(),
+        until: timestampSchema.allow(null).description('Null: as long as the license'),
+      }),
+    )
+    .max(MAX_ENTITLEMENTS)
+    .unique('name')
+    .description('Named features of the license, each with an optional end'),
 };
 
 export const SLUG_PATTERN = /^[a-z0-9][a-z0-9._-]{0,63}$/;

@@ -1,7 +1,8 @@
 import type { LicenseEvent } from '../../../ports/domain/licensing.js';
 import type { Json } from '../../../ports/store.js';
-import type { ActivationDoc, LicenseDoc } from './documents.js';
+import type { ActivationDoc, LeaseDoc, LicenseDoc } from './documents.js';
 import { getLicenseState, type LicenseState } from './states.js';
+import { getLicenseTerms, parseEntitlements, type Entitlement } from './terms.js';
 
 export interface LicenseView {
   id: string;
@@ -17,6 +18,11 @@ export interface LicenseView {
   require_approval: boolean;
   features: { [name: string]: Json };
   notes: string | null;
+  floating: boolean;
+  lease_seconds: number;
+  overdraft: number;
+  grace_days: number;
+  entitlements: Entitlement[];
   cache_ttl_hours: number;
   created_at: string;
   created_by: string;
@@ -51,6 +57,8 @@ export function toLicenseView(
     require_approval,
     features: parseFeatures(doc),
     notes,
+    ...getLicenseTerms(doc),
+    entitlements: parseEntitlements(doc),
     cache_ttl_hours,
     created_at,
     created_by,
@@ -87,6 +95,25 @@ export function toActivationView(doc: ActivationDoc): ActivationView {
     last_seen,
     file_until: doc.file_until ?? null,
   };
+}
+
+export type LeaseView = Pick<
+  LeaseDoc,
+  | 'id'
+  | 'license_id'
+  | 'machine_id'
+  | 'machine_name'
+  | 'platform'
+  | 'app_version'
+  | 'taken_at'
+  | 'renewed_at'
+  | 'expires_at'
+>;
+
+/** The client's `lease_id` is not shown: it is what releases the lease. */
+export function toLeaseView(doc: LeaseDoc): LeaseView {
+  const { id, license_id, machine_id, machine_name, platform, app_version, taken_at, renewed_at, expires_at } = doc;
+  return { id, license_id, machine_id, machine_name, platform, app_version, taken_at, renewed_at, expires_at };
 }
 
 /** Builds the data of license events (contract 50, events). */

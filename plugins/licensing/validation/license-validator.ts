@@ -5,7 +5,7 @@ import { BoundedMap } from '../../../lib/bounded-map.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS, toIsoString } from '../../../lib/time.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
 import { DEPS, type LicensingDeps } from '../deps.js';
-import type { LicenseStatus } from '../../../lib/formats/license-status.js';
+import { isValidStatus, type LicenseStatus } from '../../../lib/formats/license-status.js';
 import { normalizeLicenseKey, isKey, hashKey } from '../model/key.js';
 import { LicenseKeyLookup } from '../licenses/key-lookup.js';
 import { LicenseService } from '../licenses/license-service.js';
@@ -13,9 +13,17 @@ import { getLicenseState, type LicenseState } from '../model/states.js';
 import { parseFeatures } from '../model/view.js';
 import { getActivationId, MachineService, type Machine } from '../machines/machine-service.js';
 import type { ActivationDoc, LicenseDoc } from '../model/documents.js';
-import { evaluateLicense, STATUS_MESSAGES } from './license-status.js';
+import { getGraceEnd, listCurrentEntitlements } from '../model/terms.js';
+import { FloatingSeatService } from '../seats/floating-seats.js';
+import { evaluateLicense, STATUS_MESSAGES, type LicenseVerdict } from './license-status.js';
 import { fileBody } from './request-schemas.js';
-import { SEAT_STATUSES, resolveSeat, type SeatResult } from './seat-resolver.js';
+import {
+  resolveFloatingSeat,
+  resolveSeat,
+  SEAT_STATUSES,
+  type FloatingSeatResult,
+  type SeatResult,
+} from './seat-resolver.js';
 import { LicenseSigningService } from './license-signer.js';
 
 const MAX_RECORDED_VALIDATIONS = 10_000;
@@ -38,6 +46,9 @@ export interface ValidationRequest extends MachineDetails {
 /** A key as entered, or its lower-case SHA-256 where the key itself must not appear. */
 type KeyReference = string | { sha256: string };
 
+/** The text of a `.lic`, or the state that forbids it. */
+export type IssuedFile = { text: string } | { status: LicenseStatus | 'floating' };
+
 interface LookupResult {
   sha256: string;
   license: LicenseDoc | null;
@@ -56,6 +67,7 @@ export class LicenseValidator {
     @inject(LicenseService) private readonly licenses: LicenseService,
     @inject(LicenseKeyLookup) private readonly keys: LicenseKeyLookup,
     @inject(MachineService) private readonly machines: MachineService,
+    @inject(FloatingSeatService) private readonly seats: FloatingSeatService,
     @inject(LicenseSigningService) private readonly signing: LicenseSigningService,
   ) {
     this.#recordedValidations = new BoundedMap({
@@ -82,7 +94,13 @@ export class LicenseValidator {
     const now = this.deps.clock.now();
     const judged = evaluateLicense(license, product, now);
     let seated: SeatResult | null = null;
-    if (license !== null && judged === 'active') {
+    let floating: FloatingSeatResult | null = null;
+    if (license !== null && isValidStatus(judged) && license.floating === true) {
+      const machine = machine_id === null ? null : toMachine(question, machine_id);
+      const blocked = activation?.status === 'blocked';
+      await this.#recordValidation(license, question.app_version ?? null);
+      floating = await resolveFloatingSeat(this.seats, license, machine, { blocked, takes: takesSeat });
+    } else if (license !== null && isValidStatus(judged)) {
       // A machine without a stable id takes no seat; a blocked one stays blocked.
       const takes = takesSeat && !isUnstable;
       const isJudged = machine_id !== null && (!isUnstable || activation !== null);
@@ -91,27 +109,35 @@ export class LicenseValidator {
       const noted = this.#recordValidation(license, question.app_version ?? null);
       seated = noted === null ? await seat : (await Promise.all([seat, noted]))[0];
     }
-    const status = seated?.status ?? judged;
-    const notes = isUnstable && status === 'active' ? [...warnings, UNSTABLE_MACHINE_WARNING] : warnings;
+    const seatStatus = (floating ?? seated)?.status ?? 'active';
+    const status = seatStatus === 'active' ? judged : seatStatus;
+    const valid = isValidStatus(status);
+    const notes = isUnstable && valid && floating === null ? [...warnings, UNSTABLE_MACHINE_WARNING] : warnings;
     // A request for another product learns only the license's state.
     const told = license?.product === product ? license : null;
     const cache_ttl_hours = told === null ? 0 : await this.licenses.getCacheTtlHours(product);
+    const entitlements = told === null ? [] : listCurrentEntitlements(told, now);
+    const graceEnd = told === null ? null : getGraceEnd(told);
     return this.signing.signAnswer(({ alg, kid }) => ({
       activation: seated?.activation ?? null,
       alg,
       cache_ttl_hours,
       checked_at: toIsoString(now),
+      ...(entitlements.length > 0 && { entitlements }),
       expires_at: told?.expires_at ?? null,
       features: told === null ? null : parseFeatures(told),
+      ...(graceEnd !== null && { grace_until: graceEnd }),
       key_sha256: sha256,
       kid,
+      ...(floating !== null && { lease: floating.lease }),
       licensee: told?.licensee ?? null,
       machine_id,
       message: STATUS_MESSAGES[status],
       nonce,
       product,
+      ...(floating !== null && { seats: floating.seats }),
       status,
-      valid: status === 'active',
+      valid,
       ...(notes.length > 0 && { warnings: notes }),
     }));
   }
@@ -138,15 +164,14 @@ export class LicenseValidator {
    * Issues a license file, or returns the state that forbids it.
    * @throws ServiceError validation_failed
    */
-  async issueRequestedFile(
-    question: ValidationRequest & { valid_days?: number | undefined },
-  ): Promise<{ text: string } | { status: LicenseStatus }> {
+  async issueRequestedFile(question: ValidationRequest & { valid_days?: number | undefined }): Promise<IssuedFile> {
     const { product, valid_days = DEFAULT_FILE_DAYS } = question;
     const machine_id = question.machine_id ?? null;
     const { license, activation } = await this.#find(question.license_key, machine_id);
     const now = this.deps.clock.now();
     const judged = evaluateLicense(license, product, now);
-    if (license === null || judged !== 'active') return { status: judged };
+    const rejected = findFileRejection(license, judged);
+    if (license === null || rejected !== null) return { status: rejected ?? 'invalid' };
     return this.issueFile(
       license,
       machine_id === null ? null : toMachine(question, machine_id),
@@ -163,7 +188,7 @@ export class LicenseValidator {
     license: LicenseDoc,
     machine_id: string | null,
     valid_days = DEFAULT_FILE_DAYS,
-  ): Promise<{ text: string } | { status: LicenseStatus }> {
+  ): Promise<IssuedFile> {
     const given = {
       license_key: '',
       product: license.product,
@@ -173,7 +198,8 @@ export class LicenseValidator {
     const { error } = fileBody.validate(given, { errors: { label: false } });
     if (error !== undefined) throw invalid({ [String(error.details[0]?.path[0])]: error.message });
     const judged = evaluateLicense(license, license.product, this.deps.clock.now());
-    if (judged !== 'active') return { status: judged };
+    const rejected = findFileRejection(license, judged);
+    if (rejected !== null) return { status: rejected };
     const known = machine_id === null ? null : await this.machines.find(license, machine_id);
     const machine = machine_id === null ? null : toMachine(given, machine_id);
     return this.issueFile(license, machine, given.valid_days, known);
@@ -189,7 +215,7 @@ export class LicenseValidator {
     machine: Machine | null,
     valid_days: number,
     known: ActivationDoc | null,
-  ): Promise<{ text: string } | { status: LicenseStatus }> {
+  ): Promise<IssuedFile> {
     if (machine === null && license.max_activations !== null)
       throw invalid({ machine_id: 'is needed: this license is for a number of machines' });
     const now = this.deps.clock.now();
@@ -313,6 +339,12 @@ const hashEnteredKey = (key: string): { sha256: string; isNone: boolean } => ({
   sha256: hashKey(key),
   isNone: !isKey(key),
 });
+
+/** Returns why a license has no file: its state, or `floating`; null when it may have one. */
+function findFileRejection(license: LicenseDoc | null, judged: LicenseVerdict): LicenseStatus | 'floating' | null {
+  if (isValidStatus(judged) && license?.floating === true) return 'floating';
+  return judged === 'active' ? null : judged;
+}
 
 function toMachine(question: MachineDetails, machine_id: string): Machine {
   const { machine_name = null, platform = null, app_version = null } = question;

@@ -30,7 +30,7 @@ const machineFields = {
   platform: optionalLineSchema(100),
   machine_unstable: joi
     .boolean()
-    .description('The machine has no id that lasts, as in a container: it is named and takes no seat'),
+    .description('The machine has no id that lasts, as in a container: it takes floating seats only'),
   nonce: joi
     .string()
     .max(128)
@@ -111,4 +111,11 @@ export const fileBody = withSchemaName(
       valid_days: joi.number().integer().min(1).max(366).default(30),
     })
     .example({ license_key: 'ABCDE-FGHJK-LMNPQ-RSTUV-WXYZ2', product: 'shop', machine_id: 'web-1', valid_days: 90 }),
+);
+
+export const releaseBody = withSchemaName(
+  'LeaseRelease',
+  joi
+    .object({ lease_id: joi.string().guid().required().description('`lease.id` of the answer of validate') })
+    .example({ lease_id: '019ad2f0-7c1e-7b52-9a51-0f6d3a1c2b4d' }),
 );

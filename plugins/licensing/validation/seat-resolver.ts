@@ -1,6 +1,39 @@
 import type { LicenseStatus } from '../../../lib/formats/license-status.js';
 import type { MachineService, Machine, SeatState } from '../machines/machine-service.js';
-import type { ActivationDoc, ActivationState, LicenseDoc } from '../model/documents.js';
+import type { FloatingSeatService } from '../seats/floating-seats.js';
+import type { ActivationDoc, ActivationState, LeaseDoc, LicenseDoc } from '../model/documents.js';
+
+export interface FloatingSeatResult {
+  status: 'active' | 'no_seat_free' | 'machine_blocked';
+  lease: { expires_at: string; id: string } | null;
+  seats: { max: number | null; used: number };
+}
+
+/**
+ * @param machine null for a request without a machine, which takes no seat
+ * @param blocked true when an administrator blocked the machine
+ * @param takes false only previews the seat
+ */
+export async function resolveFloatingSeat(
+  seats: FloatingSeatService,
+  license: LicenseDoc,
+  machine: Machine | null,
+  { blocked, takes }: { blocked: boolean; takes: boolean },
+): Promise<FloatingSeatResult> {
+  let status: FloatingSeatResult['status'] = blocked ? 'machine_blocked' : 'active';
+  let lease: LeaseDoc | null = null;
+  if (machine !== null && !blocked) {
+    lease = takes ? await seats.takeSeat(license, machine) : null;
+    const isSeated = takes ? lease !== null : await seats.canTakeSeat(license, machine.machine_id);
+    if (!isSeated) status = 'no_seat_free';
+  }
+  const used = await seats.countUsed(license);
+  return {
+    status,
+    lease: lease === null ? null : { expires_at: lease.expires_at, id: lease.lease_id },
+    seats: { max: license.max_activations, used },
+  };
+}
 
 export interface SeatResult {
   status: LicenseStatus;

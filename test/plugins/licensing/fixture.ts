@@ -110,6 +110,7 @@ export function fixtureOn(store: DocumentStore, options: Options = {}): Fixture 
   const deps: LicensingDeps = {
     licenses: store.collection(STORE.toStoredName('licenses')),
     activations: store.collection(STORE.toStoredName('activations')),
+    leases: store.collection(STORE.toStoredName('leases')),
     marks: store.collection(STORE.toStoredName('marks')),
     expiryMarks: store.collection(STORE.toStoredName('marks')),
     clock,

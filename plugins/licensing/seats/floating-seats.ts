@@ -1,0 +1,192 @@
+/**
+ * Floating seats (contract 97, floating seats). A machine has one lease, whose id derives from key
+ * and machine. A seat is a number below the license's limit in a unique index, so concurrent
+ * machines never share one. An ended lease is removed by the machine that takes its seat. Every
+ * step is one compare-and-set write.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { buildElapsedFilter } from '../../../lib/clock-skew.js';
+import { KeyedMutex } from '../../../lib/keyed-mutex.js';
+import { DAY_MS, SECOND_MS } from '../../../lib/time.js';
+import { findReadable, type ReadablePage } from '../../../ports/store/skipped-documents.js';
+import { StoreConflict, type Filter } from '../../../ports/store.js';
+import { DEPS, type LicensingDeps } from '../deps.js';
+import { findFreeNumber } from '../machines/machine-slots.js';
+import { getActivationId, type Machine } from '../machines/machine-service.js';
+import type { LeaseDoc, LicenseDoc } from '../model/documents.js';
+import { getLicenseTerms, getSeatLimit } from '../model/terms.js';
+import { buildExpiredFilter, buildLiveFilter, isLeaseExpired, startLease } from './lease-times.js';
+
+/** Maximum attempts to take a seat; losing more often indicates a defect, not contention. */
+const MAX_SEAT_ATTEMPTS = 50;
+/** How long a repeated release is recognized. */
+const RELEASED_RETENTION_MS = DAY_MS;
+
+@injectable()
+export class FloatingSeatService {
+  readonly #mutex = new KeyedMutex();
+
+  constructor(@inject(DEPS) private readonly deps: Pick<LicensingDeps, 'leases' | 'clock' | 'ids'>) {}
+
+  countUsed(license: Pick<LicenseDoc, 'id'>): Promise<number> {
+    return this.deps.leases.count(this.#buildLiveFilter(license.id));
+  }
+
+  /** Lists the leases that hold a seat, by seat number. */
+  listPage(
+    license_id: string,
+    { limit, cursor }: { limit: number; cursor?: string | undefined },
+  ): Promise<ReadablePage<LeaseDoc>> {
+    const filter = this.#buildLiveFilter(license_id);
+    return findReadable(this.deps.leases, { filter, sort: [['seat_n', 'asc']], limit, after: cursor ?? null });
+  }
+
+  /** Returns whether the machine has a lease, or could take a seat. */
+  async canTakeSeat(license: LicenseDoc, machine_id: string): Promise<boolean> {
+    const held = await this.#getLease(license, machine_id);
+    if (held !== null && isHeld(held) && !isLeaseExpired(held, this.deps.clock)) return true;
+    return !(await this.#isFull(license));
+  }
+
+  /**
+   * Takes a seat, or renews the machine's lease.
+   * @returns null when no seat is free
+   */
+  async takeSeat(license: LicenseDoc, machine: Machine): Promise<LeaseDoc | null> {
+    const renewed = await this.#renewHeld(license, machine);
+    if (renewed !== null) return renewed;
+    // Most machines of a full license return here, without waiting for each other.
+    if (await this.#isFull(license)) return this.#renewHeld(license, machine);
+    return this.#mutex.run(license.id, () => this.#takeFreeSeat(license, machine));
+  }
+
+  async #takeFreeSeat(license: LicenseDoc, machine: Machine): Promise<LeaseDoc | null> {
+    for (let tries = 0; tries < MAX_SEAT_ATTEMPTS; tries++) {
+      const known = await this.#getLease(license, machine.machine_id);
+      const renewed = await this.#renew(license, machine, known);
+      if (renewed !== null) return renewed;
+      if (await this.#isFull(license)) return this.#renewHeld(license, machine);
+      const seat_n = await this.#findSeat(license, tries === 0);
+      const taken = seat_n === null ? null : await this.#write(license, machine, known, seat_n);
+      if (taken !== null) return taken;
+    }
+    throw new Error(`no seat of license ${license.id} could be taken in ${MAX_SEAT_ATTEMPTS} tries`);
+  }
+
+  async #isFull(license: LicenseDoc): Promise<boolean> {
+    return (await this.countUsed(license)) >= getSeatLimit(license);
+  }
+
+  /** The machine itself may have taken the last seat by a concurrent request. */
+  async #renewHeld(license: LicenseDoc, machine: Machine): Promise<LeaseDoc | null> {
+    return this.#renew(license, machine, await this.#getLease(license, machine.machine_id));
+  }
+
+  #getLease(license: LicenseDoc, machine_id: string): Promise<LeaseDoc | null> {
+    return this.deps.leases.get(getActivationId(license, machine_id));
+  }
+
+  /**
+   * Renews the machine's lease. An ended one is renewed while no other machine has taken its seat.
+   * @returns null without a seat, or when the license has fewer seats now
+   */
+  async #renew(license: LicenseDoc, machine: Machine, known: LeaseDoc | null): Promise<LeaseDoc | null> {
+    if (known === null || !isHeld(known)) return null;
+    const isExpired = isLeaseExpired(known, this.deps.clock);
+    if (known.seat_n >= getSeatLimit(license) || (isExpired && (await this.#isFull(license)))) {
+      await this.#remove(known);
+      return null;
+    }
+    const { machine_name, platform, app_version } = machine;
+    const said = Object.entries({ machine_name, platform, app_version }).filter(([, value]) => value !== null);
+    const set = { ...Object.fromEntries(said), ...this.#startLease(license) };
+    const { id, lease_id, seat } = known;
+    return (await this.deps.leases.change({ id, lease_id, seat }, { set }))?.doc ?? null;
+  }
+
+  /** Finds a seat without a lease, or removes an ended lease and returns its seat. */
+  async #findSeat({ id: license_id, ...license }: LicenseDoc, guess: boolean): Promise<number | null> {
+    const { leases, clock } = this.deps;
+    const limit = getSeatLimit(license);
+    const count = (from: number, to: number): Promise<number> =>
+      leases.count({ license_id, seat_n: { gte: from, lt: to } });
+    const free = await findFreeNumber(count, 0, limit, guess);
+    if (free !== null) return free;
+    const filter: Filter = { license_id, seat_n: { gte: 0, lt: limit }, ...buildExpiredFilter(clock) };
+    const [ended] = (await leases.find({ filter, sort: [['seat_n', 'asc']], limit: 1 })).items;
+    if (ended === undefined || !isHeld(ended)) return null;
+    return (await this.#remove(ended)) ? ended.seat_n : null;
+  }
+
+  /** @returns null when the seat or the machine's lease changed meanwhile */
+  async #write(
+    license: LicenseDoc,
+    machine: Machine,
+    known: LeaseDoc | null,
+    seat_n: number,
+  ): Promise<LeaseDoc | null> {
+    const { leases, clock, ids } = this.deps;
+    const seat = { seat: `${license.id} ${seat_n}`, seat_n };
+    const fields = { ...machine, lease_id: ids.uuid(), taken_at: clock.iso(), ...this.#startLease(license), ...seat };
+    const { id: license_id, product } = license;
+    try {
+      if (known === null) {
+        const doc: LeaseDoc = { id: getActivationId(license, machine.machine_id), license_id, product, ...fields };
+        await leases.insert(doc);
+        return doc;
+      }
+      const set = { ...fields, released_at: undefined };
+      return (await leases.change(toSame(known), { set }))?.doc ?? null;
+    } catch (error) {
+      if (error instanceof StoreConflict) return null;
+      throw error;
+    }
+  }
+
+  #startLease(license: LicenseDoc): ReturnType<typeof startLease> {
+    return startLease(this.deps.clock, getLicenseTerms(license).lease_seconds * SECOND_MS);
+  }
+
+  async #remove(lease: LeaseDoc): Promise<boolean> {
+    return (await this.deps.leases.remove(toSame(lease))) > 0;
+  }
+
+  /**
+   * Releases a lease by the id that its client received.
+   * @returns the lease, also when it was released before; null when it does not exist
+   */
+  async release(lease_id: string): Promise<LeaseDoc | null> {
+    const [lease] = (await this.deps.leases.find({ filter: { lease_id }, limit: 1 })).items;
+    return lease === undefined ? null : this.releaseLease(lease);
+  }
+
+  /** Frees the seat of a lease; the released lease stays for a day, so that a repeat is recognized. */
+  async releaseLease({ id, lease_id }: LeaseDoc): Promise<LeaseDoc | null> {
+    const { leases, clock } = this.deps;
+    const set = { seat: undefined, seat_n: undefined, released_at: clock.iso() };
+    const released = await leases.change({ id, lease_id, seat_n: { gte: 0 } }, { set });
+    if (released !== null) return released.doc;
+    const known = await leases.get(id);
+    return known?.lease_id === lease_id ? known : null;
+  }
+
+  async removeReleased(): Promise<number> {
+    const filter = buildElapsedFilter('released_at', RELEASED_RETENTION_MS, this.deps.clock.now());
+    return this.deps.leases.remove(filter);
+  }
+
+  #buildLiveFilter(license_id: string): Filter {
+    return { license_id, seat_n: { gte: 0 }, ...buildLiveFilter(this.deps.clock) };
+  }
+}
+
+const isHeld = (lease: LeaseDoc): lease is LeaseDoc & { seat: string; seat_n: number } =>
+  lease.seat !== undefined && lease.seat_n !== undefined;
+
+/** The lease as it was read: neither renewed, released nor taken again since. */
+const toSame = ({ id, lease_id, seat, renewed_at }: LeaseDoc): Filter => ({
+  id,
+  lease_id,
+  seat: seat ?? null,
+  renewed_at,
+});

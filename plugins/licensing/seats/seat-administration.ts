@@ -1,0 +1,51 @@
+/** Shows and releases floating seats for administrators (contract 97, floating seats). */
+import { inject, injectable, type Principal } from '../../../kernel/contract.js';
+import { notFound } from '../../../kernel/errors.js';
+import type { ReadablePage } from '../../../ports/store/skipped-documents.js';
+import { DEPS, type LicensingDeps } from '../deps.js';
+import { LicenseService } from '../licenses/license-service.js';
+import type { LeaseDoc } from '../model/documents.js';
+import { FloatingSeatService } from './floating-seats.js';
+
+@injectable()
+export class SeatAdministration {
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<LicensingDeps, 'leases' | 'audit'>,
+    @inject(LicenseService) private readonly licenses: LicenseService,
+    @inject(FloatingSeatService) private readonly seats: FloatingSeatService,
+  ) {}
+
+  /** @throws ServiceError not_found, insufficient_scope */
+  async listPage(
+    principal: Principal,
+    license_id: string,
+    query: { limit: number; cursor?: string | undefined },
+  ): Promise<ReadablePage<LeaseDoc> & { count: () => Promise<number> }> {
+    const license = await this.licenses.getLicense(principal, license_id);
+    return { ...(await this.seats.listPage(license.id, query)), count: () => this.seats.countUsed(license) };
+  }
+
+  /**
+   * Releases a machine's lease. The machine may take another seat at its next validation.
+   * @throws ServiceError not_found, insufficient_scope
+   */
+  async release(actor: Principal, license_id: string, id: string, reason?: string): Promise<LeaseDoc> {
+    await this.licenses.getLicense(actor, license_id);
+    const lease = await this.deps.leases.get(id);
+    const known = lease?.license_id === license_id ? lease : null;
+    const released = known === null ? null : await this.seats.releaseLease(known);
+    if (known === null || released === null) throw notFound(`lease ${id.slice(0, 64)}`);
+    if (known.seat_n !== undefined) {
+      const { product, machine_id } = released;
+      const shown = { before: { status: 'leased' }, after: { status: 'released' } };
+      await this.deps.audit.record(
+        actor,
+        'license.seat_released',
+        license_id,
+        { product, lease: id, machine_id, ...(reason && { reason }) },
+        shown,
+      );
+    }
+    return released;
+  }
+}
