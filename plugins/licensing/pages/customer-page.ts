@@ -116,11 +116,12 @@ async function renderLicense(
   license: LicenseDoc,
   more: Record<string, unknown> = {},
 ): Promise<View> {
-  const { deps, licenses, machines } = parts;
+  const { deps, licenses, machines, seats } = parts;
   const now = deps.clock.now();
   const sort = [['first_seen', 'asc']] as const;
   const filter = { license_id: license.id, status: { in: ['active', 'pending', 'blocked'] } };
   const page = await deps.activations.find({ filter, sort, limit: MAX_MACHINES });
+  const leases = license.floating === true ? await listSeats(seats, license) : null;
   const ticket: Ticket = { id: license.id, until: now + TICKET_LIFETIME_MS };
   const { notes: _notes, ...told } = toLicenseView(license, await licenses.getCacheTtlHours(license.product), now);
   return new View('customer-license', {
@@ -137,12 +138,27 @@ async function renderLicense(
       kept_until: machines.getRetainedUntil(one),
       releasable: one.status !== 'blocked' && machines.getRetainedUntil(one) === null,
     })),
-    used: page.items.filter(({ status }) => status === 'active').length,
+    used: leases?.used ?? page.items.filter(({ status }) => status === 'active').length,
+    leases: leases?.items,
     left: countReleasesLeft(license, now),
     most: MAX_CUSTOMER_RELEASES,
     ticket: deps.cipher.seal(JSON.stringify(ticket), TICKET_PURPOSE),
     ...more,
   }).header('cache-control', 'no-store');
+}
+
+async function listSeats(
+  seats: LicensePageServices['seats'],
+  license: LicenseDoc,
+): Promise<{ items: object[]; used: number }> {
+  const { items } = await seats.listPage(license.id, { limit: MAX_MACHINES });
+  const shown = items.map(({ machine_id, machine_name, taken_at, expires_at }) => ({
+    name: machine_name ?? machine_id,
+    machine_id,
+    taken_at,
+    expires_at,
+  }));
+  return { items: shown, used: await seats.countUsed(license) };
 }
 
 const listRecentReleases = ({ customer_releases }: LicenseDoc, now: number): string[] =>

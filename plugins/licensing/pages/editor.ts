@@ -9,7 +9,7 @@ import {
 } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
 import { changeBody, createBody } from '../model/fields.js';
-import { toDay, parseLicenseForm, getFormText } from './form.js';
+import { formatEntitlementLines, toDay, parseLicenseForm, getFormText } from './form.js';
 import {
   LICENSE_ADMIN_AUTH,
   LICENSES_CRUMB,
@@ -24,11 +24,17 @@ import {
 async function renderEditor(parts: LicensePageServices, request: HttpRequest, problem?: FormRejection): Promise<View> {
   const id = request.params['id'];
   const known = id === undefined ? null : await parts.licenses.getView(request.principal, id);
-  const kept = known && { ...known, features: JSON.stringify(known.features), expires_at: toDay(known.expires_at) };
+  const kept = known && {
+    ...known,
+    features: JSON.stringify(known.features),
+    expires_at: toDay(known.expires_at),
+    entitlements: formatEntitlementLines(known.entitlements),
+  };
   return new View('license-form', {
     known: known === null ? null : toShownLicense(known),
     form: problem === undefined ? (kept ?? {}) : getFormFields(request),
     approval: problem === undefined ? known?.require_approval : getFormFields(request)['require_approval'] === 'true',
+    floating: problem === undefined ? known?.floating : getFormFields(request)['floating'] === 'true',
     products: await listProducts(parts, false),
     action: known === null ? '/licenses' : `/licenses/${known.id}/edit`,
     crumbs: [LICENSES_CRUMB, { label: known === null ? 'New license' : 'Edit' }],

@@ -1,6 +1,7 @@
 import type joi from 'joi';
 import { getFormFields, fromForm, type HttpRequest } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
+import { DEFAULT_TERMS, type Entitlement } from '../model/terms.js';
 import { normalizeEmptyFields, type LicenseFields, type NewLicense } from '../model/fields.js';
 
 const DAY_PATTERN = /^\d{4}-\d\d-\d\d$/;
@@ -40,6 +41,32 @@ function parseFeaturesField(request: HttpRequest): unknown {
   }
 }
 
+/** An empty field has the default. */
+function parseTermFields(request: HttpRequest): Record<string, unknown> {
+  const { lease_seconds, overdraft, grace_days } = DEFAULT_TERMS;
+  const defaults = { lease_seconds, overdraft, grace_days };
+  return Object.fromEntries(
+    Object.entries(defaults).map(([name, value]) => [name, parseNumberField(request, name) ?? value]),
+  );
+}
+
+/** Parses one entitlement a line: a name, and its last day (or RFC 3339) where it has one. */
+export const parseEntitlementLines = (text: string): { name: string; until: string | null }[] =>
+  text
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .map((line) => {
+      const [, name = line, until = null] = /^(.+?)\s+(\d{4}-\d\d-\d\d\S*)$/.exec(line) ?? [];
+      return { name, until: until !== null && DAY_PATTERN.test(until) ? `${until}T23:59:59.000Z` : until };
+    });
+
+/** Formats entitlements for the form, as `parseEntitlementLines` reads them. */
+export const formatEntitlementLines = (list: readonly Entitlement[]): string =>
+  list
+    .map(({ name, until }) => (until === null ? name : `${name} ${until.replace(/T23:59:59\.000Z$/, '')}`))
+    .join('\n');
+
 /** @throws ServiceError validation_failed */
 export function parseLicenseForm(request: HttpRequest, schema: joi.ObjectSchema): NewLicense & LicenseFields {
   const { product, client_ref } = getFormFields(request);
@@ -53,6 +80,9 @@ export function parseLicenseForm(request: HttpRequest, schema: joi.ObjectSchema)
     notes: getFormText(request, 'notes'),
     features: parseFeaturesField(request),
     max_activations: parseNumberField(request, 'max_activations'),
+    floating: getFormFields(request)['floating'] === 'true',
+    ...parseTermFields(request),
+    entitlements: parseEntitlementLines(getFormText(request, 'entitlements')),
     require_approval: getFormFields(request)['require_approval'] === 'true',
     expires_at: parseEndDate(request),
   };

@@ -12,9 +12,10 @@ import {
 } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
 import { MACHINE_TRANSITIONS, listMachineTransitions, type MachineTransition } from '../machines/activation-service.js';
+import type { SeatAdministration } from '../seats/seat-administration.js';
 import { changeBody } from '../model/fields.js';
 import { listTransitions, type LicenseTransition } from '../model/states.js';
-import { toActivationView } from '../model/view.js';
+import { toActivationView, toLeaseView } from '../model/view.js';
 import { toDay, parseEndDate, parseLicenseForm, getFormText } from './form.js';
 import {
   LICENSE_ADMIN_AUTH,
@@ -39,14 +40,16 @@ async function renderDetail(
   request: HttpRequest,
   more: Record<string, unknown> = {},
 ): Promise<View> {
-  const { licenses, activations, deps } = parts;
+  const { licenses, activations, seatAdministration, deps } = parts;
   const doc = await licenses.getLicense(request.principal, getIdParam(request));
   const license = await licenses.getView(request.principal, doc.id);
   const { cursor } = request.query as { cursor?: string };
   const query = { limit: LICENSE_PAGE_SIZE, ...(cursor !== undefined && { cursor }) };
-  const [names, page, counts, history] = await Promise.all([
+  const machineQuery = license.floating ? { limit: LICENSE_PAGE_SIZE } : query;
+  const [names, page, seats, counts, history] = await Promise.all([
     listProducts(parts, true),
-    activations.listPage(request.principal, doc.id, query),
+    activations.listPage(request.principal, doc.id, machineQuery),
+    license.floating ? renderSeats(seatAdministration, request, doc.id, query) : null,
     activations.countByState(doc.id),
     deps.audit.listByTarget(doc.id, MAX_HISTORY),
   ]);
@@ -70,12 +73,26 @@ async function renderDetail(
       tone: getMachineTone(one.status),
       moves: admin ? listMachineTransitions(one.status) : [],
     })),
-    next_cursor: page.next,
+    seats,
+    has_machines: !license.floating || page.items.length > 0,
+    entitlements: license.entitlements,
+    next_cursor: seats === null ? page.next : seats.next,
     page_path: `/licenses/${doc.id}`,
     history: history.items,
     crumbs: [LICENSES_CRUMB, { label: toShownLicense(license).name }],
     ...more,
   });
+}
+
+async function renderSeats(
+  seats: SeatAdministration,
+  { principal }: HttpRequest,
+  id: string,
+  query: { limit: number; cursor?: string },
+): Promise<{ items: object[]; used: number; next: string | null }> {
+  const { items, next, count } = await seats.listPage(principal, id, query);
+  const shown = items.map((lease) => ({ ...toLeaseView(lease), name: lease.machine_name ?? lease.machine_id }));
+  return { items: shown, used: await count(), next };
 }
 
 const createActions = (parts: LicensePageServices): ReturnType<typeof createPageActions> =>
@@ -168,6 +185,21 @@ function machinePages(parts: LicensePageServices): PageSpec[] {
   );
 }
 
+function seatPages(parts: LicensePageServices): PageSpec[] {
+  const input = { params: licenseIdParams.keys({ lid: joi.string().hex().length(32).required() }) };
+  const action = createActions(parts);
+  return [
+    action(
+      'seats/{lid}/release',
+      async (request, id) => {
+        await parts.seatAdministration.release(request.principal, id, request.params['lid'] ?? '');
+        return redirectToLicense(id, 'Seat released.');
+      },
+      input,
+    ),
+  ];
+}
+
 export function licensePages(parts: LicensePageServices): PageSpec[] {
   return [
     {
@@ -179,5 +211,6 @@ export function licensePages(parts: LicensePageServices): PageSpec[] {
     },
     ...actionPages(parts),
     ...machinePages(parts),
+    ...seatPages(parts),
   ];
 }

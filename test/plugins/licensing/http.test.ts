@@ -515,6 +515,95 @@ describe('licensing over HTTP', function () {
       expect(answer).to.include({ status: 'machine_blocked', valid: false });
     });
 
+    it('leases floating seats, and frees one by its lease_id, in the envelope', async () => {
+      const { key, license } = await create({ floating: true, max_activations: 1, lease_seconds: 60 });
+      expect(license).to.deep.include({ floating: true, lease_seconds: 60, overdraft: 0, grace_days: 0 });
+      const question = (machine_id: string) => ({ license_key: key, product: 'shop', machine_id });
+      const first = await validate(question('a'));
+      const { id: lease_id } = first['lease'] as { id: string };
+      expect(first['seats']).to.deep.equal({ used: 1, max: 1 });
+      expect(await validate(question('b'))).to.include({ status: 'no_seat_free', valid: false });
+      const init = { method: 'POST', headers: json, body: JSON.stringify(question('a')) };
+      const file = await raw('file', init);
+      expect([file.status, file.json['status']]).to.deep.equal([409, 'floating']);
+      for (let n = 0; n < 2; n++) {
+        const { status, body } = await call('POST', '/validate/release', { lease_id }, null);
+        expect([status, body['status'], body['released'], body['lease_id']]).to.deep.equal([
+          200,
+          'success',
+          true,
+          lease_id,
+        ]);
+      }
+      expect(await validate(question('b'))).to.include({ status: 'active', valid: true });
+      const unknown = { lease_id: '00000000-0000-4000-8000-000000000000' };
+      expect(codeOf(await call('POST', '/validate/release', unknown, null))).to.deep.equal([404, 'not_found']);
+      for (const body of [{}, { lease_id: 'x' }, { lease_id: 5 }]) {
+        const answer = await call('POST', '/validate/release', body, null);
+        expect(codeOf(answer), JSON.stringify(body)).to.deep.equal([422, 'validation_failed']);
+        const { fields } = answer.body['error'] as { fields: object };
+        expect(fields).to.have.key('lease_id');
+      }
+    });
+
+    it('lists the leases of a license, and releases one for an administrator', async () => {
+      const { key, license } = await create({ floating: true, max_activations: 1 });
+      await validate({ license_key: key, product: 'shop', machine_id: 'a', machine_name: 'Ada' });
+      const { body } = await call('GET', `/licenses/${license.id}/leases?include_total=true`, undefined, read);
+      const [lease] = body['items'] as { id: string }[];
+      expect(body['total']).to.equal(1);
+      expect(lease).to.include({ machine_id: 'a', machine_name: 'Ada', license_id: license.id });
+      expect(lease).to.not.have.property('lease_id');
+      const path = `/licenses/${license.id}/leases/${lease?.id}/release`;
+      expect(codeOf(await call('POST', path, {}, read))).to.deep.equal([403, 'insufficient_scope']);
+      expect((await call('POST', path, { reason: 'idle' })).status).to.equal(200);
+      expect((await call('GET', `/licenses/${license.id}/leases`)).body['items']).to.deep.equal([]);
+      expect(codeOf(await call('POST', `/licenses/${license.id}/leases/x/release`, {}))).to.deep.equal([
+        404,
+        'not_found',
+      ]);
+    });
+
+    it('takes the terms of a floating license by create, PATCH and CSV, and names wrong ones', async () => {
+      const until = '2030-01-01T00:00:00.000Z';
+      const terms = { floating: true, lease_seconds: 86_400, overdraft: 2, grace_days: 7 };
+      const { license } = await create({ ...terms, entitlements: [{ name: 'api' }] });
+      expect(license).to.deep.include({ ...terms, entitlements: [{ name: 'api', until: null }] });
+      const changed = await call('PATCH', `/licenses/${license.id}`, {
+        floating: false,
+        entitlements: [{ name: 'x', until: '2030-01-01T01:00:00+01:00' }],
+      });
+      expect(changed.body['license']).to.deep.include({
+        ...terms,
+        floating: false,
+        entitlements: [{ name: 'x', until }],
+      });
+      const csv = await (
+        await fetch(`${service.url}${BASE}/licenses.csv?product=shop`, { headers: { authorization: `Bearer ${read}` } })
+      ).text();
+      expect(csv.split('\r\n')[0]).to.include('floating,lease_seconds,overdraft,grace_days,entitlements');
+      expect(csv).to.include(`false,86400,2,7,"[{""name"":""x"",""until"":""${until}""}]"`);
+      for (const [field, value] of [
+        ['floating', 'yes'],
+        ['lease_seconds', 59],
+        ['lease_seconds', 86_401],
+        ['lease_seconds', 90.5],
+        ['overdraft', -1],
+        ['grace_days', -1],
+        ['entitlements', [{ until }]],
+        ['entitlements', [{ name: 'a' }, { name: 'a' }]],
+        ['entitlements', [{ name: 'a', until: 'soon' }]],
+      ] as const)
+        for (const answer of [
+          await call('POST', '/licenses', { product: 'shop', [field]: value }),
+          await call('PATCH', `/licenses/${license.id}`, { [field]: value }),
+        ]) {
+          expect(codeOf(answer), `${field} ${JSON.stringify(value)}`).to.deep.equal([422, 'validation_failed']);
+          const [name] = Object.keys((answer.body['error'] as { fields: object }).fields);
+          expect(name?.split('.')[0]?.replace(/\[.*/, '')).to.equal(field);
+        }
+    });
+
     it('validate ignores and lists unknown parameters; file and deactivate reject them', async () => {
       const { key } = await create();
       const body = { license_key: key, product: 'shop' };

@@ -16,6 +16,15 @@ describe('declared indexes of licensing', () => {
     await f.licenses.createMany(ADMIN, { product: 'shop', max_activations: 2, client_ref: null }, 3);
     for (const machine_id of ['machine-one', 'machine-two'])
       await f.online.validate(key, { product: 'shop', machine_id }, { takesSeat: true, warnings: [] });
+    const floating = await f.license({ floating: true, max_activations: 1 });
+    for (const machine_id of ['one', 'two'])
+      await f.online.validate(floating.key, { product: 'shop', machine_id }, { takesSeat: true, warnings: [] });
+    const seats = await f.seatAdministration.listPage(ADMIN, floating.doc.id, { limit: 10 });
+    await seats.count();
+    f.clock.advance(3_600_000);
+    await f.online.validate(floating.key, { product: 'shop', machine_id: 'two' }, { takesSeat: true, warnings: [] });
+    await f.seats.release('00000000-0000-4000-8000-000000000000');
+    await f.seats.removeReleased();
     for (const query of [
       {},
       { product: 'shop' },
