@@ -49,7 +49,7 @@ const GUIDE_GROUPS: readonly (readonly [title: string, names: readonly string[]]
     'Ship and update',
     ['packager', 'releases', 'rollback', 'update-agent', 'installing', 'setup', 'setup-json', 'loop'],
   ],
-  ['Sell, watch and tell', ['licensing', 'watchdog', 'webhooks', 'notifications']],
+  ['Sell, watch and tell', ['licensing', 'floating-licenses', 'watchdog', 'webhooks', 'notifications']],
   ['Use the pages', ['ui', 'daily-tasks', 'glossary']],
   [
     'Build on it',
