@@ -1,4 +1,4 @@
-/** License states in responses of `validate` (contract 50, validate; contract 97, floating seats). */
+/** License states in responses of `validate` (contract 50, validate; contract 97). */
 
 export const LICENSE_STATUSES = [
   'active',

@@ -13,7 +13,7 @@ import type { LicenseChangeListener } from '../../ports/domain/licensing.js';
 import type { ProjectDirectory, SellerBrands } from '../../ports/domain/projects.js';
 import type { PasswordHasher } from '../../ports/hasher.js';
 import type { Signer } from '../../ports/signer.js';
-import type { ActivationDoc, LeaseDoc, LicenseDoc, ExpiryMarkDoc, StoreAccessMarkDoc } from './model/documents.js';
+import type { ActivationDoc, SeatLeaseDoc, LicenseDoc, ExpiryMarkDoc, StoreAccessMarkDoc } from './model/documents.js';
 
 /** A type rather than an interface, so that a list of plugins accepts it as a plain record. */
 export type LicensingConfig = {
@@ -23,7 +23,7 @@ export type LicensingConfig = {
 export interface LicensingDeps {
   licenses: Collection<LicenseDoc>;
   activations: Collection<ActivationDoc>;
-  leases: Collection<LeaseDoc>;
+  leases: Collection<SeatLeaseDoc>;
   marks: Collection<StoreAccessMarkDoc>;
   expiryMarks: Collection<ExpiryMarkDoc>;
   clock: Clock;

@@ -141,6 +141,9 @@ describe('conformance: access to objects of another project', function () {
     const license = sold.license.id;
     await made('POST', '/api/license/v1/validate', { license_key: sold.key, product: 'blog', machine_id: 'm-1' });
     const machine = (await listed(`/api/license/v1/licenses/${license}/activations`))[0]?.id ?? '';
+    await made('PATCH', `/api/license/v1/licenses/${license}`, { floating: true });
+    await made('POST', '/api/license/v1/validate', { license_key: sold.key, product: 'blog', machine_id: 'm-1' });
+    const lease = (await listed(`/api/license/v1/licenses/${license}/leases`))[0]?.id ?? '';
     const deliveries = (): Promise<{ id: string }[]> => listed(`/api/webhooks/v1/webhooks/${webhook}/deliveries`);
     await waitUntil('a delivery', async () => (await deliveries()).length > 0);
     const delivery = (await deliveries())[0]?.id ?? '';
@@ -156,6 +159,7 @@ describe('conformance: access to objects of another project', function () {
       'channels/{id}': channel,
       'licenses/{id}': license,
       'activations/{aid}': machine,
+      'leases/{lid}': lease,
       'by-ref/{product}': 'blog',
       '{product}/{client_ref}': 'o-1',
       'bugs/{id}': item,

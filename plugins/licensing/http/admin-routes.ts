@@ -30,6 +30,7 @@ import {
   extendRefBody,
   leaseAnswer,
   leasePageSchema,
+  leaseParams,
   leasesQuery,
   licenseAnswer,
   licensePageSchema,
@@ -320,15 +321,15 @@ function seatRoutes(seats: SeatAdministration): RouteSpec[] {
     },
     {
       method: 'POST',
-      path: `${BASE_PATH}/{id}/leases/{aid}/release`,
+      path: `${BASE_PATH}/{id}/leases/{lid}/release`,
       operationId: 'releaseSeat',
       summary: 'Take a floating seat from a machine: it is free',
       description: 'The machine may take a seat again at its next validation.',
       access: MANAGE_ACCESS,
-      input: { params: activationParams, body: reasonBody, optionalBody: true },
+      input: { params: leaseParams, body: reasonBody, optionalBody: true },
       output: leaseAnswer,
-      handle: async ({ principal, params: { id = '', aid = '' }, body }) => ({
-        lease: toLeaseView(await seats.release(principal, id, aid, getReason(body))),
+      handle: async ({ principal, params: { id = '', lid = '' }, body }) => ({
+        lease: toLeaseView(await seats.release(principal, id, lid, getReason(body))),
       }),
     },
   ];

@@ -167,6 +167,7 @@ export const licensePageSchema = createPageSchema('LicensePage', licenseSchema);
 const id = joi.string().max(64).required();
 export const licenseParams = joi.object({ id });
 export const activationParams = joi.object({ id, aid: joi.string().max(64).required() });
+export const leaseParams = joi.object({ id, lid: joi.string().max(64).required() });
 export const refParams = joi.object({ product: productField.required(), client_ref: joi.string().max(128).required() });
 
 const listQuery = {

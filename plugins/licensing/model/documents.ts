@@ -76,14 +76,14 @@ export interface ActivationDoc extends WithOutbox {
 }
 
 /** A machine's seat of a floating license; its id derives from key and machine. */
-export interface LeaseDoc extends Doc {
+export interface SeatLeaseDoc extends Doc {
   license_id: string;
   product: string;
   machine_id: string;
   machine_name: string | null;
   platform: string | null;
   app_version: string | null;
-  /** Random; whoever knows it may release the lease. */
+  /** Random and secret: it is the credential that releases the lease. */
   lease_id: string;
   taken_at: string;
   renewed_at: string;

@@ -1,6 +1,6 @@
 import type { LicenseEvent } from '../../../ports/domain/licensing.js';
 import type { Json } from '../../../ports/store.js';
-import type { ActivationDoc, LeaseDoc, LicenseDoc } from './documents.js';
+import type { ActivationDoc, SeatLeaseDoc, LicenseDoc } from './documents.js';
 import { getLicenseState, type LicenseState } from './states.js';
 import { getLicenseTerms, parseEntitlements, type Entitlement } from './terms.js';
 
@@ -98,7 +98,7 @@ export function toActivationView(doc: ActivationDoc): ActivationView {
 }
 
 export type LeaseView = Pick<
-  LeaseDoc,
+  SeatLeaseDoc,
   | 'id'
   | 'license_id'
   | 'machine_id'
@@ -111,7 +111,7 @@ export type LeaseView = Pick<
 >;
 
 /** The client's `lease_id` is not shown: it is what releases the lease. */
-export function toLeaseView(doc: LeaseDoc): LeaseView {
+export function toLeaseView(doc: SeatLeaseDoc): LeaseView {
   const { id, license_id, machine_id, machine_name, platform, app_version, taken_at, renewed_at, expires_at } = doc;
   return { id, license_id, machine_id, machine_name, platform, app_version, taken_at, renewed_at, expires_at };
 }

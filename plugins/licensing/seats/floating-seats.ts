@@ -13,7 +13,7 @@ import { StoreConflict, type Filter } from '../../../ports/store.js';
 import { DEPS, type LicensingDeps } from '../deps.js';
 import { findFreeNumber } from '../machines/machine-slots.js';
 import { getActivationId, type Machine } from '../machines/machine-service.js';
-import type { LeaseDoc, LicenseDoc } from '../model/documents.js';
+import type { SeatLeaseDoc, LicenseDoc } from '../model/documents.js';
 import { getLicenseTerms, getSeatLimit } from '../model/terms.js';
 import { buildExpiredFilter, buildLiveFilter, isLeaseExpired, startLease } from './lease-times.js';
 
@@ -36,7 +36,7 @@ export class FloatingSeatService {
   listPage(
     license_id: string,
     { limit, cursor }: { limit: number; cursor?: string | undefined },
-  ): Promise<ReadablePage<LeaseDoc>> {
+  ): Promise<ReadablePage<SeatLeaseDoc>> {
     const filter = this.#buildLiveFilter(license_id);
     return findReadable(this.deps.leases, { filter, sort: [['seat_n', 'asc']], limit, after: cursor ?? null });
   }
@@ -52,7 +52,7 @@ export class FloatingSeatService {
    * Takes a seat, or renews the machine's lease.
    * @returns null when no seat is free
    */
-  async takeSeat(license: LicenseDoc, machine: Machine): Promise<LeaseDoc | null> {
+  async takeSeat(license: LicenseDoc, machine: Machine): Promise<SeatLeaseDoc | null> {
     const renewed = await this.#renewHeld(license, machine);
     if (renewed !== null) return renewed;
     // Most machines of a full license return here, without waiting for each other.
@@ -60,7 +60,7 @@ export class FloatingSeatService {
     return this.#mutex.run(license.id, () => this.#takeFreeSeat(license, machine));
   }
 
-  async #takeFreeSeat(license: LicenseDoc, machine: Machine): Promise<LeaseDoc | null> {
+  async #takeFreeSeat(license: LicenseDoc, machine: Machine): Promise<SeatLeaseDoc | null> {
     for (let tries = 0; tries < MAX_SEAT_ATTEMPTS; tries++) {
       const known = await this.#getLease(license, machine.machine_id);
       const renewed = await this.#renew(license, machine, known);
@@ -78,11 +78,11 @@ export class FloatingSeatService {
   }
 
   /** The machine itself may have taken the last seat by a concurrent request. */
-  async #renewHeld(license: LicenseDoc, machine: Machine): Promise<LeaseDoc | null> {
+  async #renewHeld(license: LicenseDoc, machine: Machine): Promise<SeatLeaseDoc | null> {
     return this.#renew(license, machine, await this.#getLease(license, machine.machine_id));
   }
 
-  #getLease(license: LicenseDoc, machine_id: string): Promise<LeaseDoc | null> {
+  #getLease(license: LicenseDoc, machine_id: string): Promise<SeatLeaseDoc | null> {
     return this.deps.leases.get(getActivationId(license, machine_id));
   }
 
@@ -90,7 +90,7 @@ export class FloatingSeatService {
    * Renews the machine's lease. An ended one is renewed while no other machine has taken its seat.
    * @returns null without a seat, or when the license has fewer seats now
    */
-  async #renew(license: LicenseDoc, machine: Machine, known: LeaseDoc | null): Promise<LeaseDoc | null> {
+  async #renew(license: LicenseDoc, machine: Machine, known: SeatLeaseDoc | null): Promise<SeatLeaseDoc | null> {
     if (known === null || !isHeld(known)) return null;
     const isExpired = isLeaseExpired(known, this.deps.clock);
     if (known.seat_n >= getSeatLimit(license) || (isExpired && (await this.#isFull(license)))) {
@@ -122,16 +122,16 @@ export class FloatingSeatService {
   async #write(
     license: LicenseDoc,
     machine: Machine,
-    known: LeaseDoc | null,
+    known: SeatLeaseDoc | null,
     seat_n: number,
-  ): Promise<LeaseDoc | null> {
+  ): Promise<SeatLeaseDoc | null> {
     const { leases, clock, ids } = this.deps;
     const seat = { seat: `${license.id} ${seat_n}`, seat_n };
     const fields = { ...machine, lease_id: ids.uuid(), taken_at: clock.iso(), ...this.#startLease(license), ...seat };
     const { id: license_id, product } = license;
     try {
       if (known === null) {
-        const doc: LeaseDoc = { id: getActivationId(license, machine.machine_id), license_id, product, ...fields };
+        const doc: SeatLeaseDoc = { id: getActivationId(license, machine.machine_id), license_id, product, ...fields };
         await leases.insert(doc);
         return doc;
       }
@@ -147,7 +147,7 @@ export class FloatingSeatService {
     return startLease(this.deps.clock, getLicenseTerms(license).lease_seconds * SECOND_MS);
   }
 
-  async #remove(lease: LeaseDoc): Promise<boolean> {
+  async #remove(lease: SeatLeaseDoc): Promise<boolean> {
     return (await this.deps.leases.remove(toSame(lease))) > 0;
   }
 
@@ -155,13 +155,13 @@ export class FloatingSeatService {
    * Releases a lease by the id that its client received.
    * @returns the lease, also when it was released before; null when it does not exist
    */
-  async release(lease_id: string): Promise<LeaseDoc | null> {
+  async release(lease_id: string): Promise<SeatLeaseDoc | null> {
     const [lease] = (await this.deps.leases.find({ filter: { lease_id }, limit: 1 })).items;
     return lease === undefined ? null : this.releaseLease(lease);
   }
 
-  /** Frees the seat of a lease; the released lease stays for a day, so that a repeat is recognized. */
-  async releaseLease({ id, lease_id }: LeaseDoc): Promise<LeaseDoc | null> {
+  /** Frees the seat of a lease. The released lease stays for a day, to recognize a repeat. */
+  async releaseLease({ id, lease_id }: SeatLeaseDoc): Promise<SeatLeaseDoc | null> {
     const { leases, clock } = this.deps;
     const set = { seat: undefined, seat_n: undefined, released_at: clock.iso() };
     const released = await leases.change({ id, lease_id, seat_n: { gte: 0 } }, { set });
@@ -180,11 +180,11 @@ export class FloatingSeatService {
   }
 }
 
-const isHeld = (lease: LeaseDoc): lease is LeaseDoc & { seat: string; seat_n: number } =>
+const isHeld = (lease: SeatLeaseDoc): lease is SeatLeaseDoc & { seat: string; seat_n: number } =>
   lease.seat !== undefined && lease.seat_n !== undefined;
 
 /** The lease as it was read: neither renewed, released nor taken again since. */
-const toSame = ({ id, lease_id, seat, renewed_at }: LeaseDoc): Filter => ({
+const toSame = ({ id, lease_id, seat, renewed_at }: SeatLeaseDoc): Filter => ({
   id,
   lease_id,
   seat: seat ?? null,

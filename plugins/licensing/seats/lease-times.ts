@@ -7,9 +7,9 @@ import { MAX_AHEAD_MS } from '../../../lib/clock-skew.js';
 import { toIsoString } from '../../../lib/time.js';
 import type { Clock } from '../../../kernel/contract.js';
 import type { Filter } from '../../../ports/store.js';
-import type { LeaseDoc } from '../model/documents.js';
+import type { SeatLeaseDoc } from '../model/documents.js';
 
-export type LeaseTimes = Pick<LeaseDoc, 'renewed_at' | 'expires_at' | 'epoch' | 'due_ms'>;
+export type LeaseTimes = Pick<SeatLeaseDoc, 'renewed_at' | 'expires_at' | 'epoch' | 'due_ms'>;
 
 export function startLease(clock: Clock, ms: number): LeaseTimes {
   const now = clock.now();

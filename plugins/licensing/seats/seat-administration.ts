@@ -4,7 +4,7 @@ import { notFound } from '../../../kernel/errors.js';
 import type { ReadablePage } from '../../../ports/store/skipped-documents.js';
 import { DEPS, type LicensingDeps } from '../deps.js';
 import { LicenseService } from '../licenses/license-service.js';
-import type { LeaseDoc } from '../model/documents.js';
+import type { SeatLeaseDoc } from '../model/documents.js';
 import { FloatingSeatService } from './floating-seats.js';
 
 @injectable()
@@ -20,7 +20,7 @@ export class SeatAdministration {
     principal: Principal,
     license_id: string,
     query: { limit: number; cursor?: string | undefined },
-  ): Promise<ReadablePage<LeaseDoc> & { count: () => Promise<number> }> {
+  ): Promise<ReadablePage<SeatLeaseDoc> & { count: () => Promise<number> }> {
     const license = await this.licenses.getLicense(principal, license_id);
     return { ...(await this.seats.listPage(license.id, query)), count: () => this.seats.countUsed(license) };
   }
@@ -29,7 +29,7 @@ export class SeatAdministration {
    * Releases a machine's lease. The machine may take another seat at its next validation.
    * @throws ServiceError not_found, insufficient_scope
    */
-  async release(actor: Principal, license_id: string, id: string, reason?: string): Promise<LeaseDoc> {
+  async release(actor: Principal, license_id: string, id: string, reason?: string): Promise<SeatLeaseDoc> {
     await this.licenses.getLicense(actor, license_id);
     const lease = await this.deps.leases.get(id);
     const known = lease?.license_id === license_id ? lease : null;

@@ -1,7 +1,7 @@
 import type { LicenseStatus } from '../../../lib/formats/license-status.js';
 import type { MachineService, Machine, SeatState } from '../machines/machine-service.js';
 import type { FloatingSeatService } from '../seats/floating-seats.js';
-import type { ActivationDoc, ActivationState, LeaseDoc, LicenseDoc } from '../model/documents.js';
+import type { ActivationDoc, ActivationState, SeatLeaseDoc, LicenseDoc } from '../model/documents.js';
 
 export interface FloatingSeatResult {
   status: 'active' | 'no_seat_free' | 'machine_blocked';
@@ -21,7 +21,7 @@ export async function resolveFloatingSeat(
   { blocked, takes }: { blocked: boolean; takes: boolean },
 ): Promise<FloatingSeatResult> {
   let status: FloatingSeatResult['status'] = blocked ? 'machine_blocked' : 'active';
-  let lease: LeaseDoc | null = null;
+  let lease: SeatLeaseDoc | null = null;
   if (machine !== null && !blocked) {
     lease = takes ? await seats.takeSeat(license, machine) : null;
     const isSeated = takes ? lease !== null : await seats.canTakeSeat(license, machine.machine_id);

@@ -1,4 +1,4 @@
-/** Floating seats over every engine: leases, renewal, release, clocks (contract 97, floating seats). */
+/** Floating seats over every engine: leases, renewal, release, clocks (contract 97). */
 import 'reflect-metadata';
 import { expect } from 'chai';
 import { verifyLicenseAnswer } from '../../../lib/formats/license-file.js';
