@@ -138,6 +138,58 @@ describe('web: licenses in a real browser', () => {
     expect(await web.tab.go(`/licenses/${id}`)).to.equal(200);
   });
 
+  it('creates a floating license, shows its seats in use and releases one', async () => {
+    const { page } = await web.openTab();
+    await web.tab.go('/licenses/new');
+    await page.getByLabel('Licensee').fill('Floaters');
+    await page.getByRole('spinbutton', { name: 'Machines' }).fill('1');
+    await page.getByLabel('Floating seats').check();
+    await page.getByLabel('Lease in seconds').fill('3600');
+    await page.getByLabel('Entitlements').fill('export\nexport');
+    const save = page.getByRole('button', { name: 'Create license' });
+    await save.click();
+    expect(await page.getByLabel('Floating seats').isChecked()).to.equal(true);
+    expect(await page.locator('#f-entitlements').getAttribute('aria-invalid')).to.equal('true');
+    await page.getByLabel('Entitlements').fill('export\nreports 2031-12-31');
+    await save.click();
+    const key = KEY.exec(await page.locator('main').innerText())?.[0] ?? '';
+    await page.getByRole('link', { name: 'Open the license' }).click();
+    const main = page.locator('main');
+    expect(await main.innerText())
+      .to.include('No machine holds a seat now.')
+      .and.include('floating, leased for 3600 s')
+      .and.include('export')
+      .and.not.include('License file');
+    expect(await validate(key, 'one')).to.equal('active');
+    expect(await validate(key, 'two')).to.equal('no_seat_free');
+    await page.reload();
+    expect(await main.innerText())
+      .to.include('Machine one')
+      .and.include('1 of 1');
+    await shot('license-floating');
+    await page.locator('summary', { hasText: 'Release' }).click();
+    await page.getByRole('button', { name: 'Release' }).click();
+    await page.getByRole('status').filter({ hasText: 'Seat released.' }).waitFor();
+    expect(await main.innerText()).to.include('license.seat_released');
+    expect(await validate(key, 'two')).to.equal('active');
+    await page.getByRole('link', { name: 'Edit', exact: true }).click();
+    expect(await page.getByLabel('Entitlements').inputValue()).to.equal('export\nreports 2031-12-31');
+    await page.getByLabel('Grace days').fill('7');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('License saved.').waitFor();
+    expect(await main.innerText())
+      .to.include('7 days')
+      .and.include('Machine two');
+    await web.openTab({ width: 360, username: null, path: '/license' });
+    await web.page.getByLabel('License key').fill(key);
+    await web.page.getByRole('button', { name: 'Show' }).click();
+    expect(await web.page.locator('main').innerText())
+      .to.include('Machine two')
+      .and.include('1 of 1')
+      .and.not.include('offline');
+    expect(await web.tab.overflow()).to.equal(0);
+  });
+
   it('shows members neither actions nor keys', async () => {
     const { id, key } = await create({ licensee: 'Read only' });
     await web.openTab({ username: 'mia' });
