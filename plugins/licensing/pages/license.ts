@@ -91,7 +91,9 @@ async function renderSeats(
   query: { limit: number; cursor?: string },
 ): Promise<{ items: object[]; used: number; next: string | null }> {
   const { items, next, count } = await seats.listPage(principal, id, query);
-  const shown = items.map((lease) => ({ ...toLeaseView(lease), name: lease.machine_name ?? lease.machine_id }));
+  const shown = items.map((lease) =>
+    Object.assign(toLeaseView(lease), { name: lease.machine_name ?? lease.machine_id }),
+  );
   return { items: shown, used: await count(), next };
 }
 
