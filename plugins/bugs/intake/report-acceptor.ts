@@ -1,13 +1,17 @@
 /**
  * First step of the intake: the stored form of the report, the rule that mutes it, and its keys.
  */
+import { hash } from 'node:crypto';
 import { inject, injectable } from '../../../kernel/contract.js';
+import { BoundedMap } from '../../../lib/bounded-map.js';
 import { DAY_MS } from '../../../lib/time.js';
 import type { Mute, RecordOptions, Report } from '../../../ports/domain/bugs.js';
 import { DEPS, type BugDeps } from '../deps.js';
+import { computeGrouping, type Grouping, type GroupingInput } from '../grouping/grouping-key.js';
 import { GroupingRuleCache } from '../grouping-rules/rule-cache.js';
 import type { RuleOutcome } from '../grouping-rules/compiled-rule.js';
 import { applyRuleOutcome } from '../grouping-rules/rule-outcome.js';
+import type { KeyedReport } from '../groups/grouping-keys.js';
 import type { ReportTimes } from '../item/first-document.js';
 import { PersonHasher } from '../store/people-sketches.js';
 import { CombinedReportFilter } from '../muting/report-filters.js';
@@ -22,11 +26,35 @@ import type { AcceptedReport } from './incoming-report.js';
  */
 const MAX_PUBLIC_AGE_MS = 30 * DAY_MS;
 
+const MAX_CACHED_GROUPINGS = 500;
+/** A cached grouping can retain the whole message of its input. */
+const MAX_CACHED_CHARACTERS = 16_384;
+
+/** Formats all fields that a grouping depends on. */
+function formatGroupingInput(report: GroupingInput): string {
+  const fields: Record<keyof GroupingInput, unknown> = {
+    type: report.type,
+    project: report.project,
+    title: report.title,
+    error_message: report.error_message,
+    exception_class: report.exception_class,
+    file_path: report.file_path,
+    function_name: report.function_name,
+    stack_trace: report.stack_trace,
+    message_template: report.message_template,
+    members: report.members,
+    fingerprint: report.fingerprint,
+  };
+  return JSON.stringify(fields);
+}
+
 const hasIntakeKey = ({ intake_key }: Report): boolean => typeof intake_key === 'string';
 
 @injectable()
 export class ReportAcceptor {
   readonly #persons: PersonHasher;
+  /** By the hash of the grouping input: most reports of a storm are equal, and grouping is slow. */
+  readonly #groupings = new BoundedMap<Grouping>({ most: MAX_CACHED_GROUPINGS });
 
   constructor(
     @inject(DEPS) private readonly deps: Pick<BugDeps, 'projects' | 'clock' | 'grouping' | 'peopleKey'>,
@@ -50,10 +78,23 @@ export class ReportAcceptor {
     const mute = muting instanceof Promise ? await muting : muting;
     const report = mute === null ? titled : { ...titled, muted_by: mute };
     const ref = client_ref ? { id: this.refs.toRefId(project, client_ref, hasIntakeKey(report)), opened: false } : null;
-    const keyed = applyRuleOutcome(scrubbed, ruling, this.deps.grouping.masks);
+    const keyed = this.#computeKeys(scrubbed, ruling);
     const person = given.user ? this.#persons.toFingerprint(project, given.user) : null;
     const { now, occurred } = this.#getMoment(report);
     return { report, own_title: scrubbed.title, details, person, keyed, ref, now, occurred };
+  }
+
+  #computeKeys(report: Report, ruling: RuleOutcome | null): KeyedReport {
+    const { masks } = this.deps.grouping;
+    const input = ruling === null || ruling.fingerprint === null ? formatGroupingInput(report) : null;
+    if (input === null || input.length > MAX_CACHED_CHARACTERS) return applyRuleOutcome(report, ruling, masks);
+    const key = hash('sha256', input);
+    let grouping = this.#groupings.get(key);
+    if (grouping === undefined) {
+      grouping = computeGrouping(report, masks);
+      this.#groupings.set(key, grouping);
+    }
+    return { project: report.project, report, ...grouping };
   }
 
   /** Uses the rule cache, which does not read the store when no rule matches. */

@@ -3,6 +3,7 @@
  */
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { computeGrouping } from '../../../../plugins/bugs/grouping/grouping-key.js';
 import type { ReportResult, Report } from '../../../../ports/domain/bugs.js';
 import type { DocumentStore } from '../../../../ports/store.js';
 import { ManualClock } from '../../../kit/clock.js';
@@ -57,6 +58,28 @@ for (const engine of STORES) {
       expect(second.item.rev).to.equal(1);
       await settled(fixture);
       expect(fixture.told.map(({ event }) => event)).to.deep.equal(['bug.created']);
+    });
+
+    it('groups a report that differs from an earlier one in any grouping field by itself', async () => {
+      const fixture = process();
+      const differences: Partial<Report>[] = [
+        {},
+        { exception_class: 'Other' },
+        { error_message: 'cart is full' },
+        { message_template: 'cart is {state}' },
+        { error_message: null, title: 'another title' },
+        { file_path: 'src/order.ts' },
+        { function_name: 'load' },
+        { file_path: null, stack_trace: 'E: cart is empty\n    at load (/app/src/load.ts:1:2)' },
+        { fingerprint: ['mine'] },
+        { members: [{ exception_class: 'Inner', file: 'src/inner.ts', function: 'run' }] },
+        { project: 'beta' },
+        { type: 'bug' },
+      ];
+      for (const difference of [...differences, ...differences]) {
+        const sent = errorReport(difference);
+        expect((await fixture.bugs.record(sent)).dedup_key).to.equal(computeGrouping(sent).dedup_key);
+      }
     });
 
     it('rejects an unknown project and stores nothing', async () => {
