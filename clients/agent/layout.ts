@@ -50,6 +50,10 @@ export class InstallationLayout {
   get backups(): string {
     return this.#resolveOwn('backup');
   }
+  /** Backups of finished updates, for `--action rollback`. */
+  get previous(): string {
+    return this.#resolveOwn('previous');
+  }
 
   /**
    * Folder of one transaction: its new files below `files/`, and `manifest.json`, whose
@@ -61,6 +65,10 @@ export class InstallationLayout {
   getStagedManifest(tx: string): string {
     return join(this.getStagingFolder(tx), MANIFEST_FILE);
   }
+  /** A copy on its way to its place next to the new file. */
+  getStagedUserFile(tx: string): string {
+    return join(this.getStagingFolder(tx), 'user-file');
+  }
   getStagedFilesFolder(tx: string): string {
     return join(this.getStagingFolder(tx), 'files');
   }
@@ -69,6 +77,17 @@ export class InstallationLayout {
   }
   getBackupFolder(tx: string): string {
     return join(this.backups, tx);
+  }
+  /** The manifest of the version before; no package has a file of this path. */
+  getBackupManifest(tx: string): string {
+    return join(this.getBackupFolder(tx), MANIFEST_FILE);
+  }
+  /** @param name SHA-256 of the manifest that the update installed */
+  getPreviousFolder(name: string): string {
+    return join(this.previous, name);
+  }
+  getPreviousFile(name: string, path: string): string {
+    return join(this.getPreviousFolder(name), ...path.split('/'));
   }
   getBackupFile(tx: string, path: string): string {
     return join(this.getBackupFolder(tx), ...path.split('/'));

@@ -30,6 +30,8 @@ import { readSecret } from './secrets.js';
 
 export interface CheckedOptions {
   action: Action;
+  /** The action stands on the command line. */
+  actionGiven: boolean;
   server: URL | null;
   project: string | null;
   channel: string | null;
@@ -50,6 +52,8 @@ export interface CheckedOptions {
   restart: boolean;
   waitForPid: number | null;
   waitSeconds: number;
+  /** Earlier versions to keep for `--action rollback`. */
+  keepBackups: number;
   requireSigned: boolean;
   allowUnsigned: boolean;
   /** Lower case hex. */
@@ -72,6 +76,7 @@ export interface CheckedOptions {
 }
 
 const DEFAULT_WAIT_SECONDS = 300;
+const DEFAULT_KEPT_BACKUPS = 1;
 /** A service name of systemd or Windows that no command line mistakes for an option. */
 const SERVICE_PATTERN = /^[A-Za-z0-9_][A-Za-z0-9_.@:$ -]{0,255}$/;
 const PID_PATTERN = /^[1-9]\d{0,9}$/;
@@ -175,6 +180,7 @@ function checkOptions(values: OptionValues, dir: string, { warnings }: TrustedCo
   const server = toText(values.server);
   const pid = one('wait-for-pid', (n) => PID_PATTERN.test(n), 'the number of a process');
   const seconds = one('wait-seconds', (n) => SECONDS_PATTERN.test(n), 'a number of seconds');
+  const backups = one('keep-backups', (n) => /^(10|\d)$/.test(n), 'a number from 0 to 10');
   const passwordFile = toText(values['password-file']);
   const scheduler = one(
     'scheduler',
@@ -186,6 +192,7 @@ function checkOptions(values: OptionValues, dir: string, { warnings }: TrustedCo
   const config = toText(values.config);
   return {
     action: (action ?? 'update') as Action,
+    actionGiven: action !== null,
     server: server === null ? null : parseServerUrl(server, allowHttp),
     project: one(
       'project',
@@ -212,6 +219,7 @@ function checkOptions(values: OptionValues, dir: string, { warnings }: TrustedCo
     restart: values.restart === true,
     waitForPid: pid === null ? null : Number(pid),
     waitSeconds: seconds === null ? DEFAULT_WAIT_SECONDS : Number(seconds),
+    keepBackups: backups === null ? DEFAULT_KEPT_BACKUPS : Number(backups),
     requireSigned: values['require-signed'] === true,
     allowUnsigned: values['allow-unsigned'] === true,
     pin: one('pin', (hex) => SPKI_SHA256_PATTERN.test(hex), '64 hex digits')?.toLowerCase() ?? null,

@@ -9,6 +9,7 @@ import { configureInstallation } from './actions/configure.js';
 import { installRelease } from './actions/install.js';
 import { setUpMonitoring } from './actions/monitor.js';
 import { recoverInstallation } from './actions/recover.js';
+import { rollBackInstallation } from './actions/rollback.js';
 import { scheduleUpdates } from './actions/schedule.js';
 import { runUpdate } from './actions/update.js';
 import { isChild, toChildOptions, ParentChannel, ProxiedNetwork } from './owner/child.js';
@@ -25,6 +26,7 @@ const ACTION_HANDLERS: Readonly<Record<Action, (agent: Agent) => Promise<void>>>
   configure: configureInstallation,
   monitor: setUpMonitoring,
   recover: recoverInstallation,
+  rollback: rollBackInstallation,
   schedule: scheduleUpdates,
 };
 
@@ -104,7 +106,7 @@ async function runAction(agent: Agent): Promise<number> {
   if (owner !== null) return runAsOwner(owner, agent);
   for (const warning of options.warnings) output.warn(warning);
   const work = ACTION_HANDLERS[options.action](agent);
-  await (options.action === 'update' ? work : rejectAfterCrash(work, agent));
+  await (['update', 'rollback'].includes(options.action) ? work : rejectAfterCrash(work, agent));
   output.reportDone();
   return EXIT_CODES.done;
 }

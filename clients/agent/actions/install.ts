@@ -164,7 +164,7 @@ async function installFiles(
     else {
       await installVerified(installation, {
         release,
-        archive: options.package,
+        files: { archive: options.package },
         beforePlan,
         carryOver: carrySettingsOver,
       });

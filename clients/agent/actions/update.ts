@@ -18,10 +18,15 @@ import { UpdateServiceClient, type UpdateQuery } from '../update/server.js';
 import { waitForProcess } from '../update/wait.js';
 import { reportRecovery, rollBackOpenUpdate } from './recover.js';
 
-export async function runUpdate(agent: Agent): Promise<void> {
+export const runUpdate = (agent: Agent): Promise<void> => runWithRestart(agent, updateInstallation);
+
+type LockedWork = (installation: Installation, restart: ApplicationRestart) => Promise<void>;
+
+/** Runs the work with the opened installation, then starts the application again in any case. */
+export async function runWithRestart(agent: Agent, work: LockedWork): Promise<void> {
   const restart = new ApplicationRestart(agent);
   try {
-    await rejectAfterCrash(updateLocked(agent, restart), agent);
+    await rejectAfterCrash(runLocked(agent, restart, work), agent);
   } catch (error) {
     if (hasCrashed(agent)) await rollBackOpenUpdate(agent);
     // The application is restarted in any case; the first failure is the one reported.
@@ -31,18 +36,23 @@ export async function runUpdate(agent: Agent): Promise<void> {
   await restart.start();
 }
 
-async function updateLocked(agent: Agent, restart: ApplicationRestart): Promise<void> {
+async function runLocked(agent: Agent, restart: ApplicationRestart, work: LockedWork): Promise<void> {
   const installation = await Installation.open(agent);
   try {
     reportRecovery(agent.output, installation.recovered);
-    const server = agent.options.server === null ? null : new UpdateServiceClient(agent.network, agent.options.server);
-    if (agent.options.package === null) await updateFromServer(installation, server, restart);
-    else await updateFromFile(installation, agent.options.package, server, restart);
+    await work(installation, restart);
   } finally {
     restart.installed = installation.manifest;
     restart.root = installation.layout.root;
     await installation.close();
   }
+}
+
+async function updateInstallation(installation: Installation, restart: ApplicationRestart): Promise<void> {
+  const { options, network } = installation.agent;
+  const server = options.server === null ? null : new UpdateServiceClient(network, options.server);
+  if (options.package === null) await updateFromServer(installation, server, restart);
+  else await updateFromFile(installation, options.package, server, restart);
 }
 
 async function updateFromServer(
@@ -87,10 +97,11 @@ async function updateFromFile(
   }
   await installVerified(installation, {
     release,
-    archive,
+    files: { archive },
     beforePlan: () => stopApplication(agent, restart),
     carryOver: carrySettingsOver,
   });
+  await installation.forgetLeftVersion(release.manifest.version);
   agent.output.reportUpdated(question.version, release.manifest.version);
 }
 

@@ -58,6 +58,10 @@ export interface JournalHead {
   /** Old files are hard-linked into the backup; otherwise they are renamed. */
   links: boolean;
   started_at: string;
+  /** Number of earlier versions to keep; absent: the backup is removed. */
+  keep?: number;
+  /** The kept version that a rollback restores: removed at the end. */
+  restores?: string;
   plan: ApplyPlan;
 }
 
@@ -122,7 +126,7 @@ const SHA256_PATTERN = /^[0-9a-f]{64}$/;
 const MODE_PATTERN = /^[0-7]{4}$/;
 
 function isJournalHead(head: JournalHead): boolean {
-  const { schema, tx, platform, from, to, manifest_sha256, links, plan } = head;
+  const { schema, tx, platform, from, to, manifest_sha256, links, keep = 0, restores, plan } = head;
   const { removals, emptied, directories, files } = plan;
   const allowed = (path: unknown): boolean => typeof path === 'string' && findPathFault(path, platform) === null;
   return (
@@ -132,6 +136,8 @@ function isJournalHead(head: JournalHead): boolean {
     isVersion(to) &&
     SHA256_PATTERN.test(manifest_sha256) &&
     typeof links === 'boolean' &&
+    Number.isInteger(keep) &&
+    (restores === undefined || SHA256_PATTERN.test(restores)) &&
     [...removals, ...files].every(
       (step) =>
         allowed(step.path) &&

@@ -12,6 +12,7 @@ import type { Hooks } from '../hooks.js';
 import type { InstallationLayout } from '../layout.js';
 import { undoTransaction, type Transaction } from './apply.js';
 import { readHead, type JournalHead } from './journal.js';
+import { copyWithMode, keepBackup } from './previous-version.js';
 import { ParentValidator } from '../system/parent-validator.js';
 
 export type RecoveryResult = { kind: 'nothing' } | { kind: 'rolled back' | 'finished'; head: JournalHead };
@@ -77,6 +78,8 @@ export async function finishTransaction({ layout, head, hooks }: Transaction, ow
   await syncDirectory(layout.root);
   await keepUserFiles({ layout, head, hooks });
   hooks.at('before cleaning', '');
+  if (head.restores !== undefined) await rm(layout.getPreviousFolder(head.restores), { recursive: true, force: true });
+  else if (await keepBackup(layout, head)) hooks.at('backup kept', '');
   await removeBackup(layout, head, own);
   hooks.at('backup gone', '');
   await rm(layout.journal, { force: true });
@@ -88,7 +91,16 @@ export async function finishTransaction({ layout, head, hooks }: Transaction, ow
 async function keepUserFiles({ layout, head, hooks }: Transaction): Promise<void> {
   for (const { path, keptAs } of head.plan.files) {
     if (keptAs === undefined || (await statPath(layout.getBackupFile(head.tx, path))) === null) continue;
-    await retryWhileHeld(!head.links, () => rename(layout.getBackupFile(head.tx, path), layout.resolvePath(keptAs)));
+    const from = layout.getBackupFile(head.tx, path);
+    const to = layout.resolvePath(keptAs);
+    if ((head.keep ?? 0) === 0) await retryWhileHeld(!head.links, () => rename(from, to));
+    else if ((await statPath(to)) === null) {
+      // The kept version needs the file as well.
+      const copy = layout.getStagedUserFile(head.tx);
+      await mkdir(layout.getStagingFolder(head.tx), { recursive: true, mode: 0o700 });
+      await copyWithMode(from, copy);
+      await retryWhileHeld(!head.links, () => rename(copy, to));
+    }
     await syncDirectory(dirname(layout.resolvePath(keptAs)));
     hooks.at('user file kept', path);
   }

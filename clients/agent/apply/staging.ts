@@ -3,6 +3,7 @@
  * extract into staging with strict rules, verify every file). Durable when it returns, so only
  * renames remain.
  */
+import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, open, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -17,22 +18,36 @@ import { setMode } from './apply.js';
 const SYNC_CONCURRENCY = 16;
 const PRIVATE_MODE = 0o700;
 
+/** A local file with the bytes of a packaged one. */
+export interface FileCopy {
+  from: string;
+  size: number;
+  mode: string;
+  sha256: string;
+}
+
+/** Where the files of a release come from: its package, or local files by path. */
+export type ReleaseFiles = { archive: string } | { copies: ReadonlyMap<string, FileCopy> };
+
+export const countBytes = (files: ReleaseFiles, { files: listed }: ReleaseManifest): number =>
+  ('copies' in files ? [...files.copies.values()] : listed).reduce((sum, { size }) => sum + size, 0);
+
 export interface StageInput {
   layout: InstallationLayout;
   tx: string;
-  archive: string;
+  files: ReleaseFiles;
   release: VerifiedRelease;
   signal: AbortSignal;
   onProgress: (done: number, before: number) => void;
 }
 
 export async function stageRelease(input: StageInput): Promise<void> {
-  const { layout, tx, release } = input;
+  const { layout, tx, release, files } = input;
   await mkdir(layout.getStagedFilesFolder(tx), { recursive: true, mode: PRIVATE_MODE });
-  const folders = await extractArchive(input);
-  await forEachConcurrently(release.manifest.files, SYNC_CONCURRENCY, ({ path }) =>
-    syncFile(layout.getStagedFile(tx, path)),
-  );
+  const folders =
+    'archive' in files ? await extractArchive(input, files.archive) : await copyFiles(input, files.copies);
+  const paths = 'archive' in files ? release.manifest.files.map(({ path }) => path) : files.copies.keys();
+  await forEachConcurrently(paths, SYNC_CONCURRENCY, (path) => syncFile(layout.getStagedFile(tx, path)));
   await writeFile(layout.getStagedManifest(tx), release.bytes, { flag: 'wx', mode: 0o644 });
   await setMode(layout.getStagedManifest(tx), 0o644);
   await syncFile(layout.getStagedManifest(tx));
@@ -40,7 +55,36 @@ export async function stageRelease(input: StageInput): Promise<void> {
     await syncDirectory(folder);
 }
 
-async function extractArchive({ layout, tx, archive, release, signal, onProgress }: StageInput): Promise<Set<string>> {
+async function copyFiles(
+  { layout, tx, signal, onProgress }: StageInput,
+  copies: ReadonlyMap<string, FileCopy>,
+): Promise<Set<string>> {
+  const folders = new Set<string>();
+  let done = 0;
+  for (const [path, { from, mode, sha256 }] of copies) {
+    const to = layout.getStagedFile(tx, path);
+    await makeFolders(layout.getStagedFilesFolder(tx), dirname(to), folders);
+    const hash = createHash('sha256');
+    const file = await open(to, 'wx', PRIVATE_MODE);
+    try {
+      for await (const piece of createReadStream(from, { highWaterMark: 256 * 1024, signal })) {
+        hash.update(piece as Buffer);
+        await file.writeFile(piece as Buffer);
+        onProgress((done += (piece as Buffer).length), done - (piece as Buffer).length);
+      }
+    } finally {
+      await file.close();
+    }
+    if (hash.digest('hex') !== sha256) throw new AgentFailure('unverified', `${from} changed while it was read`);
+    await setMode(to, Number.parseInt(mode, 8));
+  }
+  return folders;
+}
+
+async function extractArchive(
+  { layout, tx, release, signal, onProgress }: StageInput,
+  archive: string,
+): Promise<Set<string>> {
   const { manifest } = release;
   const listed = new Map(manifest.files.map((file) => [file.path, file]));
   const folders = new Set<string>();

@@ -4,7 +4,7 @@
  */
 import { PLATFORMS } from '../../../lib/formats/platform.js';
 
-export const ACTIONS = ['update', 'install', 'configure', 'monitor', 'recover', 'schedule'] as const;
+export const ACTIONS = ['update', 'install', 'configure', 'monitor', 'recover', 'rollback', 'schedule'] as const;
 export type Action = (typeof ACTIONS)[number];
 
 export const SCHEDULERS = ['systemd', 'cron', 'launchd', 'task'] as const;
@@ -80,6 +80,11 @@ export const OPTION_SPECS = {
     type: 'string',
     says: 'package.tar.gz to apply offline, manifest.json and manifest.sig beside it',
     onlyOnce: true,
+  },
+  'keep-backups': {
+    type: 'string',
+    says: 'how many earlier versions to keep for --action rollback, 0 to 10 (default: 1)',
+    env: 'SVC_KEEP_BACKUPS',
   },
   'monitor-name': {
     type: 'string',

@@ -20,6 +20,7 @@ const MAX_OPEN_RESPONSES = 4;
 const SETUP_ROUTES: Readonly<Record<Action, { get: readonly string[]; post: readonly string[] }>> = {
   update: { get: [], post: [] },
   recover: { get: [], post: [] },
+  rollback: { get: [], post: [] },
   schedule: { get: [], post: [] },
   install: { get: ['catalog'], post: ['token', 'agent'] },
   configure: { get: [], post: ['token'] },

@@ -28,6 +28,7 @@ const ARGUMENT_OPTIONS: Readonly<Record<string, OptionReader>> = {
   pin: ({ pin }) => pin,
   restart: ({ restart }) => restart,
   'wait-seconds': ({ waitSeconds }) => String(waitSeconds),
+  'keep-backups': ({ keepBackups }) => String(keepBackups),
 };
 const REJECTED_OPTIONS: Readonly<Record<string, OptionReader>> = {
   'license-key': ({ licenseKey }) => licenseKey,
@@ -67,7 +68,8 @@ export async function buildNightlyCommand(
   }: { program: string[]; scheduler: NightlyScheduler; file: string; isStored: boolean },
 ): Promise<string[]> {
   const read = (words: readonly string[]): Promise<CheckedOptions> => readOptions(words, {}, dirname(ownFile));
-  const base = ['--action', 'update', '--dir', options.dir];
+  // Without `--action`, so that a night does not end a rollback.
+  const base = ['--dir', options.dir];
   if (options.config !== null) base.push('--config', options.config);
   // Without it the server URL may be rejected while options are read.
   const http = options.allowHttp ? ['--allow-http'] : [];

@@ -31,6 +31,8 @@ export interface TrustState {
    * none yet.
    */
   unsigned_said?: string | null;
+  /** Version that `--action rollback` left, and to which no update returns by itself. */
+  left_version?: string | null;
 }
 
 export const createState = (): TrustState => ({
@@ -78,7 +80,8 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 
 function isTrustState(value: unknown): value is TrustState {
   if (!isRecord(value)) return false;
-  const { schema, highest_version, pin, former_keys, require_signed, statements, instance, unsigned_said } = value;
+  const { schema, highest_version, pin, former_keys, require_signed, statements, instance } = value;
+  const { unsigned_said, left_version } = value;
   return (
     schema === 1 &&
     (highest_version === null || (isText(highest_version) && isVersion(highest_version))) &&
@@ -89,6 +92,7 @@ function isTrustState(value: unknown): value is TrustState {
     isRecord(statements) &&
     Object.values(statements).every((at) => isText(at) && !Number.isNaN(Date.parse(at))) &&
     (instance === null || isText(instance)) &&
+    (left_version === undefined || left_version === null || (isText(left_version) && isVersion(left_version))) &&
     (unsigned_said === undefined || unsigned_said === null || isText(unsigned_said))
   );
 }

@@ -84,6 +84,12 @@ export class Installation {
     await this.save({ ...this.state.current, highest_version: version });
   }
 
+  /** Ends what `--action rollback` noted, once that version or a newer one is installed. */
+  async forgetLeftVersion(version: string): Promise<void> {
+    const { left_version: left, ...state } = this.state.current;
+    if (left !== undefined && left !== null && compareVersions(version, left) >= 0) await this.save(state);
+  }
+
   /** Call before a service starts: its `ExecStartPre` may be the agent itself. */
   async close(): Promise<void> {
     await this.lock.release();
@@ -103,7 +109,7 @@ export async function resolveRoot(dir: string): Promise<string> {
  */
 async function checkOwnFolders(layout: InstallationLayout): Promise<void> {
   const parents = await ParentValidator.of(layout.root);
-  for (const folder of ['', 'lock/', 'download/', 'staging/', 'backup/', 'log/']) {
+  for (const folder of ['', 'lock/', 'download/', 'staging/', 'backup/', 'previous/', 'log/']) {
     const path = `${OWN_FOLDER}/${folder}x`;
     if ((await parents.of(path)) === 'no directory')
       throw new AgentFailure(

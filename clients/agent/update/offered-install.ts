@@ -4,6 +4,7 @@
  */
 import { rm } from 'node:fs/promises';
 import { MAX_MANIFEST_BYTES } from '../../../lib/formats/manifest.js';
+import { compareVersions } from '../../../lib/versions.js';
 import { toPrintable } from '../../../lib/text/printable.js';
 import { resolveServerPath } from '../options/address.js';
 import { downloadPackage, ContentMismatch, downloadToMemory } from '../net/download.js';
@@ -41,8 +42,9 @@ export async function installOffered(
     if (fetched === null) return step;
     const { found, archive } = fetched;
     const { manifest } = found.release;
-    await installVerified(installation, { release: found.release, archive, beforePlan, carryOver });
+    await installVerified(installation, { release: found.release, files: { archive }, beforePlan, carryOver });
     await rm(archive, { force: true });
+    await installation.forgetLeftVersion(manifest.version);
     output.reportUpdated(fresh && step === 0 ? null : version, manifest.version);
     version = manifest.version;
     if (!found.more) return step + 1;
@@ -69,11 +71,24 @@ async function fetchOffered(
   for (let attempt = 0; ; attempt++) {
     try {
       const found = await findRelease(installation, server, asked, readManifest);
-      return found && { found, archive: await fetchPackage(installation, server, found) };
+      if (found === null || isLeftVersion(installation, found)) return null;
+      return { found, archive: await fetchPackage(installation, server, found) };
     } catch (error) {
       if (!(error instanceof ContentMismatch) || attempt > 0) throw error;
     }
   }
+}
+
+/**
+ * Returns whether `--action rollback` left the offered version. A newer release, or `--action
+ * update` on the command line, installs it.
+ */
+function isLeftVersion({ agent, state }: Installation, { release, more }: FoundRelease): boolean {
+  const { version } = release.manifest;
+  const left = state.current.left_version ?? null;
+  if (left === null || more || agent.options.actionGiven || compareVersions(left, version) !== 0) return false;
+  agent.output.warn(`${version} was rolled back here: --action update, or a newer release, ends that`);
+  return true;
 }
 
 async function fetchPackage(

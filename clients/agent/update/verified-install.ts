@@ -8,9 +8,10 @@ import { applyPlan, commitTransaction, type Transaction } from '../apply/apply.j
 import { Journal, type JournalHead } from '../apply/journal.js';
 import { saveCopy } from '../apply/own-file.js';
 import { planUpdate, type CarriedSettings } from '../apply/plan.js';
+import { backUpManifest } from '../apply/previous-version.js';
 import { probeFileSystem } from '../apply/probe.js';
 import { finishTransaction, reportKept, rollBack } from '../apply/recover.js';
-import { stageRelease } from '../apply/staging.js';
+import { countBytes, stageRelease, type ReleaseFiles } from '../apply/staging.js';
 import type { ReleaseManifest } from '../../../lib/formats/manifest.js';
 import { AgentFailure, toAgentFailure } from '../exit.js';
 import { statPath } from '../system/files.js';
@@ -20,7 +21,9 @@ import { checkSpace, reserveSpace } from './space.js';
 
 export interface InstallTarget {
   release: VerifiedRelease;
-  archive: string;
+  files: ReleaseFiles;
+  /** A rollback: the kept version, and files that stay missing. */
+  restores?: { name: string; missing: ReadonlySet<string> };
   /**
    * Called after verification and before planning: waits for the application and stops its service.
    */
@@ -32,21 +35,21 @@ export type CarryOver = (installation: Installation, next: ReleaseManifest, tx: 
 
 export async function installVerified(
   installation: Installation,
-  { release, archive, beforePlan, carryOver }: InstallTarget,
+  { release, files, restores, beforePlan, carryOver }: InstallTarget,
 ): Promise<void> {
   const { agent, layout } = installation;
   const { hooks, output, signal } = agent;
   const { manifest } = release;
-  const unpacked = manifest.files.reduce((sum, { size }) => sum + size, 0);
+  const unpacked = countBytes(files, manifest);
   await checkSpace(layout.root, unpacked + release.bytes.length, manifest.files.length);
   const tx = randomUUID();
   try {
     output.printNote('unpacking', { version: manifest.version }, `unpacking ${manifest.version}`);
     const onProgress = (done: number, before: number): void => output.drawProgress('unpacking', done, unpacked, before);
-    await stageRelease({ layout, tx, archive, release, signal, onProgress });
+    await stageRelease({ layout, tx, files, release, signal, onProgress });
     hooks.at('staged', '');
     await beforePlan();
-    await executePlan(installation, release, tx, await carryOver(installation, manifest, tx));
+    await executePlan(installation, release, { tx, carried: await carryOver(installation, manifest, tx), restores });
   } catch (error) {
     if ((await statPath(layout.journal)) === null)
       for (const path of [layout.getStagingFolder(tx), layout.reserve])
@@ -59,8 +62,7 @@ export async function installVerified(
 async function executePlan(
   installation: Installation,
   release: VerifiedRelease,
-  tx: string,
-  carried: CarriedSettings,
+  { tx, carried, restores }: { tx: string; carried: CarriedSettings; restores: InstallTarget['restores'] },
 ): Promise<void> {
   const { agent, layout, own, createParentValidator: parents } = installation;
   const { hooks, output, signal } = agent;
@@ -70,7 +72,8 @@ async function executePlan(
   const warn = (text: string): void => output.warn(text);
   const folders = await parents();
   const isForeign = previous === null && agent.options.currentVersion !== null;
-  const input = { layout, parents: folders, system, previous, next: manifest, own, isForeign, signal, carried, warn };
+  const next = { ...manifest, files: manifest.files.filter(({ path }) => restores?.missing.has(path) !== true) };
+  const input = { layout, parents: folders, system, previous, next, own, isForeign, signal, carried, warn };
   const plan = await planUpdate(input);
   const head: JournalHead = {
     schema: 1,
@@ -82,6 +85,7 @@ async function executePlan(
     manifest_sha256: hashBytes(bytes),
     links: system.links,
     started_at: new Date().toISOString(),
+    ...(restores === undefined ? { keep: agent.options.keepBackups } : { restores: restores.name }),
     plan,
   };
   await saveCopy(layout, agent.ownFile);
@@ -93,6 +97,7 @@ async function executePlan(
   const journal = await Journal.create(layout, head);
   hooks.at('journal begun', '');
   try {
+    if (restores === undefined && agent.options.keepBackups > 0) await backUpManifest(layout, tx);
     await applyPlan(transaction, journal, signal);
     await commitTransaction(transaction);
   } catch (error) {

@@ -203,7 +203,7 @@ describe('update-agent: file system paths', function () {
       `import(${JSON.stringify(FAULTY)}).catch((e) => { console.error(e); process.exit(99); });\n`,
     );
     const log = join(work, 'points');
-    const found = await start([], { program: join(dir, 'a-agent.js'), env: { FAULT_COUNT: log } });
+    const found = await start(['--keep-backups', '0'], { program: join(dir, 'a-agent.js'), env: { FAULT_COUNT: log } });
     expect(found.code, found.stderr).to.equal(0);
     expect(await readFile(join(dir, 'a-agent.js'), 'utf8')).to.equal('new agent');
     const places = (await readFile(log, 'utf8'))
