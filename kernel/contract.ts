@@ -115,7 +115,7 @@ export {
   type ListWarnings,
 } from '../ports/store/skipped-documents.js';
 export { CorruptionReporter } from '../ports/store/corruption-reporter.js';
-export { deleted, createPageSchema, whole } from './response-schemas.js';
+export { deleted, createPageSchema, MANAGED_FIELD, whole } from './response-schemas.js';
 export {
   created,
   EventStreamAnswer,

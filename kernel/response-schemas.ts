@@ -22,3 +22,6 @@ export const createPageSchema = (name: string, item: Schema): ObjectSchema =>
   );
 
 export const deleted = withSchemaName('Deleted', joi.object({ deleted: joi.boolean().required() }));
+
+/** In answers about an object that an apply created (contract 97, apply). */
+export const MANAGED_FIELD = joi.boolean().valid(true).description('An apply created it; otherwise absent');

@@ -1,4 +1,5 @@
 import access from '../../plugins/access/plugin.js';
+import apply from '../../plugins/apply/plugin.js';
 import backups from '../../plugins/backups/plugin.js';
 import bugs from '../../plugins/bugs/plugin.js';
 import dashboard from '../../plugins/dashboard/plugin.js';
@@ -27,6 +28,7 @@ import webhooks from '../../plugins/webhooks/plugin.js';
 /** The built-in plugins. The order is irrelevant; manifests declare dependencies. */
 export const BUILTIN = [
   access,
+  apply,
   backups,
   projects,
   health,

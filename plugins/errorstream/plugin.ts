@@ -10,6 +10,8 @@ import { FRAME_REWRITER, UNMAPPED_OCCURRENCES } from '../../ports/domain/frame-r
 import { ERROR_INTAKE } from '../../ports/domain/errors.js';
 import { PROJECT_CLEANUPS, PROJECTS } from '../../ports/domain/projects.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
+import { CONFIG_KINDS } from '../../ports/domain/config/kinds.js';
+import { createIgnoreRuleKind } from './rules/rule-config-kind.js';
 import { ERRORS } from './errors.js';
 import { buildFirstErrorCommand } from './first-error.js';
 import { UNMAPPED_FRAME_LOG, UnmappedFrameJob } from './unmapped-frames.js';
@@ -41,6 +43,7 @@ export default definePlugin({
     ONBOARDING_STEPS.point,
     AUDIT_TARGETS.point,
     PROJECT_CLEANUPS.point,
+    CONFIG_KINDS.point,
   ],
   errors: ERRORS,
   collections: COLLECTIONS,
@@ -80,6 +83,7 @@ export default definePlugin({
           },
         }),
         extend(SEARCH_PROVIDERS, buildRuleSearch(rules.registry)),
+        extend(CONFIG_KINDS, createIgnoreRuleKind(rules.registry)),
         extend(AUDIT_TARGETS, {
           noun: 'ignore_rule',
           describe: async (id) => {

@@ -14,6 +14,8 @@ import { MAIL_QUEUE } from '../../ports/domain/mail/mail-queue.js';
 import { ALARM_RECEIVERS } from '../../ports/domain/alarms/receivers.js';
 import type { EgressPolicy } from '../../ports/outbound.js';
 import { DAY_MS, toIsoString } from '../../lib/time.js';
+import { CONFIG_KINDS } from '../../ports/domain/config/kinds.js';
+import { createChannelKind } from './channels/channel-config-kind.js';
 import type { Channel } from './channels/channel.js';
 import { ChannelCache } from './channels/channel-cache.js';
 import { ChannelSettingsBuilder } from './channels/channel-settings.js';
@@ -80,7 +82,13 @@ export default definePlugin<NotificationsConfig>({
   needs: [AUDIT.name, PROJECTS.name],
   uses: [WATCHDOG.name],
   provides: [MAIL_QUEUE.name],
-  extends: [ALARM_RECEIVERS.point, PROJECT_CLEANUPS.point, SEARCH_PROVIDERS.point, ONBOARDING_STEPS.point],
+  extends: [
+    ALARM_RECEIVERS.point,
+    CONFIG_KINDS.point,
+    PROJECT_CLEANUPS.point,
+    SEARCH_PROVIDERS.point,
+    ONBOARDING_STEPS.point,
+  ],
   config,
   scopes: ['notifications:manage'],
   events: ['channel.disabled'],
@@ -172,6 +180,7 @@ export default definePlugin<NotificationsConfig>({
         }),
         extend(PROJECT_CLEANUPS, { clear: (project) => channels.removeProject(project) }),
         extend(SEARCH_PROVIDERS, createChannelSearch(channels)),
+        extend(CONFIG_KINDS, createChannelKind(channels)),
         extend(ONBOARDING_STEPS, {
           id: 'channel',
           order: 70,

@@ -81,6 +81,8 @@ export default definePlugin<ProbesConfig>({
           listUnknownFields: findUnknownFields,
           save: (source, checked) => probes.save(source, checked as PreparedProbe),
           find: (source) => probes.getView(source),
+          normalize: (given) => ({ ...probes.validate(given) }),
+          findWithSecrets: (source) => probes.findWithSecrets(source),
           formatSummary: (probe) => formatTarget(probe as unknown as Probe),
           getHref: (source) => (source === null ? NEW_PROBE_PATH : getProbeHref(source)),
         }),

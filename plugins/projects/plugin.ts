@@ -15,6 +15,8 @@ import {
 } from '../../ports/domain/projects.js';
 import { CATALOG } from '../../ports/domain/system.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
+import { CONFIG_KINDS } from '../../ports/domain/config/kinds.js';
+import { createProjectKind } from './config-kind.js';
 import { ProjectDataCleaner } from './project-data-cleaner.js';
 import { buildBrandPages } from './brand/pages.js';
 import { buildBrandRoutes } from './brand/routes.js';
@@ -44,6 +46,7 @@ export default definePlugin({
     STEP_PROJECT.point,
     SEARCH_PROVIDERS.point,
     AUDIT_TARGETS.point,
+    CONFIG_KINDS.point,
   ],
   scopes: ['projects:read', 'projects:manage'],
   tags: { projects: 'Projects, and the public intake keys with which their applications report.' },
@@ -95,6 +98,7 @@ export default definePlugin({
           listOptions: async () => (await projects.list()).map(({ slug, name }) => ({ value: slug, label: name })),
         }),
         extend(SEARCH_PROVIDERS, createProjectSearch(projects)),
+        extend(CONFIG_KINDS, createProjectKind(projects, deletion)),
         extend(AUDIT_TARGETS, {
           noun: 'project',
           describe: async (slug) => {

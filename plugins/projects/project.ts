@@ -1,6 +1,6 @@
 /** Projects: the stored document, its rules and its public view (contract 15). */
 import joi from 'joi';
-import { withSchemaName, whole, type Doc } from '../../kernel/contract.js';
+import { MANAGED_FIELD, withSchemaName, whole, type Doc } from '../../kernel/contract.js';
 import type { Actor } from '../../ports/domain/audit.js';
 import type { PathRoot, ProjectInfo } from '../../ports/domain/projects.js';
 
@@ -22,6 +22,8 @@ export interface Project extends Doc {
   archived: boolean;
   created_at: string;
   updated_at: string;
+  /** Created by an apply. */
+  managed?: true;
   /** Who deletes or is creating the project. Projects with this marker are hidden. */
   leaving_by?: string;
 }
@@ -95,6 +97,11 @@ const sharedFields = {
   require_signed: joi.boolean().description('Agents refuse unsigned releases'),
 };
 
+export interface NewProject extends ProjectFields {
+  slug: string;
+  managed?: true;
+}
+
 export interface ProjectFields {
   name?: string;
   description?: string | null;
@@ -142,6 +149,7 @@ export const projectSchema = withSchemaName(
   }).keys({
     path_roots: joi.array().items(whole({ from: joi.string(), to: joi.string().allow('') })),
     tag_format: joi.string().allow(null),
+    managed: MANAGED_FIELD,
   }),
 );
 

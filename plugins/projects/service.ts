@@ -34,7 +34,14 @@ import { CATALOG, type ServiceCatalog } from '../../ports/domain/system.js';
 import { StoreConflict, type Filter } from '../../ports/store.js';
 import { CorruptionReporter } from '../../ports/store/corruption-reporter.js';
 import { ProjectDataCleaner } from './project-data-cleaner.js';
-import { getActorName, toProjectInfo, SLUG_PATTERN, type Project, type ProjectFields } from './project.js';
+import {
+  getActorName,
+  toProjectInfo,
+  SLUG_PATTERN,
+  type NewProject,
+  type Project,
+  type ProjectFields,
+} from './project.js';
 import { findReadable, type ReadablePage } from '../../ports/store/skipped-documents.js';
 
 export interface ProjectCounter extends Doc {
@@ -154,7 +161,7 @@ export class ProjectService implements ProjectDirectory {
   }
 
   /** @throws ServiceError conflict on an existing slug, validation_failed, insufficient_scope */
-  async create(actor: Actor, input: ProjectFields & { slug: string }): Promise<Project> {
+  async create(actor: Actor, input: NewProject): Promise<Project> {
     const { slug } = input;
     if (typeof actor !== 'string') requireProjectAccess(actor, slug);
     if (!SLUG_PATTERN.test(slug)) throw invalid({ slug: 'must match ^[a-z0-9][a-z0-9._-]{0,63}$' });
@@ -177,6 +184,7 @@ export class ProjectService implements ProjectDirectory {
       archived: false,
       created_at: now,
       updated_at: now,
+      ...(input.managed && { managed: input.managed }),
     };
     try {
       // Hidden until leftovers of the slug are cleared, so that nothing new is bound to it before.

@@ -24,6 +24,8 @@ import { MONITOR_PROBES, WATCHDOG, type WatchdogApi } from '../../ports/domain/w
 import { LIVE_TOPICS } from '../../ports/domain/live-topics.js';
 import { ONBOARDING_STEPS } from '../../ports/domain/dashboard.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
+import { CONFIG_KINDS } from '../../ports/domain/config/kinds.js';
+import { createMonitorKind } from './monitors/monitor-config-kind.js';
 import { createProjectCleanup, createProjectUsage } from './project-cleanup.js';
 import { COLLECTIONS } from './collections.js';
 import { MIGRATIONS } from './migrations.js';
@@ -141,6 +143,7 @@ export default definePlugin<WatchdogConfig>({
   provides: [WATCHDOG.name],
   extensionPoints: [MONITOR_PROBES.point, ALARM_RECEIVERS.point, HEARTBEAT_REJECTIONS.point],
   extends: [
+    CONFIG_KINDS.point,
     PROJECT_USAGE.point,
     PROJECT_CLEANUPS.point,
     PROJECT_PARTS.point,
@@ -223,6 +226,7 @@ export default definePlugin<WatchdogConfig>({
         extend(PROJECT_CLEANUPS, createProjectCleanup(deps)),
         extend(PROJECT_PARTS, createMonitorProjectPart(services.status, deps)),
         extend(SEARCH_PROVIDERS, createMonitorSearch(services)),
+        extend(CONFIG_KINDS, createMonitorKind(services, deps)),
         extend(ONBOARDING_STEPS, {
           id: 'monitor',
           order: 40,

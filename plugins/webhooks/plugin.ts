@@ -13,6 +13,8 @@ import { LIVE_TOPICS } from '../../ports/domain/live-topics.js';
 import { ONBOARDING_STEPS } from '../../ports/domain/dashboard.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { createWebhookProjectCleanup } from './administration/project-cleanup.js';
+import { CONFIG_KINDS } from '../../ports/domain/config/kinds.js';
+import { createWebhookKind } from './administration/webhook-config-kind.js';
 import type { WebhookDeps, WebhooksConfig } from './deps.js';
 import { listDeliveriesForEvent } from './deliveries/event-deliveries.js';
 import { TEST_EVENT } from './model/event-names.js';
@@ -78,6 +80,7 @@ export default definePlugin<WebhooksConfig>({
     AUDIT_TARGETS.point,
     ALARM_RECEIVERS.point,
     ONBOARDING_STEPS.point,
+    CONFIG_KINDS.point,
   ],
   config,
   scopes: ['webhooks:manage'],
@@ -130,6 +133,7 @@ export default definePlugin<WebhooksConfig>({
       extensions: [
         extend(PROJECT_CLEANUPS, createWebhookProjectCleanup(deps, services.directory)),
         extend(SEARCH_PROVIDERS, createWebhookSearch(registry)),
+        extend(CONFIG_KINDS, createWebhookKind(registry)),
         extend(ONBOARDING_STEPS, {
           id: 'channel',
           order: 80,

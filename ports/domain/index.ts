@@ -8,6 +8,7 @@ export * from './alarms/receivers.js';
 export * from './mail/mail-queue.js';
 export * from './audit.js';
 export * from './bugs.js';
+export * from './config/kinds.js';
 export * from './dashboard.js';
 export * from './errors.js';
 export * from './event-page.js';

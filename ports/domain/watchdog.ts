@@ -149,6 +149,8 @@ export interface MonitorView {
   maintenance: { id: string; until: string; reason: string | null } | null;
   /** Current silence, or null; it delays alarms, not states. */
   silence: { id: string; until: string; reason: string | null } | null;
+  /** Created by an apply. */
+  managed?: true;
   created_at: string;
   updated_at: string;
 }
@@ -169,6 +171,8 @@ export interface MonitorFields {
   os?: string | null;
   project?: string | null;
   public?: boolean;
+  /** Created by an apply. */
+  managed?: true;
 }
 
 /** Filters; all given fields must match. */
@@ -249,6 +253,13 @@ export interface MonitorProbes {
   save(source: string, checked: unknown): Promise<void>;
   /** Returns the configuration without secrets; null: not probed. */
   find(source: string): Promise<Record<string, Json> | null>;
+  /**
+   * Returns a configuration as given, with defaults.
+   * @throws ServiceError validation_failed, with fields below `probe`
+   */
+  normalize(given: unknown): Record<string, unknown>;
+  /** Returns the stored configuration with its secrets; null: not probed. */
+  findWithSecrets(source: string): Promise<Record<string, unknown> | null>;
   /** Formats the configuration in one line. */
   formatSummary(probe: Record<string, Json>): string;
   /** Returns the path of the edit page; null: of the page that creates a probed monitor. */

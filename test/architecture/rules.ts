@@ -185,6 +185,14 @@ export const RULES: readonly Rule[] = [
     says: 'plugins/probes imports what a plugin may, and the library of cookies',
   },
   {
+    // Configuration documents.
+    layer: 'plugins',
+    files: /^plugins\/apply\//,
+    project: [PORTS, KERNEL_API],
+    packages: [PURE, /^yaml$/],
+    says: 'plugins/apply imports what a plugin may, and the library of YAML',
+  },
+  {
     // Due times of cron expressions over changes of daylight saving.
     layer: 'plugins',
     files: /^plugins\/watchdog\//,
@@ -203,8 +211,8 @@ export const RULES: readonly Rule[] = [
     layer: 'adapters/cli',
     files: /^adapters\/cli\//,
     project: [PORTS, /^kernel\//, /^config\//],
-    packages: [NODE, /^joi$/],
-    says: 'adapters/cli imports config, what it composes included, kernel, ports, lib and node',
+    packages: [NODE, /^(joi|yaml)$/],
+    says: 'adapters/cli imports config, what it composes included, kernel, ports, lib, node and the library of YAML',
   },
   {
     layer: 'adapters',

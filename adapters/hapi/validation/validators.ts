@@ -6,6 +6,7 @@
 import type { Schema, ValidationError, ValidationOptions } from 'joi';
 import joi from 'joi';
 import { cleanName, listUnknownFields, type DescribedFields } from '../../../lib/unknown-fields.js';
+import { VALIDATION_MESSAGES } from '../../../lib/validation-messages.js';
 import { getDroppedKeys } from '../body/json.js';
 import { Failure } from '../wire/failure.js';
 import { memoize } from './memoize.js';
@@ -14,21 +15,10 @@ const MAX_FIELD_ERRORS = 50;
 const LARGE_BODY_BYTES = 64 * 1024;
 const MAX_WARNINGS = 10;
 
-const MESSAGES = {
-  'any.only': 'must be one of {{#valids}}',
-  'any.unknown': 'is not allowed here; leave it out',
-  'string.empty': 'must not be empty',
-  'string.pattern.base': 'must match {{#regex}}',
-  'string.pattern.name': 'must be {{#name}}',
-  'string.pattern.invert.name': 'must be {{#name}}',
-  'string.pattern.invert.base': 'must not match {{#regex}}',
-  'object.pattern.match': 'holds a name or value that is not allowed',
-};
-
 const COMMON_OPTIONS: ValidationOptions = {
   abortEarly: true,
   errors: { label: false, wrap: { array: false, string: false }, escapeHtml: false, stack: false },
-  messages: MESSAGES,
+  messages: VALIDATION_MESSAGES,
 };
 const BODY_OPTIONS: ValidationOptions = {
   ...COMMON_OPTIONS,

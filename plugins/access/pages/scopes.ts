@@ -13,6 +13,7 @@ const SCOPE_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'projects:read': 'Read projects',
   'projects:manage': 'Read, make, change and archive projects',
   'system:read': 'Read the details of health, and the numbers for Prometheus',
+  'system:manage': 'Apply and export the configuration: projects, monitors, channels, webhooks, rules',
 };
 
 const SCOPE_GROUP_LABELS: Readonly<Record<string, string>> = {

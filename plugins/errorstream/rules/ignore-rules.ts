@@ -109,6 +109,7 @@ export class IgnoreRuleService {
       hit_count: 0,
       last_hit_at: null,
       is_template: false,
+      ...(input.managed && { managed: input.managed }),
       created_by: getActor(principal),
       created_at: now,
       updated_at: now,
@@ -122,6 +123,15 @@ export class IgnoreRuleService {
     await this.book.notifyChanged();
     await this.#record(principal, 'created', rule, { pattern: rule.pattern });
     return toRuleView(rule);
+  }
+
+  /**
+   * Checks the fields of a rule without writing, and returns those that are stored in another form.
+   * @throws ServiceError reason_required, invalid_pattern
+   */
+  check(input: IgnoreRuleFields & Pick<RuleCriteria, 'match_type' | 'pattern'>): Pick<RuleView, 'name' | 'reason'> {
+    compilePattern({ case_sensitive: false, project: null, environment: null, ...input } as RuleCriteria);
+    return { name: getRuleName(input.name, input.pattern), reason: requireReason(input.reason) };
   }
 
   /**

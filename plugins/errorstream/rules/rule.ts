@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { withSchemaName, whole, type Doc } from '../../../kernel/contract.js';
+import { MANAGED_FIELD, withSchemaName, whole, type Doc } from '../../../kernel/contract.js';
 import { toIsoString } from '../../../lib/time.js';
 import type { Mute } from '../../../ports/domain/bugs.js';
 import { timestampSchema } from '../timestamp.js';
@@ -30,6 +30,8 @@ export interface IgnoreRule extends Doc, RuleCriteria {
   hit_count: number;
   last_hit_at: string | null;
   is_template: boolean;
+  /** Created by an apply. */
+  managed?: true;
   created_by: string;
   created_at: string;
   updated_at: string;
@@ -52,6 +54,7 @@ export interface IgnoreRuleFields {
   alarm_threshold?: number | null;
   enabled?: boolean;
   expires_at?: string | null;
+  managed?: true;
 }
 
 /**
@@ -139,5 +142,5 @@ export const ruleSchema = withSchemaName(
     created_by: joi.string(),
     created_at: isoDateSchema,
     updated_at: isoDateSchema,
-  }),
+  }).keys({ managed: MANAGED_FIELD }),
 );

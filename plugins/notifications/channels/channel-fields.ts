@@ -7,7 +7,7 @@ import { ALL_EVENTS, type ChannelFields } from './channel.js';
 import { CHANNEL_KIND_NAMES, type ChannelKind } from './channel-kinds.js';
 
 /** Given fields; absent ones stay unchanged or get their default. */
-export type ChannelInput = Partial<Omit<ChannelFields, 'kind'>> & { kind?: ChannelKind };
+export type ChannelInput = Partial<Omit<ChannelFields, 'kind'>> & { kind?: ChannelKind; managed?: true };
 
 const MAX_REPEAT_MINUTES = 7 * 1_440;
 const MAX_DELAY_MINUTES = 1_440;

@@ -95,6 +95,14 @@ export class ChannelService {
     return this.parts.settings.decryptDestination(channel);
   }
 
+  /**
+   * Checks fields without writing.
+   * @throws ServiceError validation_failed, insufficient_scope
+   */
+  check(principal: Principal, input: ChannelInput, before: Channel | null): void {
+    this.parts.settings.build(this.#applyScope(principal, input, before === null), before);
+  }
+
   /** @throws ServiceError validation_failed, insufficient_scope */
   async create(principal: Principal, input: ChannelInput): Promise<Channel> {
     const { channels, clock, ids, audit, directory, settings } = this.parts;
@@ -110,6 +118,7 @@ export class ChannelService {
       disabled_at: null,
       lease_by: null,
       lease_until: null,
+      ...(input.managed && { managed: input.managed }),
       created_at: now,
       created_by: getCallerName(principal),
       updated_at: now,

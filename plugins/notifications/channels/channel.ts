@@ -54,6 +54,8 @@ export interface Channel extends Doc, ChannelFilter {
   /** Holder of the sending lease and its expiry. */
   lease_by: string | null;
   lease_until: string | null;
+  /** Created by an apply. */
+  managed?: true;
   created_at: string;
   created_by: string;
   updated_at: string;

@@ -1,6 +1,14 @@
 /** `/api/notifications/v1` (contract 30, amendments, channels). */
 import joi from 'joi';
-import { created, deleted, withSchemaName, createPageSchema, whole, type RouteSpec } from '../../../kernel/contract.js';
+import {
+  created,
+  createPageSchema,
+  deleted,
+  MANAGED_FIELD,
+  whole,
+  withSchemaName,
+  type RouteSpec,
+} from '../../../kernel/contract.js';
 import type { Channel } from '../channels/channel.js';
 import { changeBody, createBody, type ChannelInput } from '../channels/channel-fields.js';
 import type { ChannelService, ChannelView } from '../channels/channel-service.js';
@@ -68,7 +76,7 @@ const channelFields = {
   created_by: joi.string(),
   updated_at: timestamp,
 };
-const channelShape = withSchemaName('Channel', whole(channelFields));
+const channelShape = withSchemaName('Channel', whole(channelFields).keys({ managed: MANAGED_FIELD }));
 const channelOutput = withSchemaName('ChannelAnswer', whole({ channel: channelShape }));
 
 const recipients = joi
@@ -236,5 +244,7 @@ export function buildChannelRoutes({ channels, tests, reader }: RouteServices): 
 }
 
 /** Omits fields of earlier versions, which stored documents may contain. */
-const omitLegacyFields = (view: ChannelView): object =>
-  Object.fromEntries(Object.keys(channelFields).map((name) => [name, view[name as keyof ChannelView] ?? null]));
+const omitLegacyFields = (view: ChannelView): object => ({
+  ...Object.fromEntries(Object.keys(channelFields).map((name) => [name, view[name as keyof ChannelView] ?? null])),
+  ...(view.managed && { managed: view.managed }),
+});

@@ -47,6 +47,11 @@ export class ProbeService {
     return { ...open, ...(headers !== null && { headers }) };
   }
 
+  async findWithSecrets(source: string): Promise<Record<string, unknown> | null> {
+    const doc = await this.find(source);
+    return doc && { ...this.decrypt(doc) };
+  }
+
   decrypt({ id, probe, headers }: ProbeDoc): ProbeWithHeaders {
     const whole = parseProbe(probe);
     if (headers === null) return whole;

@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { withSchemaName, createPageSchema, withJsonSchema, whole } from '../../../kernel/contract.js';
+import { createPageSchema, MANAGED_FIELD, whole, withJsonSchema, withSchemaName } from '../../../kernel/contract.js';
 import { MONITOR_SOURCE_PATTERN } from '../../../ports/domain/watchdog.js';
 import { ACCEPTED_STATUSES } from '../heartbeat/heartbeat.js';
 import { STATES } from '../model/documents.js';
@@ -181,6 +181,7 @@ export const monitor = withSchemaName(
       .unknown()
       .allow(null)
       .description('In answers about one monitor: how the service asks it, without secrets; null: it does not'),
+    managed: MANAGED_FIELD,
     uptime: uptimeOfDays.allow(null).description('Where `uptime` asked for days; null: it was deleted meanwhile'),
   }),
 );

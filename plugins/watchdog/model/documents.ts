@@ -59,6 +59,8 @@ export interface MonitorDoc extends Doc {
    * public keys; null for a user.
    */
   created_by_token: string | null;
+  /** Created by an apply. */
+  managed?: true | null;
   created_at: string;
   updated_at: string;
   /** Set when deleted; the document is stored until its last event is published. */

@@ -41,6 +41,7 @@ export function createMonitor(fields: MonitorFields, ids: Ids, now: number): Mon
     project: fields.project ?? null,
     public: fields.public ?? false,
     created_by_token: null,
+    ...(fields.managed && { managed: fields.managed }),
     created_at: at,
     updated_at: at,
     deleted_at: null,
@@ -119,6 +120,7 @@ const toPlainView = (doc: MonitorDoc): Omit<MonitorView, JsonTextField> => ({
   down_since_utc: doc.down_since_utc,
   maintenance: toMaintenanceView(doc),
   silence: toSilenceView(doc),
+  ...(doc.managed === true && { managed: true as const }),
   created_at: doc.created_at,
   // A state change also counts as an update.
   updated_at: doc.updated_at > doc.last_state_change_utc ? doc.updated_at : doc.last_state_change_utc,

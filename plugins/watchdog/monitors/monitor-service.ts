@@ -143,7 +143,10 @@ export class MonitorService {
       if (doc.state === 'down') await this.#releaseSuppressed();
       const now = clock.now();
       const cutOff = await this.alarms.markSubtreeForRelease(doc.source, now);
-      const changeSet = new MonitorChangeSet(doc, ids, now).closeAlarm().assign({ deleted_at: clock.iso() });
+      const changeSet = new MonitorChangeSet(doc, ids, now).closeAlarm().assign({
+        deleted_at: clock.iso(),
+        managed: null,
+      });
       const same = { id: doc.id, rev: doc.rev };
       const quiet = changeSet.entries.length === 0 && doc.outbox_at === null;
       const gone = quiet

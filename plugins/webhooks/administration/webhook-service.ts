@@ -1,6 +1,7 @@
 import { findChangedFields, type ChangedFields } from '../../../lib/changed-fields.js';
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, notFound, owned } from '../../../kernel/errors.js';
+import { collectAll } from '../../../lib/paging.js';
 import type { Filter } from '../../../ports/store.js';
 import { getVisibleError, getVisibleExcerpt, type WebhookDelivery } from '../model/delivery.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
@@ -50,6 +51,27 @@ export class WebhookService {
     return { ...page, items, count: () => webhooks.count(filter) };
   }
 
+  /** Lists the webhooks that the principal may see, with their secrets. */
+  async listWithSecrets(principal: Principal): Promise<{ webhook: Webhook; secret: string | null }[]> {
+    const project = getBoundProject(principal);
+    const filter: Filter = project === null ? {} : { project_slug: project };
+    const webhooks = await collectAll(this.deps.webhooks, { filter, limit: 200 });
+    return webhooks.map((webhook) => ({ webhook, secret: this.secrets.decryptSecret(webhook) }));
+  }
+
+  /**
+   * Checks fields without writing, and returns them as stored.
+   * @throws ServiceError validation_failed, insufficient_scope
+   */
+  check(principal: Principal, input: WebhookFields & Pick<Webhook, 'name' | 'url'>, before: Webhook | null): void {
+    const events = this.choices.validateEvents(input.events ?? []);
+    this.choices.assertCanSubscribe(principal, events);
+    this.choices.validateUrl(input.url);
+    const enabled = input.enabled ?? before?.enabled ?? true;
+    const secret = input.secret === undefined ? (before === null ? 'generated' : before.secret) : input.secret;
+    this.choices.assertSignable({ enabled, secret });
+  }
+
   async listBroken(): Promise<Webhook[]> {
     const page = await this.deps.webhooks.find({ filter: { disabled_at: { gt: '' } }, limit: 50 });
     return page.items.filter(({ enabled }) => !enabled);
@@ -96,6 +118,7 @@ export class WebhookService {
       disabled_reason: null,
       disabled_at: null,
       resuming: false,
+      ...(input.managed && { managed: input.managed }),
       created_by: getCallerName(principal),
       created_at: now,
       updated_at: now,

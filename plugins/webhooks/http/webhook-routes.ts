@@ -3,6 +3,7 @@ import joi from 'joi';
 import {
   created,
   deleted,
+  MANAGED_FIELD,
   withSchemaName,
   createPageSchema,
   withJsonSchema,
@@ -60,7 +61,7 @@ const webhookShape = withSchemaName(
     created_by: joi.string(),
     created_at: timestamp,
     updated_at: timestamp,
-  }),
+  }).keys({ managed: MANAGED_FIELD }),
 );
 
 const responseFields = {

@@ -24,6 +24,8 @@ export interface Webhook extends Doc {
   disabled_event?: string;
   /** Set while enabling has not yet released all held deliveries. */
   resuming: boolean;
+  /** Created by an apply. */
+  managed?: true;
   created_by: string;
   created_at: string;
   updated_at: string;
@@ -36,6 +38,7 @@ export interface WebhookFields {
   events?: string | string[];
   secret?: string | null;
   enabled?: boolean;
+  managed?: true;
 }
 
 export function isSubscribedTo(webhook: Webhook, event: Pick<DomainEvent, 'event' | 'project_slug'>): boolean {
@@ -106,6 +109,7 @@ export interface WebhookView {
   disabled_reason: string | null;
   disabled_at: string | null;
   last_delivery: LastDelivery | null;
+  managed?: true;
   created_by: string;
   created_at: string;
   updated_at: string;
@@ -130,6 +134,7 @@ export function toWebhookView(webhook: Webhook, last: WebhookDelivery | null, no
     disabled_reason: webhook.disabled_reason,
     disabled_at: webhook.disabled_at,
     last_delivery: last && toLastDelivery(last),
+    ...(webhook.managed && { managed: webhook.managed }),
     created_by: webhook.created_by,
     created_at: webhook.created_at,
     updated_at: webhook.updated_at,

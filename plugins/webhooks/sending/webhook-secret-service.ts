@@ -47,6 +47,10 @@ export class WebhookSecretService {
     };
   }
 
+  decryptSecret({ id, secret }: Pick<Webhook, 'id' | 'secret'>): string | null {
+    return secret === null ? null : this.#decrypt(id, secret);
+  }
+
   #decrypt(id: string, sealed: string): string {
     const key = `${id} ${sealed}`;
     let secret = this.#opened.get(key);

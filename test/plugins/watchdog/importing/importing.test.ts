@@ -173,6 +173,8 @@ describe('importing monitors', () => {
       find: async () => null,
       formatSummary: () => '',
       getHref: () => '/',
+      normalize: (given) => ({ ...(given as object) }),
+      findWithSecrets: async () => null,
     });
     const report = await fixture.importer.importAll(parseKumaBackup(BACKUP));
     expect(report.created[0]).to.equal('all-of-it');

@@ -31,6 +31,8 @@ describe('repeated import of monitors', () => {
       },
       formatSummary: () => '',
       getHref: () => '/',
+      normalize: (given) => ({ ...(given as object) }),
+      findWithSecrets: async () => null,
     });
   });
   afterEach(() => fixture.settled());

@@ -1,0 +1,79 @@
+/** Writes the stored objects as a document that applies without changes. Secrets are left out. */
+import type { Principal } from '../../kernel/contract.js';
+import { notFound } from '../../kernel/errors.js';
+import type { ConfigFields, ConfigKind, ConfigObject } from '../../ports/domain/config/kinds.js';
+import { isAbsent } from './field-changes.js';
+
+export interface ExportResult {
+  document: Record<string, unknown>;
+  /** Paths of the secrets that were left out. */
+  secrets: string[];
+  warnings: string[];
+}
+
+/** @param project exports only this project and what belongs to it; null: everything */
+export async function exportConfig(
+  principal: Principal,
+  kinds: readonly ConfigKind[],
+  project: string | null,
+): Promise<ExportResult> {
+  const result: ExportResult = { document: { version: 1 }, secrets: [], warnings: [] };
+  const included = new Set<string>();
+  for (const spec of kinds) {
+    const all = await spec.list(principal);
+    const uses = countNames(all);
+    const found = project === null ? all : all.filter((object) => belongsTo(spec, object, project, included));
+    const unique = found.filter(({ name }) => uses.get(name) === 1);
+    const repeated = new Set(found.filter((object) => !unique.includes(object)).map(({ name }) => name));
+    for (const name of repeated)
+      result.warnings.push(`${spec.kind}: ${name} names several objects, which were left out; rename all but one`);
+    unique.forEach((object, at) => {
+      included.add(`${spec.kind} ${object.name}`);
+      result.secrets.push(...listPresentSecrets(spec, object).map((field) => `${spec.kind}[${at}].${field}`));
+    });
+    if (unique.length > 0) result.document[spec.kind] = unique.map((object) => toEntry(spec, object));
+  }
+  if (project !== null && !included.has(`projects ${project}`)) throw notFound(`project ${project.slice(0, 64)}`);
+  return result;
+}
+
+function countNames(objects: readonly ConfigObject[]): Map<string, number> {
+  const uses = new Map<string, number>();
+  for (const { name } of objects) uses.set(name, (uses.get(name) ?? 0) + 1);
+  return uses;
+}
+
+/** Objects without a project belong to it when everything that they reference does. */
+function belongsTo(spec: ConfigKind, object: ConfigObject, project: string, included: ReadonlySet<string>): boolean {
+  if (spec.kind === 'projects') return object.name === project;
+  const references = spec.listReferences?.(object.fields) ?? [];
+  const projects = references.filter(({ kind }) => kind === 'projects');
+  if (projects.length > 0) return projects.every(({ name }) => name === project);
+  return references.length > 0 && references.every(({ kind, name }) => included.has(`${kind} ${name}`));
+}
+
+const isObject = (value: unknown): value is ConfigFields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const readMember = (fields: ConfigFields, path: string): unknown =>
+  path.split('.').reduce<unknown>((value, name) => (isObject(value) ? value[name] : undefined), fields);
+
+const listPresentSecrets = (spec: ConfigKind, { fields }: ConfigObject): string[] =>
+  (spec.listSecrets?.(fields) ?? []).filter((path) => !isAbsent(readMember(fields, path)));
+
+function toEntry(spec: ConfigKind, object: ConfigObject): ConfigFields {
+  const { fields } = object;
+  const secrets = listPresentSecrets(spec, object);
+  const { keys = {} } = spec.schema.describe() as { keys?: object };
+  const shown = Object.keys(keys).filter((name) => {
+    const isNull = fields[name] === null && spec.explicitNulls?.includes(name) === true;
+    return !secrets.includes(name) && (isNull || !isAbsent(fields[name]));
+  });
+  return Object.fromEntries(shown.map((name) => [name, omitMembers(name, fields[name], secrets)]));
+}
+
+function omitMembers(field: string, value: unknown, secrets: readonly string[]): unknown {
+  if (!isObject(value)) return value;
+  const members = Object.entries(value).filter(([name, one]) => one !== null && !secrets.includes(`${field}.${name}`));
+  return Object.fromEntries(members);
+}
