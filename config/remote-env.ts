@@ -11,6 +11,9 @@ export interface RemoteEnv {
 
 const toText = (value: string | undefined): string | null => (value === undefined || value === '' ? null : value);
 
+/** Reads a variable that a configuration document references. */
+export const readVariable = (name: string): string | undefined => process.env[name];
+
 export function readRemoteEnv(env: NodeJS.ProcessEnv = process.env): RemoteEnv {
   const { SVC_URL, SVC_TOKEN, SVC_TOKEN_FILE, APPDATA, XDG_CONFIG_HOME, HOME } = env;
   const home = toText(HOME) ?? homedir();

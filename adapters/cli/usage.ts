@@ -27,6 +27,7 @@ export function formatUsage(spec: CommandUsage): string {
   const options = listOptions(spec).map(([name, option]) => {
     if (option.positional === true) return getPlaceholder(option);
     const text = option.type === 'boolean' ? `--${name}` : `--${name} ${getPlaceholder(option)}`;
+    if (option.repeatable === true) return `--${name} ${getPlaceholder(option)}…`;
     return option.required === true ? text : `[${text}]`;
   });
   const positional = findPositional(spec) === undefined ? [] : options.splice(0, 1);
@@ -40,9 +41,12 @@ export function formatRows(rows: readonly (readonly [string, string])[]): string
 
 export function formatHelp(spec: Omit<CommandSpec, 'run'>): string {
   const options = listOptions(spec).map(([name, option]): [string, string] => {
-    const { type, summary, env } = option;
+    const { type, summary, env, short } = option;
     const head = type === 'boolean' ? `--${name}` : `--${name} ${getPlaceholder(option)}`;
-    return [`    ${head}`, env === undefined ? summary : `${summary} (environment: ${env})`];
+    return [
+      `${short === undefined ? '   ' : `-${short},`} ${head}`,
+      env === undefined ? summary : `${summary} (environment: ${env})`,
+    ];
   });
   const common: [string, string][] = [
     ['    --json', 'Print exactly one JSON document'],
@@ -78,8 +82,13 @@ function formatOptionFault(spec: CommandUsage, error: Error): string {
 /** @throws UsageError */
 export function parseCommand(spec: Omit<CommandSpec, 'run'>, words: readonly string[]): ParsedCommand {
   const help = `Usage: ${formatUsage(spec)}`;
-  const options = Object.fromEntries(listOptions(spec).map(([name, { type }]) => [name, { type }] as const));
-  let parsed: { values: Record<string, string | boolean | undefined>; positionals: string[] };
+  const options = Object.fromEntries(
+    listOptions(spec).map(([name, { type, short, repeatable }]) => {
+      const rest = { ...(short !== undefined && { short }), ...(repeatable === true && { multiple: true as const }) };
+      return [name, { type, ...rest }] as const;
+    }),
+  );
+  let parsed: { values: Record<string, string | boolean | (string | boolean)[] | undefined>; positionals: string[] };
   try {
     parsed = parseArgs({
       args: [...words],
@@ -90,8 +99,15 @@ export function parseCommand(spec: Omit<CommandSpec, 'run'>, words: readonly str
   } catch (error) {
     throw new UsageError(formatOptionFault(spec, error as Error), help);
   }
-  const { json, help: asked, ...values } = parsed.values;
+  const { json, help: asked, ...given } = parsed.values;
   if (asked === true) return { args: [], options: {}, json: json === true, help: true };
+  const values = given as ParsedCommand['options'];
+  const repeated = takeRepeatable(spec, given, parsed.positionals);
+  if (repeated !== null) {
+    const [name] = listOptions(spec).find(([, one]) => one.repeatable) ?? [];
+    if (repeated.length === 0) throw new UsageError(`--${name} is missing`, help);
+    return { args: repeated, options: values, json: json === true, help: false };
+  }
   const args = takePositional(spec, parsed.positionals, values, help);
   const wanted = spec.args ?? [];
   const missing = wanted.find((arg, i) => !arg.endsWith('?') && args[i] === undefined);
@@ -107,6 +123,19 @@ export function parseCommand(spec: Omit<CommandSpec, 'run'>, words: readonly str
       );
   }
   return { args, options: values, json: json === true, help: false };
+}
+
+/** Returns the values of the repeatable option; null when the command has none. */
+function takeRepeatable(
+  spec: CommandUsage,
+  given: Record<string, unknown>,
+  positionals: readonly string[],
+): string[] | null {
+  const [name] = listOptions(spec).find(([, one]) => one.repeatable) ?? [];
+  if (name === undefined) return null;
+  const values = (given[name] ?? []) as string[];
+  delete given[name];
+  return [...values, ...positionals];
 }
 
 function takePositional(spec: CommandUsage, given: string[], values: ParsedCommand['options'], help: string): string[] {

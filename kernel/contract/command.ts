@@ -23,6 +23,13 @@ export interface CommandOption {
   field?: string;
   /** The value may also be given as the first argument. At most one option. */
   positional?: boolean;
+  /** One letter: `f` for `-f`. */
+  short?: string;
+  /**
+   * May be given several times, and arguments are further values. All values are in `args`. At most
+   * one option of a command without arguments.
+   */
+  repeatable?: boolean;
 }
 
 export interface CommandCall {

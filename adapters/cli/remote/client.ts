@@ -83,7 +83,7 @@ export class ServiceClient {
   async request<T>(
     method: string,
     path: string,
-    { query = {}, body }: { query?: Query; body?: object } = {},
+    { query = {}, body, timeoutMs = TIMEOUT_MS }: { query?: Query; body?: object; timeoutMs?: number } = {},
   ): Promise<T> {
     const target = new URL(path, this.url);
     for (const [name, value] of Object.entries(query))
@@ -97,8 +97,8 @@ export class ServiceClient {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       env: readRemoteEnv().proxies,
-      responseTimeoutMs: TIMEOUT_MS,
-      bodyTimeoutMs: TIMEOUT_MS,
+      responseTimeoutMs: timeoutMs,
+      bodyTimeoutMs: timeoutMs,
     }).catch((error: unknown) => {
       throw new Error(
         `${this.url.origin} cannot be reached: ${error instanceof Error ? error.message : String(error)}`,
