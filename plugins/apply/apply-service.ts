@@ -7,7 +7,7 @@ import type { LiveTokenDetector } from '../../ports/domain/live-tokens.js';
 import { readDocument } from './document.js';
 import { Planner, toEntryFaults, type PlannedAction, type PlanStep } from './planner.js';
 
-export interface ApplyResult {
+export interface ApplyOutcome {
   plan: PlannedAction[];
   applied: boolean;
   warnings: string[];
@@ -31,16 +31,16 @@ interface ApplyDeps {
 export class ApplyService {
   constructor(private readonly deps: ApplyDeps) {}
 
-  /** @throws ServiceError validation_failed with paths in the document, conflict, insufficient_scope */
-  async apply(principal: Principal, bytes: Buffer, options: ApplyOptions): Promise<ApplyResult> {
-    const work = (): Promise<ApplyResult> => this.#run(principal, bytes, options);
+  /** @throws ServiceError validation_failed with paths in the document, conflict */
+  async apply(principal: Principal, bytes: Buffer, options: ApplyOptions): Promise<ApplyOutcome> {
+    const work = (): Promise<ApplyOutcome> => this.#run(principal, bytes, options);
     if (options.dryRun) return work();
     const done = await this.deps.lock(work);
     if (done === null) throw conflict('Another configuration is being applied. Try again in a minute.');
     return done.result;
   }
 
-  async #run(principal: Principal, bytes: Buffer, { isJson, dryRun, prune }: ApplyOptions): Promise<ApplyResult> {
+  async #run(principal: Principal, bytes: Buffer, { isJson, dryRun, prune }: ApplyOptions): Promise<ApplyOutcome> {
     const kinds = this.deps.kinds();
     const names = kinds.map(({ kind }) => kind);
     const document = readDocument(bytes, isJson, names);

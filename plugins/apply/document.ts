@@ -1,5 +1,5 @@
 /** Reads a configuration document: YAML or JSON, within bounds that are checked first. */
-import { parseDocument } from 'yaml';
+import { isScalar, parseDocument, visit, type Document } from 'yaml';
 import { invalid } from '../../kernel/errors.js';
 
 export const MAX_DOCUMENT_BYTES = 1024 * 1024;
@@ -9,6 +9,8 @@ const MAX_VALUES = 200_000;
 const MAX_ALIASES = 100;
 /** Maximum brackets that are open together; the parser takes seconds to reject thousands. */
 const MAX_OPEN_BRACKETS = 200;
+/** Maximum lines and commas of YAML, so that parsing takes about a second. */
+const MAX_YAML_SEPARATORS = 60_000;
 const REPEATED_DASHES_PATTERN = /(?:- ){20}/;
 const MAX_MESSAGE_LENGTH = 200;
 
@@ -59,14 +61,37 @@ function parseJson(text: string): unknown {
 function parseYaml(text: string): unknown {
   if (countOpenBrackets(text) > MAX_OPEN_BRACKETS || REPEATED_DASHES_PATTERN.test(text))
     throw invalid({ document: 'is nested too deeply' });
-  const parsed = parseDocument(text, { version: '1.2', merge: true, uniqueKeys: true });
+  if (countSeparators(text) > MAX_YAML_SEPARATORS)
+    throw invalid({ document: `has more than ${MAX_YAML_SEPARATORS} lines and commas; send it as JSON` });
+  // The parser's own check of keys takes quadratic time.
+  const parsed = parseDocument(text, { version: '1.2', merge: true, uniqueKeys: false });
   const [problem] = [...parsed.errors, ...parsed.warnings];
   if (problem !== undefined) throw toSyntaxError('YAML', problem);
+  rejectRepeatedKeys(parsed);
   try {
     return parsed.toJS({ maxAliasCount: MAX_ALIASES }) as unknown;
   } catch (error) {
     throw toSyntaxError('YAML', error as Error);
   }
+}
+
+function countSeparators(text: string): number {
+  let count = 0;
+  for (let at = 0; at < text.length; at++) if (text[at] === '\n' || text[at] === ',') count += 1;
+  return count;
+}
+
+function rejectRepeatedKeys(parsed: Document): void {
+  visit(parsed, {
+    Map: (_, { items }) => {
+      const names = new Set<unknown>();
+      for (const { key } of items) {
+        const name = isScalar(key) ? key.value : key;
+        if (names.has(name)) throw invalid({ document: `gives the key ${String(name).slice(0, 100)} twice` });
+        names.add(name);
+      }
+    },
+  });
 }
 
 function countOpenBrackets(text: string): number {

@@ -22,7 +22,7 @@ export async function exportConfig(
   for (const spec of kinds) {
     const all = await spec.list(principal);
     const uses = countNames(all);
-    const found = project === null ? all : all.filter((object) => belongsTo(spec, object, project, included));
+    const found = project === null ? all : all.filter((object) => isPartOf(spec, object, project, included));
     const unique = found.filter(({ name }) => uses.get(name) === 1);
     const repeated = new Set(found.filter((object) => !unique.includes(object)).map(({ name }) => name));
     for (const name of repeated)
@@ -44,7 +44,7 @@ function countNames(objects: readonly ConfigObject[]): Map<string, number> {
 }
 
 /** Objects without a project belong to it when everything that they reference does. */
-function belongsTo(spec: ConfigKind, object: ConfigObject, project: string, included: ReadonlySet<string>): boolean {
+function isPartOf(spec: ConfigKind, object: ConfigObject, project: string, included: ReadonlySet<string>): boolean {
   if (spec.kind === 'projects') return object.name === project;
   const references = spec.listReferences?.(object.fields) ?? [];
   const projects = references.filter(({ kind }) => kind === 'projects');

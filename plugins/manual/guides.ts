@@ -27,6 +27,7 @@ const GUIDE_GROUPS: readonly (readonly [title: string, names: readonly string[]]
       'operations',
       'upgrading',
       'archives',
+      'configuration-as-code',
       'scaling',
       'runbook',
       'configuration',

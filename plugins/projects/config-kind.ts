@@ -1,7 +1,7 @@
 /** Projects in a configuration document (contract 97, apply). */
 import type { ConfigKind } from '../../ports/domain/config/kinds.js';
 import type { ProjectDeletionService } from './deletion.js';
-import { createBodySchema, type NewProject, type ProjectFields } from './project.js';
+import { createBodySchema, type NewProject } from './project.js';
 import type { ProjectService } from './service.js';
 
 export const createProjectKind = (
@@ -27,6 +27,6 @@ export const createProjectKind = (
     await projects.create(principal, { ...(fields as unknown as NewProject), managed: true });
     return [];
   },
-  update: async (principal, { id }, changed) => void (await projects.change(principal, id, changed as ProjectFields)),
+  update: async (principal, { id }, changed) => void (await projects.change(principal, id, changed)),
   delete: (principal, { id }) => deletion.remove(principal, id),
 });

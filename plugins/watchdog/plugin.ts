@@ -25,7 +25,7 @@ import { LIVE_TOPICS } from '../../ports/domain/live-topics.js';
 import { ONBOARDING_STEPS } from '../../ports/domain/dashboard.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { CONFIG_KINDS } from '../../ports/domain/config/kinds.js';
-import { createMonitorKind } from './monitors/monitor-config-kind.js';
+import { createMonitorKind } from './http/monitor-config-kind.js';
 import { createProjectCleanup, createProjectUsage } from './project-cleanup.js';
 import { COLLECTIONS } from './collections.js';
 import { MIGRATIONS } from './migrations.js';

@@ -208,11 +208,19 @@ export const RULES: readonly Rule[] = [
     says: 'a plugin imports ports, lib, kernel/contract, kernel/errors, its own folder and pure libraries',
   },
   {
+    // Configuration documents.
+    layer: 'adapters/cli',
+    files: /^adapters\/cli\/remote\//,
+    project: [PORTS, /^kernel\//, /^config\//],
+    packages: [NODE, /^yaml$/],
+    says: 'adapters/cli/remote imports what adapters/cli may, and the library of YAML',
+  },
+  {
     layer: 'adapters/cli',
     files: /^adapters\/cli\//,
     project: [PORTS, /^kernel\//, /^config\//],
-    packages: [NODE, /^(joi|yaml)$/],
-    says: 'adapters/cli imports config, what it composes included, kernel, ports, lib, node and the library of YAML',
+    packages: [NODE, /^joi$/],
+    says: 'adapters/cli imports config, what it composes included, kernel, ports, lib and node',
   },
   {
     layer: 'adapters',

@@ -45,11 +45,13 @@ export function formatPlan({ plan, applied, warnings }: ApplyAnswer): string {
   return [...lines, ...(lines.length > 0 ? [''] : []), ...warnings.map((one) => `Warning: ${one}`), summary].join('\n');
 }
 
-async function readFiles({ args, read, stdin }: CommandCall): Promise<{ file: string; text: string }[]> {
+async function readFiles(call: CommandCall): Promise<{ file: string; text: string }[]> {
   const files: { file: string; text: string }[] = [];
-  for (const file of args) {
+  for (const file of call.args) {
     const text =
-      file === STANDARD_INPUT ? await stdin() : await read?.(file).catch((error: unknown) => throwNamed(file, error));
+      file === STANDARD_INPUT
+        ? await call.stdin()
+        : await call.read?.(file).catch((error: unknown) => throwNamed(file, error));
     files.push({ file: file === STANDARD_INPUT ? 'standard input' : file, text: text ?? '' });
   }
   return files;

@@ -130,7 +130,7 @@ export class IgnoreRuleService {
    * @throws ServiceError reason_required, invalid_pattern
    */
   check(input: IgnoreRuleFields & Pick<RuleCriteria, 'match_type' | 'pattern'>): Pick<RuleView, 'name' | 'reason'> {
-    compilePattern({ case_sensitive: false, project: null, environment: null, ...input } as RuleCriteria);
+    compilePattern({ case_sensitive: false, project: null, environment: null, ...input });
     return { name: getRuleName(input.name, input.pattern), reason: requireReason(input.reason) };
   }
 

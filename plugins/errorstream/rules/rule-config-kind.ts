@@ -44,7 +44,6 @@ export const createIgnoreRuleKind = (registry: IgnoreRuleService): ConfigKind =>
     await registry.create(principal, { ...(fields as unknown as NewRule), managed: true });
     return [];
   },
-  update: async (principal, { id }, changed) =>
-    void (await registry.change(principal, id, changed as IgnoreRuleFields)),
+  update: async (principal, { id }, changed) => void (await registry.change(principal, id, changed)),
   delete: (principal, { id }) => registry.remove(principal, id),
 });

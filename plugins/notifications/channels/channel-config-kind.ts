@@ -34,14 +34,14 @@ export const createChannelKind = (channels: ChannelService): ConfigKind => {
         return { id: channel.id, name: channel.name, managed: channel.managed === true, fields };
       }),
     normalize: async (principal, fields, before) => {
-      channels.check(principal, fields as ChannelInput, (before && stored.get(before.fields)) ?? null);
+      channels.check(principal, fields, (before && stored.get(before.fields)) ?? null);
       return { ...fields, name: String(fields['name']).trim() };
     },
     create: async (principal, fields) => {
       await channels.create(principal, { ...(fields as ChannelInput), managed: true });
       return [];
     },
-    update: async (principal, { id }, changed) => void (await channels.change(principal, id, changed as ChannelInput)),
+    update: async (principal, { id }, changed) => void (await channels.change(principal, id, changed)),
     delete: (principal, { id }) => channels.remove(principal, id),
   };
 };

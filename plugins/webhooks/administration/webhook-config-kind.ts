@@ -32,6 +32,6 @@ export const createWebhookKind = (registry: WebhookService): ConfigKind => ({
     const { webhook, secret } = await registry.create(principal, given);
     return secret === null ? [] : [`webhook ${webhook.name}: a secret was generated; rotate it to see one`];
   },
-  update: async (principal, { id }, changed) => void (await registry.change(principal, id, changed as WebhookFields)),
+  update: async (principal, { id }, changed) => void (await registry.change(principal, id, changed)),
   delete: (principal, { id }) => registry.remove(principal, id),
 });

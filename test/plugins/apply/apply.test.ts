@@ -190,6 +190,7 @@ describe('apply: rejected documents', () => {
       )}`,
       'document',
     ],
+    ['more lines than can be parsed', Array.from({ length: 70_000 }, (_, at) => `k${at}: 1`).join('\n'), 'document'],
     ['deep nesting', `version: ${'['.repeat(100_000)}`, 'document'],
   ];
   for (const [title, document, path] of FAULTS)

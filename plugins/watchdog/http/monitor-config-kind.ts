@@ -6,14 +6,12 @@ import { invalid } from '../../../kernel/errors.js';
 import { listProjectReferences, type ConfigFields, type ConfigKind } from '../../../ports/domain/config/kinds.js';
 import type { MonitorFields } from '../../../ports/domain/watchdog.js';
 import type { WatchdogDeps } from '../deps.js';
-import { monitorBody } from '../http/monitor-bodies.js';
+import { monitorBody } from './monitor-bodies.js';
 import { toWatchdogCaller } from '../model/caller.js';
-import type { MonitorDoc } from '../model/documents.js';
 import { toMonitorView } from '../model/monitor-view.js';
 import type { WatchdogServices } from '../services.js';
-import type { MonitorUpdate } from './monitor-service.js';
-import type { ProbeInput } from './probed-monitor-service.js';
-import { validateTiming } from './timing-fields.js';
+import type { ProbeInput } from '../monitors/probed-monitor-service.js';
+import { validateTiming } from '../monitors/timing-fields.js';
 
 type MonitorKindServices = Pick<WatchdogServices, 'probed' | 'probes' | 'audit'>;
 
@@ -47,7 +45,7 @@ export const createMonitorKind = (
   },
   normalize: async (_principal, given, before) => {
     const fields = given as unknown as MonitorFields & ProbeInput;
-    validateTiming(fields, before && (before.fields as unknown as MonitorDoc));
+    validateTiming(fields, before && before.fields);
     const { probe, name } = fields;
     const texts = { ...cleanTexts(given), ...(name !== undefined && { name: cleanText(name ?? '') || fields.source }) };
     if (probe === undefined || probe === null) return texts;
@@ -68,7 +66,7 @@ export const createMonitorKind = (
     return [];
   },
   update: async (principal, { id, fields: before }, changed) => {
-    const view = await probed.update(id, changed as MonitorUpdate & ProbeInput, toWatchdogCaller(principal));
+    const view = await probed.update(id, changed, toWatchdogCaller(principal));
     const change = findChangedFields(before, view, Object.keys(changed), ['probe']);
     await audit.record(principal, 'monitor.changed', id, {}, change);
   },
