@@ -4,6 +4,8 @@
 
 const PREDICATE_PATTERN = /^(?:is|are|must|may|cannot|can|has|have|holds|names|needs)\b/;
 
+export const capitalize = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+
 /**
  * Formats `is required`, `Reason` → `Reason is required.`; a text with its own subject only gets a
  * capital letter and period.
@@ -13,5 +15,5 @@ export function formatSentence(fragment: string, subject = 'This'): string {
   if (text === '') return '';
   if (text === 'is required' || text === 'Required') return 'Required';
   const whole = PREDICATE_PATTERN.test(text) ? `${subject} ${text}` : text;
-  return `${whole.charAt(0).toUpperCase()}${whole.slice(1)}${/[.!?]$/.test(whole) ? '' : '.'}`;
+  return `${capitalize(whole)}${/[.!?]$/.test(whole) ? '' : '.'}`;
 }

@@ -10,14 +10,16 @@ export const buildForgePages = (secrets: ForgeSecretService, baseUrl: () => stri
   {
     method: 'POST',
     path: '/projects/{slug}/forge-secret',
-    title: 'Forge secret',
+    title: 'Repository webhook secret',
     access: { session: 'admin' },
     input: { params: joi.object({ slug: joi.string().max(64).required() }) },
     handle: async ({ principal, params: { slug = '' } }) => {
       const secret = await secrets.createSecret(principal, slug);
       const back = { label: slug, href: `/projects/${slug}` };
       const addresses = listForgeAddresses(baseUrl(), slug);
-      return new View('forge-secret', { title: 'Forge secret', slug, secret, addresses }).asOneTimeView(back);
+      return new View('forge-secret', { title: 'Repository webhook secret', slug, secret, addresses }).asOneTimeView(
+        back,
+      );
     },
   },
 ];
@@ -26,19 +28,18 @@ export const buildProjectSection = (secrets: ForgeSecretService, baseUrl: () => 
   loadSections: async (project) => {
     const made = await secrets.getInfo(project);
     return {
-      heading: 'Webhooks of the forge',
-      text: 'GitHub, GitLab or Gitea tells of commits and pull requests: those that name an item are linked to it, and “fixes shop-17” resolves it once it is merged.'.replace(
+      heading: 'GitHub & GitLab',
+      text: 'Links commits and pull requests to issues. “fixes shop-17” resolves an issue on merge.'.replace(
         'shop-17',
         `${project.slug}-17`,
       ),
-      guide: { label: 'Set it up', href: '/docs/forges' },
+      guide: { label: 'Read the guide', href: '/docs/forges' },
       lines: listForgeAddresses(baseUrl(), project.slug).map(({ name, url }) => ({ label: name, value: url })),
-      note: made === null ? null : { text: `Secret made by ${made.made_by}`, at: made.made_at },
+      note: made === null ? null : { text: `Secret created by ${made.made_by}`, at: made.made_at },
       action: {
         path: getSecretPath(project.slug),
-        label: made === null ? 'Make the secret' : 'Make a new secret',
-        confirm:
-          made === null ? null : 'The secret of before is worth nothing from then on: enter the new one at the forge.',
+        label: made === null ? 'Create secret' : 'Rotate secret',
+        confirm: made === null ? null : 'The old secret stops working. Update the webhook at GitHub or GitLab.',
       },
     };
   },

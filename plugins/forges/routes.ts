@@ -104,7 +104,7 @@ const buildDeliveryRoute = ({ secrets, linking, clock }: ForgeRouteDependencies)
       now: clock.now(),
     });
     if (secret === null || !genuine)
-      throw new ServiceError('unauthorized', 'The delivery is not signed with this project’s forge secret.');
+      throw new ServiceError('unauthorized', 'The delivery is not signed with this project’s webhook secret.');
     return linking.apply(project, CHANGE_PARSERS[forge as Forge](headers, parseBody(bytes)));
   },
 });
@@ -114,9 +114,13 @@ function parseBody(bytes: Buffer): ForgePayload {
   try {
     return toPayloadFields(JSON.parse(bytes.toString('utf8')));
   } catch (error) {
-    throw new ServiceError('invalid_json', 'The body is not JSON: choose application/json at the forge.', {
-      cause: error,
-    });
+    throw new ServiceError(
+      'invalid_json',
+      'The body is not JSON. Set the webhook’s content type to application/json.',
+      {
+        cause: error,
+      },
+    );
   }
 }
 

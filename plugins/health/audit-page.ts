@@ -9,24 +9,26 @@ import {
   type HttpRequest,
   type PageSpec,
 } from '../../kernel/contract.js';
+import { capitalize } from '../../lib/sentence.js';
+import { formatAuditAction, formatAuditField, formatAuditValue } from '../../lib/audit-sentence.js';
 import { DAY_MS, toIsoString, normalizeTime } from '../../lib/time.js';
-import type { AuditEntry, AuditFields, AuditQuery, AuditReader } from '../../ports/domain/audit.js';
+import type { AuditEntry, AuditQuery, AuditReader } from '../../ports/domain/audit.js';
 
 const PAGE_SIZE = 50;
 
 /** For programs, which find the request in the log by it. */
 const HIDDEN_DETAILS = new Set(['request_id']);
 
-type AuditValue = AuditFields[string];
 export interface AuditRow {
   at: string;
   actor: string;
   action: string;
+  phrase: string;
   name: string;
   href: string | null;
   target: string;
-  facts: { label: string; value: AuditValue }[];
-  changes: { label: string; before: AuditValue; after: AuditValue }[];
+  facts: { label: string; value: string }[];
+  changes: { label: string; before: string; after: string }[];
 }
 
 export async function toAuditRow(reader: AuditReader, entry: AuditEntry): Promise<AuditRow> {
@@ -39,15 +41,20 @@ export async function toAuditRow(reader: AuditReader, entry: AuditEntry): Promis
     at,
     actor,
     action,
+    phrase: formatAuditAction(action),
     target,
     name,
     href,
     facts: Object.entries(isNew ? { ...after, ...details } : details)
       .filter(([label, value]) => value !== null && !HIDDEN_DETAILS.has(label) && !(label === 'name' && value === name))
-      .map(([label, value]) => ({ label, value })),
+      .map(([label, value]) => ({ label: formatAuditField(label), value: formatAuditValue(label, value) })),
     changes: (isNew ? [] : fields)
-      .map((label) => ({ label, before: before[label] ?? null, after: after[label] ?? null }))
-      .filter((change) => change.before !== null || change.after !== null),
+      .filter((label) => (before[label] ?? null) !== null || (after[label] ?? null) !== null)
+      .map((label) => ({
+        label: formatAuditField(label),
+        before: formatAuditValue(label, before[label] ?? null),
+        after: formatAuditValue(label, after[label] ?? null),
+      })),
   };
 }
 
@@ -110,7 +117,7 @@ const ACTION_NOUNS = [
   'token',
   'user',
   'webhook',
-].map((noun) => ({ value: `${noun}.`, label: noun.replaceAll('_', ' ') }));
+].map((noun) => ({ value: `${noun}.`, label: capitalize(noun.replaceAll('_', ' ')) }));
 
 export interface AuditPageServices {
   reader: AuditReader;

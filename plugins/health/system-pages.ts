@@ -52,11 +52,11 @@ async function startMigrations({ schema, run }: SystemPageServices, { principal 
   const { pending } = await schema.listMigrations();
   const outcome = await run.start(principal, pending.length, MAX_SHORT_RUN_MS).catch(() => 'failed' as const);
   if (outcome === 'failed') {
-    return new Redirect('/migrations', { tone: 'danger', message: 'The migration stopped. The page says why.' });
+    return new Redirect('/migrations', { tone: 'danger', message: 'Migration failed.' });
   }
   if (outcome === null) return new Redirect('/migrations', { tone: 'info', message: 'The migration is running.' });
   const n = outcome.applied.length;
-  const message = n === 0 ? 'Nothing was pending.' : `${n} ${n === 1 ? 'migration' : 'migrations'} applied.`;
+  const message = n === 0 ? 'No pending migrations.' : `${n} ${n === 1 ? 'migration' : 'migrations'} applied.`;
   return new Redirect('/migrations', { tone: 'success', message });
 }
 
@@ -75,10 +75,10 @@ function toHealthFact(field: string, value: unknown): HealthFact {
 }
 
 export function toHealthBadge(report: HealthReport): { text: string; tone: 'success' | 'warning' | 'danger' } {
-  if (!report.healthy) return { text: 'unhealthy', tone: 'danger' };
+  if (!report.healthy) return { text: 'Unhealthy', tone: 'danger' };
   const failed = buildCheckRows(report).filter(({ state }) => state === 'failed' || state === 'damaged').length;
-  if (failed === 0) return { text: 'healthy', tone: 'success' };
-  return { text: `healthy, ${failed} ${failed === 1 ? 'check' : 'checks'} failed`, tone: 'warning' };
+  if (failed === 0) return { text: 'Healthy', tone: 'success' };
+  return { text: `Degraded: ${failed} ${failed === 1 ? 'check' : 'checks'} failing`, tone: 'warning' };
 }
 
 const flattenFacts = (facts: object): [field: string, value: unknown][] =>

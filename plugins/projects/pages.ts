@@ -223,11 +223,11 @@ export function buildProjectPages({
     ),
     post('/projects/{slug}/archive', async (request) => {
       await projects.setArchived(request.principal, slugOf(request), true);
-      return to(slugOf(request), 'Project archived: reports and publishes are refused from now on.');
+      return to(slugOf(request), 'Project archived.');
     }),
     post('/projects/{slug}/unarchive', async (request) => {
       await projects.setArchived(request.principal, slugOf(request), false);
-      return to(slugOf(request), 'Project takes reports and publishes again.');
+      return to(slugOf(request), 'Project unarchived.');
     }),
     post('/projects/{slug}/delete', async (request) => {
       await deletion.remove(request.principal, slugOf(request));

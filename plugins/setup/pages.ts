@@ -30,7 +30,7 @@ function toBarParts(adoption: readonly VersionAdoption[]): { label: string; valu
     .slice(0, MAX_BAR_PARTS)
     .map(({ version, monitors }, i) => ({ label: version ?? '', value: monitors, tone: i === 0 ? 'success' : 'info' }));
   const rest = countMachines(told.slice(MAX_BAR_PARTS));
-  return rest === 0 ? parts : [...parts, { label: 'others', value: rest, tone: 'neutral' }];
+  return rest === 0 ? parts : [...parts, { label: 'Others', value: rest, tone: 'neutral' }];
 }
 
 async function loadInstallers(installers: MachinePageDeps['installers']): Promise<object> {
@@ -132,7 +132,7 @@ export const createMachinePart = ({ watchdog }: Pick<MachinePageDeps, 'watchdog'
     ]);
     return {
       heading: 'Machines',
-      all: { label: 'All machines', href: address },
+      all: { label: 'View all machines', href: address },
       figures: adoption
         .filter(({ version }) => version !== null)
         .slice(0, 3)
@@ -149,10 +149,7 @@ export const createMachinePart = ({ watchdog }: Pick<MachinePageDeps, 'watchdog'
         badge: null,
         at: last_heartbeat_at,
       })),
-      empty:
-        page.items.length === 0
-          ? { text: 'No machine has told its version.', label: 'Install one', href: address }
-          : null,
+      empty: page.items.length === 0 ? { text: 'No machines', label: 'Install on a machine', href: address } : null,
     };
   },
 });

@@ -43,7 +43,7 @@ const PICTURES: readonly Picture[] = [
     path: '/account',
     first: async (page) => {
       await page.locator('#totp input[type="password"]').fill(ADMIN_ACCOUNT.password);
-      await page.getByRole('button', { name: 'Set up two-step login' }).click();
+      await page.getByRole('button', { name: 'Set up 2FA' }).click();
       await page.waitForLoadState();
     },
   },

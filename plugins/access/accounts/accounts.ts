@@ -232,7 +232,7 @@ export class AccountService {
     try {
       await this.rows.insert(account);
     } catch (error) {
-      if (error instanceof StoreConflict) throw conflict(`There is an account with the name ${username}.`);
+      if (error instanceof StoreConflict) throw conflict(`The username ${username} is taken.`);
       throw error;
     }
     return account;

@@ -98,33 +98,34 @@ export class AdminRoster {
       const roster = await this.#read();
       const note = roster.changing.find((entry) => entry.account === id);
       if (note !== undefined) {
-        if (!this.#isStale(note.at)) throw conflict('Another change of this account is under way. Try again.');
+        if (!this.#isStale(note.at)) throw conflict('Another change of this account is in progress. Try again.');
         await this.accounts.change({ id }, { inc: { rights_rev: 1 } });
       }
       const before = await this.accounts.get(id);
       if (before === null) throw notFound(`account ${id}`);
       const others = roster.active.filter((other) => other !== id);
       if (leaves && isActiveAdmin(before) && others.length === 0) {
-        throw conflict('This is the last active administrator: make another account an administrator first.');
+        throw conflict('This is the last active administrator. Make another account an administrator first.');
       }
       const mark = this.ids.uuid();
       const changing = roster.changing.filter((entry) => entry.account !== id);
       changing.push({ account: id, change: mark, at: this.clock.iso() });
       if (await this.#write(roster, leaves ? others : roster.active, changing)) return { before, mark };
     }
-    throw conflict('Too many changes of accounts at once. Try again.');
+    throw conflict('Too many concurrent account changes. Try again.');
   }
 
   async #applyChange(before: Account, change: RightsChange): Promise<Account | null> {
     if (change === null) return before;
     const where = { id: before.id, rights_rev: before.rights_rev };
     if ('remove' in change) {
-      if ((await this.accounts.remove(where)) === 0) throw conflict('The account was changed meanwhile. Try again.');
+      if ((await this.accounts.remove(where)) === 0)
+        throw conflict('The account was changed by someone else. Try again.');
       return null;
     }
     const inc = { ...change.update.inc, rights_rev: 1 };
     const changed = await this.accounts.change(where, { ...change.update, inc });
-    if (changed === null) throw conflict('The account was changed meanwhile. Try again.');
+    if (changed === null) throw conflict('The account was changed by someone else. Try again.');
     return changed.doc;
   }
 
@@ -138,7 +139,7 @@ export class AdminRoster {
       const changing = roster.changing.filter((note) => note.change !== mark);
       if (await this.#write(roster, active, changing)) return;
     }
-    throw conflict('Too many changes of accounts at once. Try again.');
+    throw conflict('Too many concurrent account changes. Try again.');
   }
 
   async #removeEntry(id: string): Promise<void> {

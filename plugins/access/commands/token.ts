@@ -23,17 +23,17 @@ export function buildTokenCommands(tokens: TokenService, masters: MasterTokenSer
   return [
     {
       name: 'token create',
-      summary: 'Create a master token, which is shown once; with --source a token of that monitor source',
+      summary: 'Create an API token (shown once)',
       options: {
-        name: { type: 'string', value: 'name', summary: 'What it is for', required: true },
+        name: { type: 'string', value: 'name', summary: 'Name of the token', required: true },
         scopes: { type: 'string', value: 'scope,…', summary: 'Scopes, separated by commas', required: true },
-        project: { type: 'string', value: 'slug', summary: 'Only for this project' },
+        project: { type: 'string', value: 'slug', summary: 'Limit the token to this project' },
         agent: {
           type: 'string',
           value: 'name',
-          summary: 'Only for the coding agent of this name: it claims under no other',
+          summary: 'Limit the token to the coding agent of this name',
         },
-        source: { type: 'string', value: 'source', summary: 'Only for this monitor source (watchdog:ping)' },
+        source: { type: 'string', value: 'source', summary: 'Limit the token to this monitor source (watchdog:ping)' },
         'expires-in': {
           type: 'string',
           value: 'seconds|7d',

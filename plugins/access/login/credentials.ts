@@ -5,6 +5,7 @@
  */
 import { PORT, collection, inject, injectable, type Clock, type Collection } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
+import { capitalize } from '../../../lib/sentence.js';
 import { getClientNetwork } from '../../../lib/addresses.js';
 import type { AccountInfo, CredentialCheck, LoginAttemptLimiter } from '../../../ports/domain/access.js';
 import type { PasswordHasher } from '../../../ports/hasher.js';
@@ -37,7 +38,7 @@ const SECURITY_EVENTS: Readonly<Partial<Record<string, SecurityEvent>>> = {
 };
 
 export const createWrongCredentialsError = (): ServiceError =>
-  new ServiceError('invalid_credentials', 'The user name or the password is wrong.');
+  new ServiceError('invalid_credentials', 'Incorrect username or password.');
 
 @injectable()
 export class CredentialVerifier implements CredentialCheck, LoginAttemptLimiter {
@@ -107,14 +108,11 @@ export class CredentialVerifier implements CredentialCheck, LoginAttemptLimiter 
       attempt.release();
     }
     if (!ALLOWED_ROLES[input.place].includes(account.role)) {
-      throw new ServiceError('role_not_allowed', `An account with the role ${account.role} may not log in here.`);
+      throw new ServiceError('role_not_allowed', `${capitalize(account.role)} accounts can’t sign in here.`);
     }
     const totp = account.totp_secret !== null;
     if (totp && input.place === 'setup') {
-      throw new ServiceError(
-        'totp_not_supported',
-        'The account is protected by TOTP, which the setup login cannot ask for.',
-      );
+      throw new ServiceError('totp_not_supported', 'Accounts with 2FA can’t sign in to the installer.');
     }
     if (!(totp && input.place === 'web')) await this.recordSuccess(account, input);
     return account;

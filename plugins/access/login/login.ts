@@ -97,4 +97,4 @@ export class LoginService {
 }
 
 const createChallengeEndedError = (): ServiceError =>
-  new ServiceError('invalid_credentials', 'This login has taken too long. Start again.', { extra: { restart: true } });
+  new ServiceError('invalid_credentials', 'Sign-in timed out. Start again.', { extra: { restart: true } });

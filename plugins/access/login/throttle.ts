@@ -133,7 +133,7 @@ export class LoginAttemptThrottle implements AttemptThrottle {
 
 function createRateLimitError(seconds: number): ServiceError {
   const after = String(Math.max(1, Math.ceil(seconds)));
-  return new ServiceError('rate_limited', `Too many failed logins. Try again in ${after} s.`, {
+  return new ServiceError('rate_limited', `Too many failed sign-ins. Try again in ${after} s.`, {
     headers: {
       'retry-after': after,
       'ratelimit-limit': String(FREE_FAILURES),

@@ -56,7 +56,7 @@ export class TotpService {
   async beginEnrolment(account: Account): Promise<Enrolment> {
     const totp_pending = this.cipher.seal(new Secret({ size: 20 }).base32, getSealPurpose(account));
     const changed = await this.rows.change({ id: account.id, totp_secret: null }, { set: { totp_pending } });
-    if (changed === null) throw conflict('TOTP is switched on already.');
+    if (changed === null) throw conflict('2FA is already on.');
     return this.getEnrolment(changed.doc);
   }
 
@@ -65,7 +65,7 @@ export class TotpService {
    * @throws ServiceError conflict when none is pending
    */
   async getEnrolment(account: Account): Promise<Enrolment> {
-    if (account.totp_pending === null) throw conflict('No TOTP enrolment is under way.');
+    if (account.totp_pending === null) throw conflict('2FA setup has not been started.');
     const secret = this.cipher.open(account.totp_pending, getSealPurpose(account));
     const uri = createGenerator(secret, account.username).toString();
     const { default: QRCode } = await import('qrcode');
@@ -79,7 +79,7 @@ export class TotpService {
    * @throws ServiceError validation_failed with `code`
    */
   async enable(actor: Actor, account: Account, code: string): Promise<{ account: Account; recovery: string[] }> {
-    if (account.totp_pending === null) throw conflict('No TOTP enrolment is under way.');
+    if (account.totp_pending === null) throw conflict('2FA setup has not been started.');
     const step = await this.#withThrottle(account, async () => this.#findStep(account, account.totp_pending, code));
     if (step === null) throw invalid({ code: WRONG_CODE_MESSAGE });
     const recovery = Array.from({ length: RECOVERY_CODE_COUNT }, () => createRecoveryCode(this.ids));
@@ -91,7 +91,7 @@ export class TotpService {
     };
     const where = { id: account.id, totp_secret: null, totp_pending: account.totp_pending };
     const changed = await this.rows.change(where, { set, inc: { epoch: 1 } });
-    if (changed === null) throw conflict('The enrolment has changed meanwhile. Start it again.');
+    if (changed === null) throw conflict('The 2FA setup changed. Start again.');
     await this.audit.record(actor, 'user.totp_enabled', account.username);
     return { account: changed.doc, recovery };
   }
@@ -109,7 +109,7 @@ export class TotpService {
    */
   async verify(account: Account, code: string): Promise<void> {
     const done = await this.#withThrottle(account, async () => ((await this.#useCode(account, code)) ? true : null));
-    if (done === null) throw new ServiceError('invalid_credentials', 'The code is wrong or has been used.');
+    if (done === null) throw new ServiceError('invalid_credentials', 'Incorrect or already used code.');
     await this.throttle.reset(getThrottleKey(account));
   }
 

@@ -75,7 +75,7 @@ export function buildAccountPages(services: AccessServices): PageSpec[] {
     await accounts.setPassword(requireSession(request), account.id, password);
     const flash = {
       tone: 'success',
-      message: 'Password changed. All your sessions have ended: sign in again.',
+      message: 'Password changed. Sign in again.',
     } as const;
     return new Redirect('/login', flash).cookie({ name: SESSION_COOKIE, value: null });
   };
@@ -94,7 +94,7 @@ export function buildAccountPages(services: AccessServices): PageSpec[] {
 
   const disable = async (request: HttpRequest): Promise<Redirect> => {
     const account = await totp.disable(requireSession(request), await confirmed(request, 'totp_password'));
-    return new Redirect('/account', { tone: 'success', message: 'TOTP is off.' }).cookie(
+    return new Redirect('/account', { tone: 'success', message: '2FA disabled.' }).cookie(
       await renewed(request, account),
     );
   };
@@ -104,7 +104,7 @@ export function buildAccountPages(services: AccessServices): PageSpec[] {
     if (!['', '12', '24'].includes(hours)) throw invalid({ hours: 'must be 12 or 24' });
     const clock = { timezone: timezone || null, hours: hours === '' ? null : hours === '12' ? 12 : 24 } as const;
     await accounts.setClock(requireSession(request).account_id, clock);
-    return new Redirect('/account', { tone: 'success', message: 'Times are shown by your clock from now on.' });
+    return new Redirect('/account', { tone: 'success', message: 'Time settings saved.' });
   };
 
   const post = (path: string, handle: PageSpec['handle'], input?: PageSpec['input']): PageSpec => {
@@ -127,7 +127,7 @@ export function buildAccountPages(services: AccessServices): PageSpec[] {
     ),
     {
       path: '/account/totp',
-      title: 'Two-step login',
+      title: 'Two-factor authentication',
       access: memberAccess,
       handle: async (request) =>
         (await own(request)).totp_pending === null ? new Redirect('/account') : enrolment(request),

@@ -25,7 +25,10 @@ interface LoginDestination {
   kept: string;
 }
 
-const MISSING_FORM_MESSAGE = { tone: 'warning', message: 'The form was another account’s: it was not sent.' } as const;
+const MISSING_FORM_MESSAGE = {
+  tone: 'warning',
+  message: 'Your form was not submitted because it belongs to another account.',
+} as const;
 
 async function getRedirectTarget(
   services: AccessServices,

@@ -15,7 +15,7 @@ interface SnippetInput {
 const JSON_TYPE_OPTION = `-H 'Content-Type: application/json'`;
 
 const buildHeartbeatCommand = ({ baseUrl, secret }: SnippetInput): TokenSnippet => ({
-  label: 'A heartbeat, for example from cron',
+  label: 'Send a heartbeat',
   text: `curl -fsS -m 10 --retry 3 -o /dev/null ${baseUrl}/ping/${secret}`,
 });
 
@@ -44,7 +44,7 @@ const SNIPPET_BUILDERS: Readonly<Record<string, (given: SnippetInput) => TokenSn
       text: `export SVC_TOKEN=${secret}\ncodex mcp add aos --url ${baseUrl}/mcp --bearer-token-env-var SVC_TOKEN`,
     },
     {
-      label: 'Other agents: their list of MCP servers',
+      label: 'Other MCP clients',
       text: JSON.stringify(
         {
           mcpServers: { aos: { type: 'http', url: `${baseUrl}/mcp`, headers: { Authorization: `Bearer ${secret}` } } },
@@ -56,11 +56,11 @@ const SNIPPET_BUILDERS: Readonly<Record<string, (given: SnippetInput) => TokenSn
   ],
   ci: ({ baseUrl, secret, project }) => [
     {
-      label: 'Variables of the build; the token is a masked one',
+      label: 'CI variables (mark the token as masked)',
       text: `SVC_URL=${baseUrl}\nSVC_TOKEN=${secret}`,
     },
     {
-      label: 'Publish the build',
+      label: 'Publish a release',
       text: `packager --project ${project ?? 'shop'} --version 1.0.0 --publish-dir dist`,
     },
   ],
@@ -76,7 +76,7 @@ const SNIPPET_BUILDERS: Readonly<Record<string, (given: SnippetInput) => TokenSn
         `      - targets: ['${new URL(given.baseUrl).host}']`,
       ].join('\n'),
     },
-    { label: 'Health in full', text: `curl -H "Authorization: Bearer ${given.secret}" ${given.baseUrl}/api/health` },
+    { label: 'Health details', text: `curl -H "Authorization: Bearer ${given.secret}" ${given.baseUrl}/api/health` },
   ],
 };
 

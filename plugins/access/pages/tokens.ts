@@ -11,14 +11,14 @@ import { buildTokenSnippets } from './token-snippets.js';
 import { listPresets, groupScopes } from './scopes.js';
 
 const adminAccess = { session: 'admin' } as const;
-const title = 'Tokens';
+const title = 'API tokens';
 const params = joi.object({ id: joi.string().guid().required() });
 
 const KIND_OPTIONS: readonly { kind: TokenKind; label: string }[] = [
-  { kind: 'master', label: 'Master' },
-  { kind: 'watchdog', label: 'Watchdog' },
-  { kind: 'sub', label: 'Sub-tokens' },
-  { kind: 'setup', label: 'Setup' },
+  { kind: 'master', label: 'API tokens' },
+  { kind: 'watchdog', label: 'Monitor tokens' },
+  { kind: 'sub', label: 'Derived' },
+  { kind: 'setup', label: 'Installer' },
   { kind: 'intake', label: 'Intake keys' },
 ];
 
@@ -82,7 +82,7 @@ export function buildAccessTokenPages(services: AccessServices): PageSpec[] {
       expires: typed('expires_in_seconds'),
       expires_on: typed('expires_on'),
     };
-    const crumbs = [{ label: 'Tokens', href: '/tokens' }, { label: 'New token' }];
+    const crumbs = [{ label: title, href: '/tokens' }, { label: 'New API token' }];
     return new View('token-new', {
       groups: groupScopes(system.listScopes(), chosen),
       presets: presets.map(({ id, label, text }) => ({ id, label, text, active: id === preset?.id })),
@@ -119,7 +119,7 @@ export function buildAccessTokenPages(services: AccessServices): PageSpec[] {
       token: made.record,
       snippets: buildTokenSnippets(readField(request, 'preset'), scopes, given),
     }).asOneTimeView({
-      label: 'Tokens',
+      label: title,
       href: '/tokens',
     });
   };
@@ -144,7 +144,7 @@ export function buildAccessTokenPages(services: AccessServices): PageSpec[] {
       title,
       nav: {
         section: 'administration',
-        label: 'Tokens',
+        label: 'API tokens',
         icon: 'key',
         order: 30,
         also: ['api keys', 'keys', 'credentials', 'secrets'],
@@ -165,21 +165,18 @@ export function buildAccessTokenPages(services: AccessServices): PageSpec[] {
     },
     {
       path: '/tokens/new',
-      title: 'New token',
+      title: 'New API token',
       access: adminAccess,
       projectQuery: 'project',
       input: { query: joi.object({ preset: joi.string().max(32), project: joi.string().max(64).empty('') }) },
       handle: (request) => form(request),
     },
     buildFormPage(
-      { path: '/tokens', title: 'New token', access: adminAccess, creates: true },
+      { path: '/tokens', title: 'New API token', access: adminAccess, creates: true },
       (request) => create(request),
       (request, problem) => form(request, problem),
     ),
-    action(
-      'revoke',
-      async (request, id) => `Revoked ${(await masters.revoke(requireSession(request), id)).name} and its sub-tokens.`,
-    ),
+    action('revoke', async (request, id) => `Revoked ${(await masters.revoke(requireSession(request), id)).name}.`),
     action('delete', async (request, id) => {
       const { name } = await tokens.getToken(id);
       await masters.remove(requireSession(request), id);

@@ -76,7 +76,7 @@ export function buildUserPages(services: AccessServices): PageSpec[] {
               ...form,
               password: readField(request, 'password'),
             });
-            return new Redirect('/users', { tone: 'success', message: `Created ${made.username}.` });
+            return new Redirect('/users', { tone: 'success', message: `Account ${made.username} created.` });
           },
           (problem) => list({ ...problem, form }),
         );
@@ -86,12 +86,12 @@ export function buildUserPages(services: AccessServices): PageSpec[] {
     action(
       'role',
       (request, id) => accounts.setRole(requireSession(request), id, readField(request, 'role')),
-      (account) => `${account.username} is now ${account.role}. Sessions of the account have ended.`,
+      (account) => `${account.username} is now ${account.role}. Sessions ended.`,
     ),
     action(
       'disable',
       (request, id) => accounts.setDisabled(requireSession(request), id, true),
-      (account) => `Disabled ${account.username}. Sessions of the account have ended.`,
+      (account) => `Disabled ${account.username}. Sessions ended.`,
     ),
     action(
       'enable',
@@ -102,7 +102,7 @@ export function buildUserPages(services: AccessServices): PageSpec[] {
       action(
         'password',
         (request, id) => accounts.setPassword(requireSession(request), id, readField(request, 'password')),
-        (account) => `Password of ${account.username} set. Sessions of the account have ended.`,
+        (account) => `Password of ${account.username} set. Sessions ended.`,
       ),
     ),
     assertOtherAccount(
@@ -125,7 +125,7 @@ export function buildUserPages(services: AccessServices): PageSpec[] {
  * suffice.
  */
 function assertOtherAccount(page: PageSpec): PageSpec {
-  const message = 'Change your own password and TOTP here, with your current password.';
+  const message = 'Change your own password and 2FA here.';
   return {
     ...page,
     handle: (request) =>

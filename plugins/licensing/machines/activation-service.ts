@@ -68,6 +68,15 @@ export class ActivationService {
     return Object.fromEntries(counts.map(({ key, n }) => [String(key), n]));
   }
 
+  async countActiveByLicense(ids: readonly string[]): Promise<Map<string, number>> {
+    if (ids.length === 0) return new Map();
+    const counts = await this.deps.activations.groupCount('license_id', {
+      license_id: { in: [...ids] },
+      status: 'active',
+    });
+    return new Map(counts.map(({ key, n }) => [String(key), n]));
+  }
+
   /** @throws ServiceError not_found, insufficient_scope, invalid_transition, conflict */
   async applyTransition(
     actor: Principal,

@@ -37,7 +37,7 @@ export function customerPages(parts: LicensePageServices): PageSpec[] {
       const license = await openTicket(parts, getFormText(request, 'ticket'));
       if (license !== null) return run(request, license);
       const seller = await parts.deps.brands.findCommon();
-      return renderEntry({ seller, message: 'Enter the key again: the page was open for too long.' }, 401);
+      return renderEntry({ seller, message: 'This page expired. Enter the key again.' }, 401);
     },
   });
   return [
@@ -92,10 +92,7 @@ async function openByKey(parts: LicensePageServices, request: HttpRequest): Prom
     const license = await parts.online.findByKey(getFormText(request, 'license_key'));
     if (license !== null) return await renderLicense(parts, license);
     await attempt.recordFailure();
-    return renderEntry(
-      { ...who, message: 'There is no license with this key. Look for a character that was mistyped.' },
-      401,
-    );
+    return renderEntry({ ...who, message: 'License not found. Check the key for typos.' }, 401);
   } finally {
     attempt.release();
   }
@@ -177,25 +174,24 @@ async function releaseMachine(
   const activation = await deps.activations.get(getFormText(request, 'activation'));
   const refused = (problem: string): Promise<View> =>
     renderLicense(parts, license, { problem }).then((page) => page.withStatus(409));
-  if (activation === null || activation.license_id !== license.id) return refused('There is no such machine.');
-  if (activation.status === 'blocked') return refused('This machine is blocked. Ask the vendor.');
+  if (activation === null || activation.license_id !== license.id) return refused('Machine not found.');
+  if (activation.status === 'blocked') return refused('This machine is blocked. Contact the vendor.');
   const kept = machines.getRetainedUntil(activation);
-  if (kept !== null) return refused(`This machine has a license file that is good until ${kept}.`);
-  if (activation.status === 'released') return renderLicense(parts, license, { done: 'The machine is released.' });
-  if (countReleasesLeft(license, now) <= 0)
-    return refused('Three machines were released in the last 30 days: no more for now.');
+  if (kept !== null) return refused(`This machine has a license file until ${kept.slice(0, 10)}.`);
+  if (activation.status === 'released') return renderLicense(parts, license, { done: 'Machine deactivated.' });
+  if (countReleasesLeft(license, now) <= 0) return refused('No deactivations left this month.');
   const counted = await deps.licenses.change(
     { id: license.id, rev: license.rev },
     { set: { customer_releases: [...listRecentReleases(license, now), toIsoString(now)], rev: license.rev + 1 } },
   );
-  if (counted === null) return refused('The license changed meanwhile. Try again.');
+  if (counted === null) return refused('The license was changed by someone else. Try again.');
   const released = await machines.vacate(activation, ['active', 'pending'], 'released');
   const { id, machine_id, product } = activation;
   const details = { product, activation: id, machine_id };
   const changed = { before: { status: activation.status }, after: { status: 'released' } };
   if (released !== null)
     await deps.audit.record(request.principal, 'license.machine_released_by_customer', license.id, details, changed);
-  return renderLicense(parts, counted.doc, { done: 'The machine is released.' });
+  return renderLicense(parts, counted.doc, { done: 'Machine deactivated.' });
 }
 
 async function downloadFile(
@@ -211,11 +207,11 @@ async function downloadFile(
   try {
     asked = JSON.parse(getFormText(request, 'request')) as typeof asked;
   } catch {
-    return refused('This is no request of a machine: it is not JSON.');
+    return refused('This is not a valid request code.');
   }
   if (asked === null || asked.schema !== 1 || typeof asked.machine_id !== 'string' || asked.machine_id === '')
-    return refused('This is no request of a machine: it has the members schema (1), product and machine_id.');
-  if (asked.product !== license.product) return refused('The request is for another product.');
+    return refused('This is not a valid request code.');
+  if (asked.product !== license.product) return refused('This request code is for another product.');
   let made;
   try {
     made = await parts.online.issueFileFor(license, asked.machine_id);
@@ -224,7 +220,7 @@ async function downloadFile(
       return refused(`machine_id ${error.fields?.['machine_id'] ?? 'is wrong'}.`);
     throw error;
   }
-  if ('status' in made) return refused(`There is no file: ${made.status.replace('_', ' ')}.`);
+  if ('status' in made) return refused(`No license file: the license is ${made.status.replaceAll('_', ' ')}.`);
   return text(made.text)
     .header('cache-control', 'no-store')
     .header('content-disposition', `attachment; filename="${license.product}.lic"`);

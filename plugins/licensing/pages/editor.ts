@@ -49,7 +49,7 @@ async function createLicenses(parts: LicensePageServices, request: HttpRequest):
       ? [await parts.licenses.create(request.principal, input)]
       : await parts.licenses.createMany(request.principal, input, count);
   const [first] = licenses;
-  if (first === undefined) throw conflict('No license was made.');
+  if (first === undefined) throw conflict('No license was created.');
   return new View('license-created', {
     title: licenses.length === 1 ? 'License created' : `${licenses.length} licenses created`,
     license: toShownLicense(first.license),

@@ -11,6 +11,9 @@ import {
   type PageSpec,
 } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
+import { capitalize } from '../../../lib/sentence.js';
+import { formatAuditAction, formatAuditField, formatAuditValue } from '../../../lib/audit-sentence.js';
+import type { AuditEntry } from '../../../ports/domain/audit.js';
 import { MACHINE_TRANSITIONS, listMachineTransitions, type MachineTransition } from '../machines/activation-service.js';
 import type { SeatAdministration } from '../seats/seat-administration.js';
 import { changeBody } from '../model/fields.js';
@@ -78,7 +81,7 @@ async function renderDetail(
     entitlements: license.entitlements,
     next_cursor: seats === null ? page.next : seats.next,
     page_path: `/licenses/${doc.id}`,
-    history: history.items,
+    history: history.items.map(toHistoryRow),
     crumbs: [LICENSES_CRUMB, { label: toShownLicense(license).name }],
     ...more,
   });
@@ -97,6 +100,15 @@ async function renderSeats(
   return { items: shown, used: await count(), next };
 }
 
+function toHistoryRow({ at, actor, action, details, before, after }: AuditEntry): object {
+  const changes = Object.entries(after ?? {}).map(([field, value]) => {
+    const [old, now] = [formatAuditValue(field, before?.[field] ?? null), formatAuditValue(field, value)];
+    const label = capitalize(formatAuditField(field));
+    return old === 'none' ? `${label}: ${now}` : `${label} changed from ${old} to ${now}`;
+  });
+  return { at, actor, action, phrase: formatAuditAction(action), changes, reason: details['reason'] ?? null };
+}
+
 const createActions = (parts: LicensePageServices): ReturnType<typeof createPageActions> =>
   createPageActions(
     { path: '/licenses/{id}', title: LICENSES_TITLE, access: LICENSE_ADMIN_AUTH, input: { params: licenseIdParams } },
@@ -111,8 +123,8 @@ const createActions = (parts: LicensePageServices): ReturnType<typeof createPage
 const TRANSITION_MESSAGES: Readonly<Record<Exclude<LicenseTransition, 'extend'>, string>> = {
   approve: 'License approved.',
   reject: 'License rejected.',
-  deactivate: 'License switched off: it is answered “inactive” and no longer opens the release store.',
-  reactivate: 'License is active again.',
+  deactivate: 'License deactivated.',
+  reactivate: 'License reactivated.',
   revoke: 'License revoked.',
 };
 
@@ -129,7 +141,7 @@ function actionPages(parts: LicensePageServices): PageSpec[] {
     action('extend', async (request, id) => {
       const { expires_at } = parseLicenseEnd(request);
       await licenses.extend(request.principal, id, expires_at);
-      return redirectToLicense(id, 'The end of the license was changed.');
+      return redirectToLicense(id, 'License expiry changed.');
     }),
     action('key', async (request, id) => {
       const key = await licenses.reveal(request.principal, id);
@@ -142,7 +154,7 @@ function actionPages(parts: LicensePageServices): PageSpec[] {
         getFormText(request, 'machine_id') || null,
         Number(getFormText(request, 'valid_days')),
       );
-      if ('status' in file) throw conflict(`No file: the answer is ${file.status}.`);
+      if ('status' in file) throw conflict(`No license file: the license is ${file.status.replaceAll('_', ' ')}.`);
       await parts.deps.audit.record(request.principal, 'license.file_issued', id, {
         product: doc.product,
         machine_id: getFormText(request, 'machine_id') || null,
@@ -168,7 +180,7 @@ const MACHINE_MESSAGES: Readonly<Record<MachineTransition, string>> = {
   approve: 'Machine approved.',
   reject: 'Machine rejected.',
   block: 'Machine blocked.',
-  release: 'Machine released: its place is free.',
+  release: 'Machine deactivated.',
 };
 
 function machinePages(parts: LicensePageServices): PageSpec[] {

@@ -2,6 +2,7 @@
 import joi from 'joi';
 import { Redirect, text, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { normalizeLicenseKey, isKey, hashKey } from '../model/key.js';
+import { capitalize } from '../../../lib/sentence.js';
 import type { LicenseQuery } from '../model/fields.js';
 import { LICENSE_STATES, type LicenseState } from '../model/states.js';
 import { buildLicenseCsv } from '../http/csv.js';
@@ -50,12 +51,13 @@ function redirectToHash(typed: string): Redirect | null {
 async function renderList(parts: LicensePageServices, request: HttpRequest): Promise<View> {
   const query = parseListQuery(request);
   const page = await parts.licenses.listPage(request.principal, query);
+  const used = await parts.activations.countActiveByLicense(page.items.map(({ id }) => id));
   const { limit: _limit, cursor: _cursor, ...filters } = query;
   return new View('licenses', {
-    items: page.items.map(toShownLicense),
+    items: page.items.map((license) => ({ ...toShownLicense(license), used: used.get(license.id) ?? 0 })),
     next_cursor: page.next,
     admin: isAdmin(request),
-    states: LICENSE_STATES,
+    states: LICENSE_STATES.map((value) => ({ value, label: capitalize(value) })),
     products: await listProducts(parts, true),
     filtered: Object.keys(filters).length > 0,
     csv: `/licenses.csv?${new URLSearchParams(filters as Record<string, string>).toString()}`,
@@ -99,7 +101,7 @@ export function listPages(parts: LicensePageServices): PageSpec[] {
       title: LICENSES_TITLE,
       access: LICENSE_MEMBER_AUTH,
       handle: (request) => {
-        const none = { tone: 'warning', message: 'This is no license key.' } as const;
+        const none = { tone: 'warning', message: 'This is not a valid license key.' } as const;
         return redirectToHash(getFormText(request, 'license_key')) ?? new Redirect('/licenses', none);
       },
     },

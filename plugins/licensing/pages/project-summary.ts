@@ -37,14 +37,14 @@ export function buildLicensePart({ licenses, deps }: LicensePageServices): Proje
       });
       return {
         heading: 'Licenses',
-        all: { label: 'All licenses', href: address },
-        customers: { label: 'Customers’ page', href: `/license?product=${encodeURIComponent(slug)}` },
+        all: { label: 'View all licenses', href: address },
+        customers: { label: 'Customer page', href: `/license?product=${encodeURIComponent(slug)}` },
         figures,
         lines: page.items.map((license) => {
           const { name, href, status, tone, created_at } = toShownLicense(license);
           return { title: name, href, detail: null, badge: { text: status, tone: tone as 'success' }, at: created_at };
         }),
-        empty: page.items.length === 0 ? { text: 'None was made.', label: 'New license', href: '/licenses/new' } : null,
+        empty: page.items.length === 0 ? { text: 'No licenses', label: 'New license', href: '/licenses/new' } : null,
       };
     },
   };

@@ -20,7 +20,7 @@ export const createLicenseSearch = (licenses: Pick<LicenseService, 'listPage'>):
     const named = new Set(own.items.map(({ id }) => id));
     const items = [...own.items, ...found.items.filter(({ id }) => !named.has(id))].slice(0, limit);
     return items.map(({ id, licensee, email, product, status, client_ref }) => ({
-      title: licensee ?? email ?? 'License without a name',
+      title: licensee ?? email ?? 'Unnamed license',
       href: `/licenses/${id}`,
       detail: [product, licensee === null ? null : email, named.has(id) ? client_ref : null]
         .filter(Boolean)
@@ -41,7 +41,7 @@ export const createLicenseSearch = (licenses: Pick<LicenseService, 'listPage'>):
         ]);
         const items = own.items.length > 0 ? own.items : found.items;
         return items.map(({ id, client_ref, licensee, email, product, status }) => ({
-          title: client_ref ?? licensee ?? email ?? 'a license without a name',
+          title: client_ref ?? licensee ?? email ?? 'Unnamed license',
           href: `/licenses/${id}#f-expires_at`,
           detail: [product, client_ref === null ? null : licensee].filter(Boolean).join(' · '),
           state: status,

@@ -157,7 +157,7 @@ const lines = joi
     return checked.error === undefined ? object : helpers.message({ custom: checked.error.message });
   });
 
-const formClock = clock.empty('').default(null).messages({ 'string.pattern.base': 'Write it as 22:00.' });
+const formClock = clock.empty('').default(null).messages({ 'string.pattern.base': 'Use the format 22:00.' });
 
 /** Form fields: all are text, and empty ones are omitted. */
 export const formFields = joi.object<ChannelInput>({
@@ -182,5 +182,5 @@ export const formFields = joi.object<ChannelInput>({
   timezone: fields.timezone
     .empty('')
     .default(null)
-    .messages({ 'any.invalid': 'There is no such time zone. Write it as Europe/Berlin.' }),
+    .messages({ 'any.invalid': 'Unknown time zone. Use a name such as Europe/Berlin.' }),
 });

@@ -31,29 +31,29 @@ const KIND_SPECS = {
     description: 'One or more addresses',
     target: {
       label: 'Addresses',
-      help: 'Separate several with commas.',
+      help: 'Separated by commas.',
       presence: 'required',
       format: 'emails',
     },
   },
   slack: {
     label: 'Slack, Mattermost or Discord',
-    description: 'A chat room, by an incoming webhook',
+    description: 'Incoming webhook',
     target: buildWebhookTarget('URL of an incoming webhook. Discord: add /slack to the end.'),
   },
   teams: {
     label: 'Microsoft Teams',
-    description: 'A Teams channel, by a workflow',
+    description: 'Teams workflow',
     target: buildWebhookTarget('URL of a workflow “Post to a channel when a webhook request is received”.'),
   },
   google_chat: {
     label: 'Google Chat',
-    description: 'A space, by an incoming webhook',
+    description: 'Incoming webhook of a space',
     target: buildWebhookTarget('URL of the space’s incoming webhook, with its key and token.'),
   },
   telegram: {
     label: 'Telegram',
-    description: 'A chat, group or channel, by a bot',
+    description: 'Bot message to a chat or channel',
     target: {
       label: 'Chat ID',
       help: 'A number such as -1001234567890, or @name of a public channel.',
@@ -67,7 +67,7 @@ const KIND_SPECS = {
   },
   matrix: {
     label: 'Matrix',
-    description: 'A room, by an account that has joined it',
+    description: 'Message to a room',
     target: {
       label: 'Room ID',
       help: 'Element shows it under Room settings, Advanced: !abc:example.org.',
@@ -76,12 +76,12 @@ const KIND_SPECS = {
       pattern: /^![^\s]{1,254}$/,
       mistake: 'must be a room ID: it begins with !',
     },
-    secret: { label: 'Access token', help: 'Of the account that sends.', presence: 'required' },
+    secret: { label: 'Access token', help: 'Of the sending account.', presence: 'required' },
     server: { label: 'Homeserver', help: 'https://matrix.example.org', presence: 'required' },
   },
   ntfy: {
     label: 'ntfy',
-    description: 'Phones that subscribe to a topic',
+    description: 'Push to a topic',
     target: {
       label: 'Topic URL',
       help: 'https://ntfy.example.org/alerts',
@@ -92,7 +92,7 @@ const KIND_SPECS = {
   },
   pushover: {
     label: 'Pushover',
-    description: 'Phones of a user or a group',
+    description: 'Push to a user or group',
     target: {
       label: 'User or group key',
       help: '30 characters, from your Pushover dashboard.',
@@ -122,9 +122,9 @@ const KIND_SPECS = {
   },
   http: {
     label: 'HTTP request',
-    description: 'A POST to any address, with your headers and body',
-    target: { label: 'URL', help: 'It receives a POST per notification.', presence: 'required', format: 'url' },
-    secret: { label: 'Signing secret', help: 'Signs each request as webhooks are signed.', presence: 'optional' },
+    description: 'POST to any URL',
+    target: { label: 'URL', help: 'Receives a POST per alert.', presence: 'required', format: 'url' },
+    secret: { label: 'Signing secret', help: 'Signs each request like webhooks.', presence: 'optional' },
     custom: true,
   },
 } as const satisfies Record<string, KindSpec>;

@@ -32,28 +32,28 @@ function describeEvent({ event, data }: Pick<DomainEvent, 'event' | 'data'>): No
   switch (event) {
     case 'bug.created': {
       const bug = data as BugEvent;
-      const text = bug.regression ? `${bug.ref} is back: a regression.` : `New ${bug.type}, ${bug.severity}.`;
+      const text = bug.regression ? `${bug.ref} regressed.` : `New ${bug.type}, ${bug.severity}.`;
       return { topic: bug.regression ? 'bug.regression' : event, severity: bug.severity, text, ...toItemFields(bug) };
     }
     case 'bug.critical':
       return {
         topic: event,
         severity: 'critical',
-        text: 'The item is critical now.',
+        text: 'Priority raised to critical.',
         ...toItemFields(data as BugEvent),
       };
     case 'bug.resolved': {
       const bug = data as BugEvent;
-      const text = `The item is ${bug.item_status.replaceAll('_', ' ')}.`;
+      const text = `The issue is ${bug.item_status.replaceAll('_', ' ')}.`;
       return { topic: null, phase: 'recovered', severity: 'low', text, ...toItemFields(bug) };
     }
     case 'feature.created': {
       const bug = data as BugEvent;
-      return { topic: event, severity: bug.severity, text: 'A feature request.', ...toItemFields(bug) };
+      return { topic: event, severity: bug.severity, text: 'New feature request.', ...toItemFields(bug) };
     }
     case 'error.rate_exceeded': {
       const { ref, count, threshold } = data as RateExceeded;
-      const text = `A muted error: ${count} in the last hour, and its rule allows ${threshold}.`;
+      const text = `Muted error over its limit: ${count} in the last hour (limit ${threshold}).`;
       return { topic: event, severity: 'high', title: toPlainText(ref), text };
     }
     case 'release.published': {
@@ -61,13 +61,13 @@ function describeEvent({ event, data }: Pick<DomainEvent, 'event' | 'data'>): No
       return {
         topic: event,
         severity: 'low',
-        title: `${product} ${version} is published`,
-        text: `Channel ${channel}, ${platform}, ${signed ? 'signed' : 'unsigned'}. Items closed: ${closed_count}.`,
+        title: `${product} ${version} published`,
+        text: `Channel ${channel}, ${platform}, ${signed ? 'signed' : 'unsigned'}. Issues closed: ${closed_count}.`,
       };
     }
     case 'release.halted': {
       const { product, version, channel, platform, reason } = data as ReleaseHalted;
-      const title = `The rollout of ${product} ${version} has stopped`;
+      const title = `Rollout of ${product} ${version} halted`;
       return { topic: event, severity: 'high', title, text: toPlainText(`Channel ${channel}, ${platform}: ${reason}`) };
     }
     case 'release.rolled_back': {
@@ -77,12 +77,12 @@ function describeEvent({ event, data }: Pick<DomainEvent, 'event' | 'data'>): No
     }
     case 'webhook.disabled': {
       const { name, reason } = data as WebhookDisabled;
-      const title = toPlainText(`The webhook ${name} has disabled itself`);
+      const title = toPlainText(`Webhook ${name} disabled`);
       return { topic: event, severity: 'high', title, text: toPlainText(reason) };
     }
     case 'channel.disabled': {
       const { name, reason } = data as ChannelDisabled;
-      const title = toPlainText(`The notification channel ${name} has disabled itself`);
+      const title = toPlainText(`Alert channel ${name} disabled`);
       return { topic: event, severity: 'high', title, text: toPlainText(reason) };
     }
     default:

@@ -45,7 +45,7 @@ export function describeMonitorEvent(
       return describeEnd(data as StoredEvent<MonitorEvent>, zone);
     case 'monitor.warning': {
       const { source, name, tags, reason, message, state } = data as StoredEvent<MonitorWarning>;
-      const text = joinSentences(toSentence(reason ?? 'It reports a warning'), toSentence(message));
+      const text = joinSentences(toSentence(reason ?? 'A warning was reported'), toSentence(message));
       const details = {
         source,
         name: name ?? source,
@@ -67,13 +67,13 @@ export function describeMonitorEvent(
     case 'monitor.certificate_expiring': {
       const { source, name, tags, days_left, expires_at } = data as StoredEvent<MonitorCertificateExpiring>;
       const when =
-        expires_at === undefined || expires_at === null ? null : `It ends ${formatLocalTime(expires_at, zone)}.`;
-      const left = days_left === undefined ? null : days_left < 0 ? 'It has expired.' : `Days left: ${days_left}.`;
+        expires_at === undefined || expires_at === null ? null : `Expires ${formatLocalTime(expires_at, zone)}.`;
+      const left = days_left === undefined ? null : days_left < 0 ? 'Expired.' : `Days left: ${days_left}.`;
       return {
         topic: event,
         phase: 'begin',
         severity: days_left !== undefined && days_left <= MAX_URGENT_CERTIFICATE_DAYS ? 'high' : 'medium',
-        title: `${getLabel({ source, name })}: the certificate ${days_left !== undefined && days_left < 0 ? 'has expired' : 'expires soon'}`,
+        title: `${getLabel({ source, name })}: certificate ${days_left !== undefined && days_left < 0 ? 'expired' : 'expires soon'}`,
         text: joinSentences(left, when) || 'The certificate expires soon.',
         fault: null,
         details: { source, name: name ?? source, days_left: days_left ?? null, expires_at: expires_at ?? null },
@@ -91,7 +91,7 @@ function describeDown(data: StoredEvent<MonitorEvent>, zone: string): MonitorNot
     down_since_utc === null || down_since_utc === undefined
       ? null
       : `Down since ${formatLocalTime(down_since_utc, zone)}.`;
-  const why = toSentence(reason) || (since === null ? 'Its heartbeats have stopped.' : null);
+  const why = toSentence(reason) || (since === null ? 'Heartbeats stopped.' : null);
   // The last message of a silent monitor is not the cause.
   const said = toSentence(message);
   const quoted = said === '' || last_heartbeat_at === down_since_utc ? said : `Last message: ${said}`;
@@ -100,7 +100,7 @@ function describeDown(data: StoredEvent<MonitorEvent>, zone: string): MonitorNot
     phase: 'begin',
     severity: 'critical',
     title: `${getLabel({ source, name })} is down`,
-    text: joinSentences(why, quoted, since, deferred === true ? 'The alarm waited for a parent.' : null),
+    text: joinSentences(why, quoted, since, deferred === true ? 'The alert waited for a parent.' : null),
     fault: `alarm:${alarm_id}`,
     details: {
       source,
@@ -119,7 +119,7 @@ function describeDown(data: StoredEvent<MonitorEvent>, zone: string): MonitorNot
 const CLOSE_TEXTS: Readonly<Record<string, string>> = {
   deleted: 'The monitor was deleted while it was down.',
   maintenance: 'The monitor is in maintenance.',
-  stopped: 'The monitor reports that it was stopped.',
+  stopped: 'The monitor was stopped.',
 };
 
 function describeEnd(data: StoredEvent<MonitorEvent>, zone: string): MonitorNote {
@@ -128,14 +128,17 @@ function describeEnd(data: StoredEvent<MonitorEvent>, zone: string): MonitorNote
   const since =
     down_since_utc === null || down_since_utc === undefined
       ? null
-      : `It was down since ${formatLocalTime(down_since_utc, zone)}.`;
+      : `Down since ${formatLocalTime(down_since_utc, zone)}.`;
   const closed = resolution !== null && resolution !== undefined;
   return {
     topic: null,
     phase: closed ? 'closed' : 'recovered',
     severity: 'low',
-    title: closed ? `${label}: alarm ended (${resolution})` : `${label} has recovered`,
-    text: joinSentences(closed ? CLOSE_TEXTS[resolution] : `It is ${state ?? 'up'} again.`, since),
+    title: closed ? `${label}: alert closed (${resolution})` : `${label} recovered`,
+    text: joinSentences(
+      closed ? CLOSE_TEXTS[resolution] : state === 'warning' ? 'Up again, with a warning.' : 'Up again.',
+      since,
+    ),
     fault: `alarm:${alarm_id}`,
     details: { source, name: name ?? source, state: state ?? null, resolution: resolution ?? null },
     ...toMonitorFields(data),
@@ -144,8 +147,8 @@ function describeEnd(data: StoredEvent<MonitorEvent>, zone: string): MonitorNote
 
 /** Builds the notification of an acknowledgement, or its removal, for receivers of the alarm. */
 export function toAcknowledgementNote({ source, alarm_id, by }: AlarmAcknowledgement): Notification {
-  const title = by === null ? `${source}: no one is working on it any more` : `${source}: acknowledged by ${by}`;
-  const text = by === null ? 'It was handed back, and is still down.' : `${by} is working on it. It is still down.`;
+  const title = by === null ? `${source}: unacknowledged` : `${source}: acknowledged by ${by}`;
+  const text = by === null ? 'Still down.' : `Still down. ${by} is working on it.`;
   return {
     topic: null,
     phase: by === null ? 'unassigned' : 'acknowledged',

@@ -13,7 +13,7 @@ export interface EditorServices {
   projects: () => Promise<{ value: string; label: string }[]>;
 }
 
-const BREADCRUMB = { label: 'Notifications', href: '/notifications' };
+const BREADCRUMB = { label: 'Alerts', href: '/notifications' };
 const INITIAL_EVENTS: readonly string[] = [
   'monitor.down',
   'monitor.certificate_expiring',

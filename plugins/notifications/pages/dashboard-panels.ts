@@ -23,7 +23,7 @@ export function buildNotificationPanels(
           .map(({ id, name, disabled_reason, last_error }) => ({
             id,
             name,
-            reason: disabled_reason ?? `No message was taken for over an hour. ${last_error ?? ''}`,
+            reason: disabled_reason ?? `No message was delivered for over an hour. ${last_error ?? ''}`,
           }));
         return items.length === 0 ? null : new View('panel-disabled', { items });
       },

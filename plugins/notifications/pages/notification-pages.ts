@@ -7,6 +7,7 @@ import {
   type HttpRequest,
   type PageSpec,
 } from '../../../kernel/contract.js';
+import { capitalize } from '../../../lib/sentence.js';
 import { ALL_EVENTS, type Channel } from '../channels/channel.js';
 import { CHANNEL_KINDS } from '../channels/channel-kinds.js';
 import { toDeliveryView, type RecipientReader } from '../http/delivery-view.js';
@@ -16,7 +17,7 @@ import type { TestMessageSender } from '../sending/test-message.js';
 import { renderEditor, readChannelForm, type EditorServices } from './channel-editor.js';
 
 const access = { session: 'admin' } as const;
-const title = 'Notifications';
+const title = 'Alerts';
 const crumb = { label: title, href: '/notifications' };
 const id = joi.string().guid().required();
 const params = joi.object({ id });
@@ -36,11 +37,11 @@ function describeFilter({
 }: Channel): { label: string; value: string }[] {
   const names = events.includes(ALL_EVENTS) ? ['All events'] : events.map((name) => TOPICS[name as Topic] ?? name);
   const lines = [
-    { label: 'Events', value: names.join('; ') || 'none' },
-    { label: 'Severity', value: min_severity === 'low' ? 'any' : `${min_severity} and above` },
-    { label: 'Projects', value: projects.join(', ') || 'all' },
-    { label: 'Monitors', value: monitors.join(', ') || 'all' },
-    { label: 'Tags of items', value: tags.join(', ') || 'any' },
+    { label: 'Events', value: names.join('; ') || 'None' },
+    { label: 'Severity', value: min_severity === 'low' ? 'All severities' : `${capitalize(min_severity)} and higher` },
+    { label: 'Projects', value: projects.join(', ') || 'All projects' },
+    { label: 'Monitors', value: monitors.join(', ') || 'All' },
+    { label: 'Tags', value: tags.join(', ') || 'All' },
   ];
   return lines;
 }
@@ -119,7 +120,7 @@ export function buildNotificationPages(parts: NotificationPageServices): PageSpe
         const made = await channels.create(request.principal, readChannelForm(request, null));
         return new Redirect(`/notifications/${made.id}`, {
           tone: 'success',
-          message: 'Channel created. Send a test to see whether it arrives.',
+          message: 'Channel created. Send a test message.',
         });
       },
       (request, problem) => renderEditor(parts, request, problem),
@@ -155,7 +156,7 @@ export function buildNotificationPages(parts: NotificationPageServices): PageSpe
       await channels.change(request.principal, channelId, { enabled: true });
       return new Redirect(`/notifications/${channelId}`, {
         tone: 'success',
-        message: 'Channel enabled. What has waited is being sent.',
+        message: 'Channel enabled. Waiting alerts are being sent.',
       });
     }),
     action('delete', async (request, channelId) => {

@@ -42,5 +42,8 @@ export async function dampAlarm(
   const times = `It went down ${alarms + 1} times within ${within}.`;
   if (alarms !== MAX_DAMPED_ALARMS) return { holdMs: windowMs, notice: { title: note.title, text: times } };
   const title = note.title.replace(/ is down$/, ' is flapping');
-  return { holdMs: 0, notice: { title, text: `${times} Further alarms are sent once one lasts ${within}.` } };
+  return {
+    holdMs: 0,
+    notice: { title, text: `${times} Further alerts are sent once the monitor stays down for ${within}.` },
+  };
 }

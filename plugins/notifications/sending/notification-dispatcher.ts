@@ -216,5 +216,5 @@ export class NotificationDispatcher {
 /** Placeholder for e-mail without a server; notifications wait until one is configured. */
 const UNCONFIGURED_SENDER: MessageSender = {
   limits: { notes: MAX_NOTES_PER_RUN, bytes: Number.MAX_SAFE_INTEGER },
-  send: () => Promise.reject(new SendError('E-mail is not configured: set notifications.smtp_host.', false)),
+  send: () => Promise.reject(new SendError('E-mail is not configured. Set notifications.smtp_host.', false)),
 };

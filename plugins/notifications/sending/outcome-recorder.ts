@@ -120,7 +120,7 @@ export class OutcomeRecorder {
     return {
       enabled: false,
       disabled_at: toIsoString(now),
-      disabled_reason: `No message was taken for 24 hours. The last error: ${error ?? 'unknown'}`,
+      disabled_reason: `No message was delivered for 24 hours. Last error: ${error ?? 'unknown'}`,
       disabled_event: `evt_${ids.uuid()}`,
     };
   }

@@ -32,7 +32,7 @@ export async function sendMessageAttempt(
   let server: SendError | null = null;
   for (const address of recipients) {
     if (server === null && performance.now() - began > ATTEMPT_TIMEOUT_MS)
-      server = new SendError('The server took too long for the recipients before.', false);
+      server = new SendError('The server timed out for earlier recipients.', false);
     const error: SendError | null = server ?? (await sendWithTimeout(sender, fitted, destination, address));
     if (error?.more.server === true) server = error;
     attempt.retryAfterMs = Math.max(attempt.retryAfterMs, error?.more.retryAfterMs ?? 0);
@@ -53,7 +53,7 @@ async function sendWithTimeout(
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<SendError>((resolve) => {
     timer = setTimeout(
-      () => resolve(new SendError('The receiver took too long.', false, { server: true })),
+      () => resolve(new SendError('The receiver timed out.', false, { server: true })),
       RECIPIENT_TIMEOUT_MS,
     );
   });

@@ -66,12 +66,12 @@ export abstract class HttpSender implements MessageSender {
     const excerpt = problem ?? toPlainText(answer.body.toString('utf8'), MAX_EXCERPT_CHARACTERS);
     const retryAfterMs = this.getRetryAfterMs(answer);
     throw new SendError(
-      `The receiver answered HTTP ${status}${excerpt === '' ? '.' : `: ${excerpt}`}`,
+      `The receiver responded with HTTP ${status}${excerpt === '' ? '.' : `: ${excerpt}`}`,
       problem !== null || !isTransient(status),
       {
         content: CONTENT_ERROR_STATUSES.has(status),
         ...(retryAfterMs !== undefined && { retryAfterMs }),
-        ...(!answer.public && { bare: `The receiver answered HTTP ${status}.` }),
+        ...(!answer.public && { bare: `The receiver responded with HTTP ${status}.` }),
       },
     );
   }

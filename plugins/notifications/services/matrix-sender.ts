@@ -42,7 +42,7 @@ export class MatrixSender extends HttpSender {
   }
 
   protected override findProblem({ body }: OutboundResponse): string | null {
-    return /"event_id"/.test(body.toString('utf8')) ? null : 'The answer is not that of a homeserver';
+    return /"event_id"/.test(body.toString('utf8')) ? null : 'The response is not from a homeserver';
   }
 
   protected override getRetryAfterMs(answer: OutboundResponse): number | undefined {

@@ -43,6 +43,6 @@ export class PushoverSender extends HttpSender {
   }
 
   protected override findProblem({ body }: OutboundResponse): string | null {
-    return /"status"\s*:\s*1\b/.test(body.toString('utf8')) ? null : 'The answer does not say that it was taken';
+    return /"status"\s*:\s*1\b/.test(body.toString('utf8')) ? null : 'Pushover did not accept the message';
   }
 }

@@ -62,7 +62,7 @@ export class TelegramSender extends HttpSender {
 
   protected override findProblem(answer: OutboundResponse): string | null {
     const { ok, description } = readResponse(answer);
-    return ok === true ? null : (description ?? 'The answer is not that of a Bot API server');
+    return ok === true ? null : (description ?? 'The response is not from a Bot API server');
   }
 
   protected override getRetryAfterMs(answer: OutboundResponse): number | undefined {

@@ -37,7 +37,8 @@ export function toVisibleResult(seen: ProbeResult, sight: ResultVisibility): Pro
 /** Inverts the result of an inverted probe: a response is the failure. */
 export function invertResult(seen: ProbeResult): ProbeResult {
   if (seen.unsupported === true || seen.blocked === true) return seen;
-  const says = (text: string): string => (seen.ok ? `It answers, and should not: ${text}` : `As it should be: ${text}`);
+  const says = (text: string): string =>
+    seen.ok ? `Unexpected response: ${text}` : `No response, as expected: ${text}`;
   return {
     ...seen,
     ok: !seen.ok,
@@ -89,7 +90,7 @@ export function toObservation(
     message,
     checks: {
       answer: { ok: seen.ok, message: seen.message },
-      ...(isJudged && { certificate: { ok: left >= warned, message: `The certificate ${formatExpiry(left)}` } }),
+      ...(isJudged && { certificate: { ok: left >= warned, message: `Certificate ${formatExpiry(left)}` } }),
     },
     metrics: {
       ...(seen.response_ms !== null && { response_ms: seen.response_ms }),

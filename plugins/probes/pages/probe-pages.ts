@@ -25,21 +25,21 @@ interface ProbePageServices extends TrialServices {
 }
 
 const access = { session: 'member' } as const;
-const title = 'Probe';
+const title = 'Check';
 const source = joi.string().max(200).required();
 const DEFAULTS = { kind: 'http', method: 'GET', expected_status: '200-299', interval_seconds: 60, retries: 1 };
 const KIND_LABELS: Readonly<Record<string, string>> = {
-  http: 'HTTP: an address answers',
-  tcp: 'TCP: a port is open',
-  tls: 'TLS: a certificate is valid',
-  dns: 'DNS: a name has a record',
-  icmp: 'ICMP: a machine answers an echo',
-  websocket: 'WebSocket: a connection opens',
-  grpc: 'gRPC: the health check says SERVING',
-  postgresql: 'PostgreSQL: it accepts connections',
-  mysql: 'MySQL or MariaDB: it accepts connections',
-  redis: 'Redis: it answers a ping',
-  mongodb: 'MongoDB: it answers a ping',
+  http: 'HTTP: URL responds',
+  tcp: 'TCP: port is open',
+  tls: 'TLS: certificate is valid',
+  dns: 'DNS: record exists',
+  icmp: 'ICMP: host responds to ping',
+  websocket: 'WebSocket: connection opens',
+  grpc: 'gRPC: health check is SERVING',
+  postgresql: 'PostgreSQL: accepts connections',
+  mysql: 'MySQL or MariaDB: accepts connections',
+  redis: 'Redis: responds to PING',
+  mongodb: 'MongoDB: responds to ping',
 };
 const kinds = PROBE_KINDS.map((value) => ({ value, label: KIND_LABELS[value] }));
 const getMonitorHref = (of: string): string => `/monitors/${encodeURIComponent(of)}`;
@@ -60,7 +60,7 @@ export function buildProbePages({ probes, asker, clock, watchdog, audit }: Probe
     const shown = request.method === 'POST' ? getFormFields(request) : { ...DEFAULTS, ...stored };
     const { problem, seen } = more;
     return new View('probe', {
-      title: known === null ? 'New probe' : `Probe of ${known.name}`,
+      title: known === null ? 'New check' : `Check of ${known.name}`,
       crumbs: [
         { label: 'Monitors', href: '/monitors' },
         ...(known === null ? [] : [{ label: known.source, href: getMonitorHref(known.source) }]),
@@ -99,7 +99,7 @@ export function buildProbePages({ probes, asker, clock, watchdog, audit }: Probe
     await audit.record(principal, 'monitor.created', name, {
       probe: checked === null ? '' : formatTarget(checked.probe),
     });
-    return new Redirect(getMonitorHref(name), { tone: 'success', message: 'Created. It is asked within seconds.' });
+    return new Redirect(getMonitorHref(name), { tone: 'success', message: 'Check created. It runs within seconds.' });
   };
 
   const saved = async (request: HttpRequest): Promise<Redirect> => {
@@ -116,13 +116,13 @@ export function buildProbePages({ probes, asker, clock, watchdog, audit }: Probe
       {},
       { before: { probe: was }, after: { probe: target } },
     );
-    return new Redirect(getMonitorHref(name), { tone: 'success', message: 'Probe saved. It is asked within seconds.' });
+    return new Redirect(getMonitorHref(name), { tone: 'success', message: 'Check saved. It runs within seconds.' });
   };
 
   const params = joi.object({ source });
   return [
-    { path: NEW_PROBE_PATH, title: 'New probe', access, handle: (request) => editor(request, null) },
-    createFormPage({ path: NEW_PROBE_PATH, title: 'New probe', access, creates: true }, created, (request, problem) =>
+    { path: NEW_PROBE_PATH, title: 'New check', access, handle: (request) => editor(request, null) },
+    createFormPage({ path: NEW_PROBE_PATH, title: 'New check', access, creates: true }, created, (request, problem) =>
       editor(request, null, { problem }),
     ),
     createFormPage(
@@ -151,7 +151,7 @@ export function buildProbePages({ probes, asker, clock, watchdog, audit }: Probe
     {
       method: 'POST',
       path: '/probes/{source}/remove',
-      title: 'Remove probe',
+      title: 'Delete check',
       access,
       input: { params },
       handle: async (request) => {
@@ -166,7 +166,7 @@ export function buildProbePages({ probes, asker, clock, watchdog, audit }: Probe
           {},
           { before: { probe: was }, after: { probe: null } },
         );
-        return new Redirect(getMonitorHref(name), { tone: 'success', message: 'Nobody asks it any more.' });
+        return new Redirect(getMonitorHref(name), { tone: 'success', message: 'Check deleted.' });
       },
     },
   ];

@@ -50,7 +50,7 @@ export class HttpProbeRunner {
     let open = true;
     for (;;) {
       const left = probe.timeout_ms - (clock.monotonic() - started);
-      if (left <= 0) throw new OutboundError('timeout', `no complete answer within ${probe.timeout_ms} ms`);
+      if (left <= 0) throw new OutboundError('timeout', `no complete response within ${probe.timeout_ms} ms`);
       const cookies = await jar.getCookieString(step.url);
       const response = await this.#request(probe, step, cookies, Math.ceil(left));
       open &&= response.public;
@@ -65,7 +65,7 @@ export class HttpProbeRunner {
         followed.length >= probe.redirects
           ? `More than ${probe.redirects} redirect${probe.redirects === 1 ? '' : 's'}${isLoop ? ', in a loop' : ''}`
           : shouldSendBody(probe, method) && !isOwnOrigin(probe, next)
-            ? `HTTP ${response.status} leads to another origin, where the body is not sent`
+            ? `HTTP ${response.status} redirects to another origin; the body was not sent`
             : null;
       if (message !== null) {
         const seen = checkResponse(probe, response, ms);
@@ -165,7 +165,7 @@ function checkResponse(
   const fault =
     toResponseFault(findStatusFault(probe, status)) ??
     toResponseFault(
-      shouldReadText(probe) && undecodable !== null ? `The answer cannot be decoded as ${truncate(undecodable)}` : null,
+      shouldReadText(probe) && undecodable !== null ? `Response cannot be decoded as ${truncate(undecodable)}` : null,
     ) ??
     toResponseFault(findTextFault(probe, text, response)) ??
     findJsonFault(probe, text, response);
@@ -181,10 +181,14 @@ interface ResponseFault {
 const toResponseFault = (says: string | null): ResponseFault | null => (says === null ? null : { says });
 
 const findStatusFault = ({ expected_status }: HttpProbe, status: number): string | null =>
-  isInStatusRange(status, expected_status) ? null : `HTTP ${status}, where ${expected_status} was expected`;
+  isInStatusRange(status, expected_status) ? null : `HTTP ${status} (expected ${expected_status})`;
 
 const formatReadLimit = ({ truncated, waited_ms }: OutboundResponse): string =>
-  waited_ms !== undefined ? ' in what came in time' : truncated ? ` in its first ${MAX_BODY_BYTES / 1024} KiB` : '';
+  waited_ms !== undefined
+    ? ' in the part received in time'
+    : truncated
+      ? ` in its first ${MAX_BODY_BYTES / 1024} KiB`
+      : '';
 
 function findTextFault(
   { contains, keyword_absent }: HttpProbe,
@@ -192,9 +196,8 @@ function findTextFault(
   response: OutboundResponse,
 ): string | null {
   if (contains !== null && !text.includes(contains))
-    return `The answer does not hold ${truncate(contains)}${formatReadLimit(response)}`;
-  if (keyword_absent !== null && text.includes(keyword_absent))
-    return `The answer holds ${truncate(keyword_absent)}, which it must not`;
+    return `Response does not contain ${truncate(contains)}${formatReadLimit(response)}`;
+  if (keyword_absent !== null && text.includes(keyword_absent)) return `Response contains ${truncate(keyword_absent)}`;
   return null;
 }
 
@@ -205,14 +208,14 @@ function findJsonFault(
 ): ResponseFault | null {
   if (json_path === null || !isJsonPath(json_path)) return null;
   if (response.truncated && response.waited_ms === undefined)
-    return { says: `The answer is longer than ${MAX_BODY_BYTES / 1024} KiB, so its JSON is not read` };
+    return { says: `Response is longer than ${MAX_BODY_BYTES / 1024} KiB, so its JSON was not checked` };
   const json = parseJsonText(text);
-  if (json === undefined) return { says: `The answer is no JSON${formatReadLimit(response)}` };
+  if (json === undefined) return { says: `Response is not JSON${formatReadLimit(response)}` };
   const value = getValueAt(json, json_path);
-  if (value === undefined) return { says: `The answer has no ${json_path}` };
+  if (value === undefined) return { says: `Response has no ${json_path}` };
   const is = typeof value === 'string' ? value : JSON.stringify(value);
   if (json_value === null || is === json_value) return null;
-  const expected = `where ${truncate(json_value)} was expected`;
+  const expected = `expected ${truncate(json_value)}`;
   return { says: `${json_path} is ${truncate(is)}, ${expected}`, bare: `${json_path} is another value, ${expected}` };
 }
 

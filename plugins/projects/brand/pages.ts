@@ -24,7 +24,7 @@ import { SLUG_PATTERN } from '../project.js';
 import type { ProjectService } from '../service.js';
 
 const adminAccess = { session: 'admin' } as const;
-const title = 'Seller';
+const title = 'Branding';
 const BRAND_PATH = '/projects/{slug}/brand';
 const params = joi.object({ slug: joi.string().pattern(SLUG_PATTERN, 'slug').required() });
 /** Maximum delay of other processes' changes. */
@@ -72,7 +72,7 @@ export function buildBrandPages(projects: ProjectService, brands: BrandService):
         const logo = picked ?? (form['no_logo'] === 'true' ? null : undefined);
         const slug = getSlug(request);
         await brands.change(request.principal, slug, fields, logo);
-        return new Redirect(`/projects/${slug}/brand`, { tone: 'success', message: 'Saved. Customers see it now.' });
+        return new Redirect(`/projects/${slug}/brand`, { tone: 'success', message: 'Branding saved.' });
       },
       page,
     ),

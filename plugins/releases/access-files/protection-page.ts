@@ -18,17 +18,17 @@ const PROTECTION_TONES: Record<ProtectionState, 'success' | 'danger' | 'warning'
   not_tested: 'info',
 };
 const PROTECTION_LABELS: Record<ProtectionState, string> = {
-  protected: 'protected',
-  open: 'open',
-  inconclusive: 'inconclusive',
-  no_packages: 'no packages',
-  not_tested: 'not tested',
+  protected: 'Protected',
+  open: 'Unprotected',
+  inconclusive: 'Inconclusive',
+  no_packages: 'No packages',
+  not_tested: 'Not tested',
 };
 
 const redirectBack = ({ protection }: ReleaseStoreState, done: string): Redirect =>
   new Redirect(PAGE_PATH, {
     tone: PROTECTION_TONES[protection],
-    message: `${done} The store is ${PROTECTION_LABELS[protection]}.`,
+    message: `${done} Result: ${PROTECTION_LABELS[protection].toLowerCase()}.`,
   });
 
 export function protectionPages(
@@ -61,7 +61,7 @@ export function protectionPages(
           state: PROTECTION_LABELS[now],
           tone: PROTECTION_TONES[now],
           cut,
-          answers: Object.entries(statuses).map(([file, status]) => ({ file, status: status ?? 'no answer' })),
+          answers: Object.entries(statuses).map(([file, status]) => ({ file, status: status ?? 'No response' })),
         }));
         return new View('access-protection', {
           title: 'Access protection',
@@ -76,9 +76,9 @@ export function protectionPages(
           readable: readers === 'everybody',
           unreadable: readers === 'service' && state?.self_test?.in_front === true,
           facts: [
-            { label: 'Packages lie in', value: place },
+            { label: 'Package location', value: place },
             { label: 'Last self-test', at: last_selftest_at },
-            { label: 'Asked at', value: state?.self_test?.address ?? null },
+            { label: 'Tested URL', value: state?.self_test?.address ?? null },
             { label: 'Files written', at: state?.run_at ?? null },
           ],
         });
@@ -93,7 +93,7 @@ export function protectionPages(
         const state = await care.run(true);
         const products = state.regenerated.length;
         await audit.record(principal, 'access_files.regenerated', 'release store', { products });
-        return redirectBack(state, 'The access files are written.');
+        return redirectBack(state, 'Access files regenerated.');
       },
     },
     {
@@ -101,7 +101,7 @@ export function protectionPages(
       path: `${PAGE_PATH}/selftest`,
       title: 'Access protection',
       access: { session: 'admin' },
-      handle: async () => redirectBack(await care.runSelfTest(), 'Tested.'),
+      handle: async () => redirectBack(await care.runSelfTest(), 'Self-test finished.'),
     },
   ];
 }

@@ -79,7 +79,7 @@ form.addEventListener('submit', (event) => {
   sending.responseType = 'json';
   sending.upload.addEventListener('progress', ({ loaded, total }) => {
     bar.value = total === 0 ? 0 : (loaded / total) * 100;
-    said.textContent = loaded < total ? `${size(loaded)} of ${size(total)}` : 'Sent: it is checked and signed.';
+    said.textContent = loaded < total ? `${size(loaded)} of ${size(total)}` : 'Uploaded. Checking and signing…';
   });
   sending.addEventListener('load', () => {
     const { status, response } = sending;
@@ -87,15 +87,15 @@ form.addEventListener('submit', (event) => {
     idle();
     const { message, fields } = response?.error ?? response ?? {};
     const rest = tellBeside(fields ?? {});
-    tell([message ?? 'The service refused it.', ...rest].join(' '));
+    tell([message ?? 'The release was not published.', ...rest].join(' '));
   });
   sending.addEventListener('error', () => {
     idle();
-    tell('The connection broke: nothing was published. Send it again.');
+    tell('Connection lost. Nothing was published. Try again.');
   });
   sending.addEventListener('abort', () => {
     idle();
-    tell('Cancelled: nothing was published.');
+    tell('Upload canceled. Nothing was published.');
   });
   bar.value = 0;
   said.textContent = '';

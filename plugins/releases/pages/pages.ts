@@ -170,20 +170,17 @@ export function releasePages(services: ReleaseServices): PageSpec[] {
     createActionPage(services, 'rollout', async ({ request, doc }, body) => {
       const percent = parsePercent(body['rollout_percent']);
       await changes.setRollout(request.principal, toSelection(doc), percent);
-      return redirectToRelease(doc.id, `Offered to ${percent} % of the machines.`);
+      return redirectToRelease(doc.id, `Rollout of ${doc.version} set to ${percent} %.`);
     }),
     createActionPage(services, 'halt', async ({ request, doc }, body) => {
       const reason = toText(body['reason']).trim();
-      if (reason === '') throw invalid({ reason: 'say why the rollout is stopped' });
+      if (reason === '') throw invalid({ reason: 'is required' });
       await changes.haltManually(request.principal, toSelection(doc), reason);
-      return redirectToRelease(
-        doc.id,
-        `${doc.version} is halted: no machine is offered it until the rollout is set again.`,
-      );
+      return redirectToRelease(doc.id, `Rollout of ${doc.version} halted.`);
     }),
     createActionPage(services, 'withdraw', async ({ request, doc }, body) => {
       await changes.withdraw(request.principal, toSelection(doc), toText(body['reason']));
-      return redirectToRelease(doc.id, `${doc.version} is withdrawn.`);
+      return redirectToRelease(doc.id, `Withdrew ${doc.version}.`);
     }),
     createActionPage(services, 'rollback', async ({ request, doc }, body) => {
       const everywhere = { ...toSelection(doc), platform: null };
@@ -200,7 +197,7 @@ export function releasePages(services: ReleaseServices): PageSpec[] {
       const { principal } = request;
       const by = principal.kind === 'session' ? principal.username : principal.kind;
       const [published] = await changes.promote(principal, toSelection(doc), to, percent, by);
-      return redirectToRelease(published?.release.id ?? doc.id, `${doc.version} is in ${to}.`);
+      return redirectToRelease(published?.release.id ?? doc.id, `Promoted ${doc.version} to ${to}.`);
     }),
   ];
 }

@@ -51,13 +51,13 @@ export function buildReleasePart(
         ];
       });
       return {
-        heading: 'Newest versions',
-        all: { label: 'All releases', href: `/releases?product=${encodeURIComponent(slug)}` },
+        heading: 'Latest releases',
+        all: { label: 'View all releases', href: `/releases?product=${encodeURIComponent(slug)}` },
         figures: [],
         lines,
         empty:
           lines.length === 0
-            ? { text: 'Nothing was published.', label: 'Publish a release', href: `/releases/new?product=${slug}` }
+            ? { text: 'No releases', label: 'Publish release', href: `/releases/new?product=${slug}` }
             : null,
       };
     },

@@ -13,7 +13,7 @@ import type { ReleaseServices } from '../services.js';
 import { listChannels, parsePercent } from './form-options.js';
 import { RELEASE_ADMIN_AUTH, RELEASES_CRUMB } from './release-display.js';
 
-const PAGE_TITLE = 'Publish a release';
+const PAGE_TITLE = 'Publish release';
 const PAGE_PATH = '/releases/new';
 /** The form's fields, sent in this order before the package. */
 const FORM_FIELDS = [
@@ -31,7 +31,7 @@ type FormValues = Partial<Record<string, string>>;
 
 async function toPublishRequest(services: ReleaseServices, said: FormValues, by: string): Promise<PublishRequest> {
   const product = said['product'] ?? '';
-  if ((await services.deps.projects.get(product)) === null) throw invalid({ product: 'choose a project' });
+  if ((await services.deps.projects.get(product)) === null) throw invalid({ product: 'is required' });
   return {
     product,
     version: checkVersion(said['version'] ?? ''),
@@ -64,7 +64,7 @@ async function renderForm(services: ReleaseServices, said: FormValues, problem: 
   });
 }
 
-const FIELD_LABELS: Readonly<Record<string, string>> = { rollout_percent: 'The share', notes: 'The text' };
+const FIELD_LABELS: Readonly<Record<string, string>> = { rollout_percent: 'Rollout', notes: 'Release notes' };
 
 const formatFieldErrors = (faults: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(
@@ -100,7 +100,7 @@ async function publish(services: ReleaseServices, request: HttpRequest): Promise
       body: { ...body, readFields: createPartsReader(body) },
       announced,
     });
-    const done = outcome === 'unchanged' ? 'was published before: the package is the same' : 'is published';
+    const done = outcome === 'unchanged' ? 'was already published with this package' : 'published';
     const message = [`${release.product} ${release.version} ${done}.`, ...warnings].join(' ');
     const to = `/releases/${release.id}`;
     const tone = warnings.length > 0 ? 'warning' : 'success';

@@ -22,11 +22,11 @@ export function toShownRelease(doc: ReleaseDoc): ShownRelease {
 }
 
 function getStateLabel(doc: ReleaseDoc): [string, string] {
-  if (doc.rolled_back !== undefined) return ['rolled back', 'danger'];
-  if (doc.withdrawn_at !== null) return ['withdrawn', 'neutral'];
-  if (doc.halted_at !== null) return ['halted', 'danger'];
-  if (doc.rollout_percent < 100) return [`${doc.rollout_percent} %`, 'warning'];
-  return ['everyone', 'success'];
+  if (doc.rolled_back !== undefined) return ['Rolled back', 'warning'];
+  if (doc.withdrawn_at !== null) return ['Withdrawn', 'neutral'];
+  if (doc.halted_at !== null) return ['Halted', 'warning'];
+  if (doc.rollout_percent < 100) return [`${doc.rollout_percent} %`, 'info'];
+  return ['100 %', 'success'];
 }
 
 export interface AdoptionShare {
@@ -42,10 +42,10 @@ export function toAdoptionShares(adoption: readonly VersionAdoption[], version: 
     version !== null && one.version !== null && isVersion(one.version) && isSameVersion(one.version, version);
   const sorted = adoption.toSorted((a, b) => Number(isThis(b)) - Number(isThis(a)));
   const parts = sorted.slice(0, MAX_SHARES).map((one) => ({
-    label: one.version ?? 'names none',
+    label: one.version ?? 'Unknown version',
     value: one.monitors,
     tone: isThis(one) ? 'success' : one.version === null ? 'neutral' : 'info',
   }));
   const rest = sorted.slice(MAX_SHARES).reduce((sum, { monitors }) => sum + monitors, 0);
-  return rest === 0 ? parts : [...parts, { label: 'others', value: rest, tone: 'neutral' }];
+  return rest === 0 ? parts : [...parts, { label: 'Others', value: rest, tone: 'neutral' }];
 }

@@ -15,7 +15,7 @@ export function listPublishMethods(baseUrl: string, product: string): PublishMet
   ];
   return [
     {
-      label: 'packager: packs, checks and publishes',
+      label: 'packager',
       text: [
         `export SVC_URL=${baseUrl}`,
         'export SVC_TOKEN=…',
@@ -27,7 +27,7 @@ export function listPublishMethods(baseUrl: string, product: string): PublishMet
       text: ['tar -czf package.tar.gz -C dist .', ...curl('1.0.0', 'package.tar.gz', '$SVC_TOKEN')].join('\n'),
     },
     {
-      label: 'GitHub Actions, as a step',
+      label: 'GitHub Actions step',
       text: [
         '- name: Publish',
         '  env:',
@@ -38,7 +38,7 @@ export function listPublishMethods(baseUrl: string, product: string): PublishMet
       ].join('\n'),
     },
     {
-      label: 'GitLab, as a job; SVC_TOKEN is a masked variable',
+      label: 'GitLab job (SVC_TOKEN masked)',
       text: [
         'publish:',
         '  rules: [{if: $CI_COMMIT_TAG}]',

@@ -45,7 +45,7 @@ export class ReleaseChangeService {
    */
   async withdraw(principal: Principal, chosen: SelectedRelease, reason: string): Promise<ReleaseDoc[]> {
     if (reason.trim() === '')
-      throw new ServiceError('reason_required', 'Say why the release is withdrawn.', REASON_REQUIRED);
+      throw new ServiceError('reason_required', 'A reason is required to withdraw a release.', REASON_REQUIRED);
     await this.listSelected(chosen);
     return this.lock.run(chosen.product, async () => {
       const result: ReleaseDoc[] = [];
@@ -225,7 +225,7 @@ export class ReleaseChangeService {
   }
 }
 
-const REASON_REQUIRED = { fields: { reason: 'must say why' } };
+const REASON_REQUIRED = { fields: { reason: 'is required' } };
 
 const createWithdrawnError = ({ version, channel }: SelectedRelease): ServiceError =>
   conflict(`Release ${version} in ${channel} is withdrawn. Publish it again first.`);

@@ -4,11 +4,11 @@ import type { ComponentState } from './component-condition.js';
 
 export const ANNOUNCEMENT_STATE_LABELS: Readonly<Record<AnnouncementState, string>> = {
   investigating: 'Investigating',
-  identified: 'Cause found',
-  monitoring: 'Watching the fix',
+  identified: 'Identified',
+  monitoring: 'Monitoring',
   resolved: 'Resolved',
   planned: 'Planned',
-  underway: 'Under way',
+  underway: 'In progress',
   completed: 'Completed',
 };
 
@@ -16,8 +16,8 @@ export const COMPONENT_STATE_LABELS: Readonly<Record<ComponentState, { one: stri
   up: { one: 'Operational', all: 'All systems are operational', tone: 'success' },
   warning: { one: 'Degraded', all: 'Some systems are degraded', tone: 'warning' },
   down: { one: 'Outage', all: 'Some systems are down', tone: 'critical' },
-  maintenance: { one: 'Planned work', all: 'Planned work is under way', tone: 'info' },
-  none: { one: 'No data', all: 'Nothing is known yet', tone: 'none' },
+  maintenance: { one: 'Planned work', all: 'Planned work in progress', tone: 'info' },
+  none: { one: 'No data', all: 'No data yet', tone: 'none' },
 };
 
 export const STATE_BADGES: Readonly<

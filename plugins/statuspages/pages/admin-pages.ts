@@ -127,10 +127,7 @@ export function buildAdminPages(services: StatusPageServices): PageSpec[] {
       async (request) => {
         const fields = readPageFields(request, true) as PageFields & { slug: string; title: string };
         const made = await pages.create(fields, request.principal);
-        return redirectTo(
-          getPageHref(made.id),
-          'The page is made. Add its components, look at the preview, and publish it.',
-        );
+        return redirectTo(getPageHref(made.id), 'Status page created. Add components, then publish it.');
       },
       (request, problem) => editor(request, problem),
     ),
@@ -147,11 +144,11 @@ export function buildAdminPages(services: StatusPageServices): PageSpec[] {
     ),
     action('/publish', async (request, page) => {
       await change(request, page, { published: true });
-      return 'The page is published.';
+      return 'Status page published.';
     }),
     action('/withdraw', async (request, page) => {
       await change(request, page, { published: false });
-      return 'The page is withdrawn: its address answers 404.';
+      return 'Status page unpublished.';
     }),
     action(
       '/logo',
@@ -159,13 +156,13 @@ export function buildAdminPages(services: StatusPageServices): PageSpec[] {
         const file = getFormFields(request)['logo'] as FormFile | undefined;
         if (!Buffer.isBuffer(file?.bytes)) throw invalid({ logo: 'is required' });
         await pages.setLogo(page.id, file.bytes, request.principal);
-        return 'The page has its logo.';
+        return 'Logo saved.';
       },
       { files: true },
     ),
     action('/logo/remove', async (request, page) => {
       await pages.setLogo(page.id, null, request.principal);
-      return 'The page has no logo any more.';
+      return 'Logo removed.';
     }),
     action('/components', async (request, page) => {
       const fields = readComponentFields(request);
@@ -202,7 +199,7 @@ export function buildAdminPages(services: StatusPageServices): PageSpec[] {
           page,
           changed(request, page, (list, at) => list.splice(at, 1)),
         );
-        return 'The component is off the page.';
+        return 'Component removed.';
       },
       nth,
     ),
@@ -226,4 +223,4 @@ const toComponentRow = (component: StatusPageComponent, i: number) => ({
 });
 
 const formatSources = ({ sources, subtree }: StatusPageComponent): string =>
-  subtree === null ? sources.join(', ') : [`${subtree} and everything below it`, ...sources].join(', ');
+  subtree === null ? sources.join(', ') : [`${subtree} and its children`, ...sources].join(', ');

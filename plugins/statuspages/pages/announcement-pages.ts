@@ -47,7 +47,7 @@ export function buildAnnouncementPages({ pages, announcements, clock, timezone }
       action: `${hrefOf(page)}/announcements`,
       back: hrefOf(page),
       form_timezone: getTimeZone(request.principal, timezone),
-      crumbs: crumbsOf(page, 'New announcement'),
+      crumbs: crumbsOf(page, 'New post'),
       ...problem,
     });
   };
@@ -75,13 +75,13 @@ export function buildAnnouncementPages({ pages, announcements, clock, timezone }
   return [
     {
       path: `${base}/new`,
-      title: 'New announcement',
+      title: 'New post',
       access,
       input: { params: idParams, query: joi.object({ kind: joi.string().valid('incident', 'maintenance').empty('') }) },
       handle: (request) => writer(request),
     },
     createFormPage(
-      { path: base, title: 'New announcement', access, creates: true, input: { params: idParams } },
+      { path: base, title: 'New post', access, creates: true, input: { params: idParams } },
       async (request) => {
         const page = await need(request);
         const made = await announcements.create(
@@ -89,7 +89,7 @@ export function buildAnnouncementPages({ pages, announcements, clock, timezone }
           readAnnouncementFields(request, getTimeZone(request.principal, timezone)),
           request.principal,
         );
-        const message = page.published ? 'Visitors are told.' : 'Visitors are told once the page is published.';
+        const message = page.published ? 'Posted.' : 'Posted. Visitors see it once the page is published.';
         return new Redirect(`${hrefOf(page)}/announcements/${made.id}`, { tone: 'success', message });
       },
       writer,
@@ -100,7 +100,7 @@ export function buildAnnouncementPages({ pages, announcements, clock, timezone }
       async (request) => {
         const [page, { id }] = await both(request);
         await announcements.addUpdate(page, id, readUpdateFields(request), request.principal);
-        return new Redirect(`${hrefOf(page)}/announcements/${id}`, { tone: 'success', message: 'Visitors are told.' });
+        return new Redirect(`${hrefOf(page)}/announcements/${id}`, { tone: 'success', message: 'Update posted.' });
       },
       detail,
     ),
@@ -109,7 +109,7 @@ export function buildAnnouncementPages({ pages, announcements, clock, timezone }
       async (request) => {
         const [page, { id }] = await both(request);
         await announcements.remove(page, id, request.principal);
-        return new Redirect(hrefOf(page), { tone: 'success', message: 'The announcement is deleted.' });
+        return new Redirect(hrefOf(page), { tone: 'success', message: 'Post deleted.' });
       },
       detail,
     ),

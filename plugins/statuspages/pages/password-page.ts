@@ -89,9 +89,7 @@ async function unlockPage(
   const { password } = getFormFields(request);
   try {
     const cookie = await lock.unlock(page, typeof password === 'string' ? password : '', request.address);
-    return cookie === null
-      ? renderPasswordForm(null, 'The password is wrong.', 401)
-      : new Redirect(home).cookie(cookie);
+    return cookie === null ? renderPasswordForm(null, 'Incorrect password.', 401) : new Redirect(home).cookie(cookie);
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code !== 'rate_limited') throw error;
     const view = renderPasswordForm(null, TOO_MANY_MESSAGE, 429);

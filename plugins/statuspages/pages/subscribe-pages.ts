@@ -19,8 +19,7 @@ import { renderLockedPage, type StatusPageFinder } from './password-page.js';
 const slugSchema = joi.string().max(64).required();
 const tokenSchema = joi.string().max(200).required();
 const title = 'Updates by e-mail';
-const SENT_MESSAGE =
-  'If this address can get updates, a mail is on its way to it. Open the link in that mail within 24 hours and confirm it there.';
+const SENT_MESSAGE = 'Open the link in the e-mail within 24 hours to confirm.';
 
 interface SubscribeView {
   heading: string;
@@ -73,7 +72,8 @@ export function buildSubscribePages(services: StatusPageServices, published: Sta
     const given = getFormFields(request)['email'];
     const email = parseEmail(given);
     const form = { ...asked, email: typeof given === 'string' ? given.slice(0, 254) : '' };
-    if (email === null) return show(page, { ...form, problem: 'Give an e-mail address such as ada@example.com.' }, 422);
+    if (email === null)
+      return show(page, { ...form, problem: 'Enter an e-mail address, such as ada@example.com.' }, 422);
     try {
       await services.countAttempt(`status-subscribe:${getClientNetwork(request.address)}`);
     } catch (error) {
@@ -89,7 +89,7 @@ export function buildSubscribePages(services: StatusPageServices, published: Sta
       if (!(error instanceof ServiceError) || error.code !== 'conflict') throw error;
       return show(page, { heading: asked.heading, problem: error.message }, 409);
     }
-    return show(page, { heading: 'Look into your mailbox', text: SENT_MESSAGE });
+    return show(page, { heading: 'Check your inbox', text: SENT_MESSAGE });
   };
 
   const confirmation = async (request: HttpRequest): Promise<PageResult> => {
@@ -99,7 +99,7 @@ export function buildSubscribePages(services: StatusPageServices, published: Sta
       ? show(page, EXPIRED_LINK_VIEW, 410)
       : show(page, {
           heading: 'Confirm your address',
-          text: `Get updates of ${page.title} by e-mail.`,
+          text: `Get updates about ${page.title} by e-mail.`,
           button: 'Confirm',
         });
   };
@@ -107,7 +107,7 @@ export function buildSubscribePages(services: StatusPageServices, published: Sta
     const page = await open(request);
     const isConfirmed = await subscribers.confirm(page, request.params['token'] ?? '');
     return isConfirmed
-      ? show(page, { heading: 'Your address is confirmed', text: 'Each mail has a link by which you unsubscribe.' })
+      ? show(page, { heading: 'You are subscribed', text: 'Every e-mail has an unsubscribe link.' })
       : show(page, EXPIRED_LINK_VIEW, 410);
   };
   /** Links in mails stay valid after the slug changes or subscriptions are disabled. */
@@ -143,7 +143,7 @@ export function buildSubscribePages(services: StatusPageServices, published: Sta
 
 const EXPIRED_LINK_VIEW: SubscribeView = {
   heading: 'This link has expired',
-  text: 'It counts for 24 hours and once. Subscribe again to get another.',
+  text: 'Links work once, for 24 hours. Subscribe again for a new one.',
 };
 
 /** Mail clients unsubscribe by a POST without form token (RFC 8058); older ones open the URL. */

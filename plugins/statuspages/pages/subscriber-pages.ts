@@ -84,7 +84,7 @@ export function buildSubscriberPages({ pages, subscribers }: StatusPageServices)
       async (request) => {
         const page = await need(request);
         await subscribers.remove(page, request.params['subscriber'] ?? '', request.principal);
-        return new Redirect(`${hrefOf(page)}/subscribers`, { tone: 'success', message: 'The subscriber is removed.' });
+        return new Redirect(`${hrefOf(page)}/subscribers`, { tone: 'success', message: 'Subscriber removed.' });
       },
       list,
     ),

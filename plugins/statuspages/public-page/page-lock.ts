@@ -99,5 +99,5 @@ export const TOO_MANY_MESSAGE = 'Too many wrong passwords. Try again later.';
 const DENIED_VERDICT: BasicDecision = {
   open: false,
   code: 'unauthorized',
-  message: 'The password of this page is wrong.',
+  message: 'Incorrect password.',
 };

@@ -40,19 +40,19 @@ function renderMail(
 
 export const renderConfirmation = (title: string, url: string): MailText =>
   renderMail(
-    `Confirm updates of ${title}`,
+    `Confirm your subscription to ${title}`,
     [
-      `Somebody, probably you, asked for updates of “${toSingleLine(title)}” to this address.`,
-      'Open this address within 24 hours and confirm it there. Without that you get no further mail.',
+      `You asked for updates about “${toSingleLine(title)}” at this address.`,
+      'Confirm within 24 hours. If this was not you, ignore this e-mail.',
     ],
-    [{ label: 'Confirm', url }],
+    [{ label: 'Confirm subscription', url }],
     null,
   );
 
 export const renderAlreadySubscribed = (title: string, unsubscribe: string): MailText =>
   renderMail(
-    `You get updates of ${title}`,
-    [`Somebody, probably you, asked for updates of “${toSingleLine(title)}” to this address. You get them already.`],
+    `You are already subscribed to ${title}`,
+    [`This address already receives updates about “${toSingleLine(title)}”.`],
     [],
     { label: 'Unsubscribe', url: unsubscribe },
   );
@@ -65,7 +65,7 @@ export interface AnnouncementChangeNotice {
 const formatTime = (at: string, zone: string): string => `${toLocalTime(at, zone).replace('T', ' ')} (${zone})`;
 
 const SCHEDULED_TEXTS: Partial<Record<AnnouncementState, string>> = {
-  underway: 'The planned work has begun.',
+  underway: 'The planned work has started.',
   completed: 'The planned work has ended.',
 };
 
@@ -86,9 +86,9 @@ export function renderAnnouncement(
       `${toSingleLine(title)}: ${word}`,
       text ?? SCHEDULED_TEXTS[state] ?? word,
       ...(times === null ? [] : [times]),
-      ...(components.length === 0 ? [] : [`It is about: ${components.map(toSingleLine).join(', ')}.`]),
+      ...(components.length === 0 ? [] : [`Affected: ${components.map(toSingleLine).join(', ')}.`]),
     ],
-    [{ label: 'Status page', url: links.page }],
+    [{ label: 'View status page', url: links.page }],
     { label: 'Unsubscribe', url: links.unsubscribe },
   );
 }

@@ -18,6 +18,6 @@ export function formatWarningReason({
   message,
 }: Pick<ReceivedHeartbeat, 'status' | 'failures' | 'message'>): string {
   if (failures !== '') return `A check failed: ${failures}`;
-  const reported = status === 'error' ? 'It reported an error' : 'It reported a warning';
+  const reported = status === 'error' ? 'An error was reported' : 'A warning was reported';
   return message ? `${reported}: ${message.slice(0, 200)}` : reported;
 }

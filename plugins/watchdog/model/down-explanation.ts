@@ -43,7 +43,7 @@ const isReportedDown = ({ last_heartbeat_at, down_since_utc }: MonitorDoc): bool
 
 export function formatReportReason({ exit_code, probed }: { exit_code?: number | null; probed?: boolean }): string {
   if (typeof exit_code === 'number') return `Exit code ${exit_code}`;
-  return probed === true ? 'The probe failed' : 'A failure was reported';
+  return probed === true ? 'The check failed' : 'A failure was reported';
 }
 
 export function formatSilenceReason(doc: MonitorDoc, now: number): string {
@@ -58,26 +58,26 @@ function formatReason(doc: MonitorDoc, { probed }: DownContext, now: number): st
   if (isReportedDown(doc)) {
     const text = message?.trim().replace(/[.\s]+$/, '') ?? '';
     const said = text.length > MAX_MESSAGE_CHARACTERS ? `${text.slice(0, MAX_MESSAGE_CHARACTERS)}…` : text;
-    if (probed) return said === '' ? 'The last probe failed' : `The last probe failed: ${said}`;
-    return said === '' ? 'It reported an error' : `It reported an error: ${said}`;
+    if (probed) return said === '' ? 'The last check failed' : `The last check failed: ${said}`;
+    return said === '' ? 'An error was reported' : `An error was reported: ${said}`;
   }
   const begun = findRunStart(doc);
   if (begun !== null && now > begun + getRunLimit(doc))
-    return `A run began ${formatDuration(now - begun)} ago and has not ended within ${formatDuration(getRunLimit(doc))}`;
-  if (last_heartbeat_at === null) return 'It has never sent a heartbeat';
+    return `A run that started ${formatDuration(now - begun)} ago exceeded its limit of ${formatDuration(getRunLimit(doc))}`;
+  if (last_heartbeat_at === null) return 'No heartbeat received yet';
   const last = Date.parse(last_heartbeat_at);
   const grace = formatDuration((doc.grace_seconds ?? DEFAULT_GRACE_SECONDS) * 1000);
-  const silence = `No ${probed ? 'probe' : 'heartbeat'} for ${formatDuration(now - last)}`;
+  const silence = `No ${probed ? 'check result' : 'heartbeat'} for ${formatDuration(now - last)}`;
   if (period_seconds)
-    return `${silence}; expected every ${formatDuration(period_seconds * 1000)} with a grace of ${grace}`;
+    return `${silence}; expected every ${formatDuration(period_seconds * 1000)} with a grace period of ${grace}`;
   if (!schedule) return `${silence}; expected every ${formatDuration(getIntervalSeconds(doc) * 1000)}`;
-  return `${silence}; expected by ${schedule} (${timezone ?? 'UTC'}) with a grace of ${grace}`;
+  return `${silence}; expected by ${schedule} (${timezone ?? 'UTC'}) with a grace period of ${grace}`;
 }
 
 const STATE_PHRASES: Readonly<Record<MonitorState, string>> = {
   up: 'is up',
   warning: 'is in warning',
-  down: 'is down too',
+  down: 'is also down',
   unknown: 'has never reported',
   stopped: 'is stopped',
   maintenance: 'is in maintenance',
@@ -87,10 +87,6 @@ function describeContext({ parent, siblings, together }: DownContext): string[] 
   if (parent === null) return [];
   const others = siblings === 1 ? 'its only sibling' : `${together} of ${siblings} siblings`;
   const near =
-    siblings === 0
-      ? null
-      : together === 0
-        ? 'no sibling went down with it'
-        : `${others} went down within the same minute`;
+    siblings === 0 ? null : together === 0 ? 'no siblings went down' : `${others} went down within the same minute`;
   return [`its parent ${parent.name} ${STATE_PHRASES[parent.state]}`, ...(near === null ? [] : [near])];
 }

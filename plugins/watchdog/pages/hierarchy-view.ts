@@ -72,9 +72,9 @@ export async function buildHierarchyView(
     empty: forest.size === 0,
     all_well: forest.size > 0 && branches.length === 0,
     tabs: [
-      { label: folds || forest.size > MAX_UNFOLDED_MONITORS ? 'Healthy branches folded' : 'As it is', show: undefined },
+      { label: folds || forest.size > MAX_UNFOLDED_MONITORS ? 'Healthy branches folded' : 'All', show: undefined },
       { label: 'Problems only', show: 'problems' },
-      ...(forest.size > MAX_UNFOLDED_MONITORS ? [{ label: 'Everything', show: 'all' }] : []),
+      ...(forest.size > MAX_UNFOLDED_MONITORS ? [{ label: 'All expanded', show: 'all' }] : []),
     ].map((tab) => ({
       label: tab.label,
       href: buildHierarchyHref({ below, show: tab.show }),

@@ -112,7 +112,7 @@ export function buildIncidentPages(services: WatchdogServices): PageSpec[] {
           source: asked.source ?? null,
           source_href: asked.source === undefined ? null : getMonitorPageHref(asked.source),
           csv_href: `/incidents.csv${only && `?${only}`}`,
-          tabs: [tab('All', undefined), tab('Going on', true), tab('Over', false)],
+          tabs: [tab('All', undefined), tab('Ongoing', true), tab('Resolved', false)],
         });
       },
     },
@@ -143,7 +143,7 @@ export function buildIncidentPages(services: WatchdogServices): PageSpec[] {
         const cause = readTextField(request, 'cause', 2_000) || null;
         const { source } = await incidents.setCause(idOf(request), cause, toWatchdogCaller(request.principal));
         await audit.record(request.principal, 'incident.explained', idOf(request), { source });
-        return new Redirect(getIncidentHref(idOf(request)), { tone: 'success', message: 'Cause saved.' });
+        return new Redirect(getIncidentHref(idOf(request)), { tone: 'success', message: 'Root cause saved.' });
       },
       (request, { errors }) => detail(request, errors),
     ),
@@ -155,8 +155,8 @@ export function buildIncidentPages(services: WatchdogServices): PageSpec[] {
           const taken = act === 'acknowledge';
           const { source } = await incidents.acknowledge(id, taken, toWatchdogCaller(request.principal));
           await audit.record(request.principal, `incident.${taken ? 'acknowledged' : 'handed_back'}`, id, { source });
-          const message = taken ? `You are on it: ${source}.` : `Nobody is on ${source} any more.`;
-          const undo = taken ? { action: { label: 'Hand it back', post: `${getIncidentHref(id)}/hand-back` } } : {};
+          const message = taken ? `You acknowledged ${source}.` : `${source} is unacknowledged again.`;
+          const undo = taken ? { action: { label: 'Undo', post: `${getIncidentHref(id)}/hand-back` } } : {};
           return new Redirect(getReturnPath(getFormFields(request)['back'], id, source), {
             tone: 'success',
             message,

@@ -35,7 +35,7 @@ interface WindowRow extends WindowView {
 
 function toWindowRow(window: WindowView): WindowRow {
   const { sources, subtree, duration_seconds } = window;
-  const names = subtree === null ? sources : [`${subtree} and everything below it`, ...sources];
+  const names = subtree === null ? sources : [`${subtree} and its children`, ...sources];
   const more = names.length - MAX_NAMED_SOURCES;
   const label = names.slice(0, MAX_NAMED_SOURCES).join(', ') + (more > 0 ? ` and ${more} more` : '');
   const only = subtree ?? (sources.length === 1 ? sources[0] : undefined);
@@ -98,7 +98,7 @@ export function buildMaintenancePages(services: WatchdogServices): PageSpec[] {
     return new View('maintenance-form', {
       form: { timezone: zone(request), minutes: 60, ...given },
       proposals: await listProposedParents(services),
-      crumbs: [crumb, { label: 'New window' }],
+      crumbs: [crumb, { label: 'Schedule maintenance' }],
       ...problem,
     });
   };
@@ -130,7 +130,7 @@ export function buildMaintenancePages(services: WatchdogServices): PageSpec[] {
     },
     {
       path: '/maintenance/new',
-      title: 'New window',
+      title: 'Schedule maintenance',
       access,
       input: { query: joi.object({ source: joi.string().max(128) }) },
       handle: (request) => form(request),
@@ -144,7 +144,7 @@ export function buildMaintenancePages(services: WatchdogServices): PageSpec[] {
         );
         await audit.record(request.principal, 'maintenance.created', made.id, { reason: made.reason ?? '' });
         const { href, label } = toWindowRow(made);
-        const message = made.open ? `${label}: in maintenance.` : `${label}: the window is planned.`;
+        const message = made.open ? `Maintenance of ${label} started.` : `Maintenance of ${label} scheduled.`;
         return new Redirect(href ?? '/maintenance', { tone: 'success', message });
       },
       form,
@@ -159,7 +159,7 @@ export function buildMaintenancePages(services: WatchdogServices): PageSpec[] {
         const made = await windows.create(silence, toWatchdogCaller(request.principal), 'silence');
         await audit.record(request.principal, 'silence.created', made.id, { reason: made.reason ?? '' });
         const { href, label } = toWindowRow(made);
-        return new Redirect(href ?? '/maintenance', { tone: 'success', message: `${label}: silenced.` });
+        return new Redirect(href ?? '/maintenance', { tone: 'success', message: `Silenced ${label}.` });
       },
       silenceForm,
     ),
@@ -175,7 +175,7 @@ export function buildMaintenancePages(services: WatchdogServices): PageSpec[] {
         await audit.record(principal, 'silence.ended', ended.id, { reason: ended.reason ?? '' });
         await evaluator.evaluate('http');
         const { href, label } = toWindowRow(ended);
-        return new Redirect(href ?? '/maintenance', { tone: 'success', message: `${label}: the silence is over.` });
+        return new Redirect(href ?? '/maintenance', { tone: 'success', message: `Ended the silence of ${label}.` });
       },
       form,
     ),
@@ -191,7 +191,7 @@ export function buildMaintenancePages(services: WatchdogServices): PageSpec[] {
         await audit.record(principal, 'maintenance.ended', ended.id, { reason: ended.reason ?? '' });
         await evaluator.evaluate('http');
         const { href, label } = toWindowRow(ended);
-        const message = `${label}: ${ended.open ? 'the window is over.' : 'the window will not open.'}`;
+        const message = `${ended.open ? 'Ended' : 'Canceled'} maintenance of ${label}.`;
         return new Redirect(href ?? '/maintenance', { tone: 'success', message });
       },
       form,

@@ -40,10 +40,10 @@ const sortUnusualFirst = (metrics: Record<string, MetricHistory>): [string, Metr
 };
 
 function toChart(name: string, { latest, points, baseline, deviation }: MetricHistory): object {
-  const { percent, zscore, direction, significant } = deviation;
+  const { percent, direction, significant } = deviation;
   const short = (value: number | null): string => formatMetricValue(value, name);
   const away = deviation.absolute === null ? null : Math.abs(deviation.absolute);
-  const far = percent === null ? short(away) : `${formatMetricValue(Math.abs(percent))}%`;
+  const far = percent === null ? short(away) : `${Math.round(Math.abs(percent))} %`;
   return {
     name,
     latest: { at: latest.t, value: short(latest.v) },
@@ -52,14 +52,12 @@ function toChart(name: string, { latest, points, baseline, deviation }: MetricHi
     mean: baseline.mean,
     stddev: baseline.stddev,
     mean_text: short(baseline.mean),
-    stddev_text: short(baseline.stddev),
     min: short(points.reduce((low, { min }) => Math.min(low, min), Infinity)),
     max: short(points.reduce((high, { max }) => Math.max(high, max), -Infinity)),
     sufficient: baseline.sufficient,
     n: baseline.n,
     significant,
-    deviation: direction === 'equal' ? 'on its 7-day mean' : `${far} ${direction} its 7-day mean`,
-    zscore: zscore === null ? null : zscore.toFixed(1),
+    deviation: direction === 'equal' ? 'normal' : `${far} ${direction} normal`,
   };
 }
 
@@ -184,9 +182,11 @@ function listFacts(doc: MonitorDoc, project: string | null): object[] {
             value: learning ? 'none until its fifth ping' : `${formatMetricValue(interval)} s (${origin})`,
           },
     ...(doc.schedule || doc.period_seconds
-      ? [{ label: 'Grace', value: `${formatMetricValue(doc.grace_seconds ?? 0)} s` }]
+      ? [{ label: 'Grace period', value: `${formatMetricValue(doc.grace_seconds ?? 0)} s` }]
       : []),
-    ...(doc.max_run_seconds ? [{ label: 'Longest run', value: `${formatMetricValue(doc.max_run_seconds)} s` }] : []),
+    ...(doc.max_run_seconds
+      ? [{ label: 'Maximum run time', value: `${formatMetricValue(doc.max_run_seconds)} s` }]
+      : []),
     ...(times === null
       ? []
       : [
@@ -201,6 +201,6 @@ function listFacts(doc: MonitorDoc, project: string | null): object[] {
       : [{ label: 'Parent', value: doc.parent_source, href: getMonitorPageHref(doc.parent_source) }]),
     { label: 'Project', value: project },
     { label: 'Created', at: doc.created_at },
-    { label: 'Id', value: doc.id, mono: true },
+    { label: 'ID', value: doc.id, mono: true },
   ];
 }

@@ -1,4 +1,5 @@
 import { View, type HttpRequest } from '../../../kernel/contract.js';
+import { capitalize } from '../../../lib/sentence.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import { toWatchdogCaller } from '../model/caller.js';
 import { STATES } from '../model/documents.js';
@@ -20,7 +21,7 @@ const STATE_TONES: Readonly<Record<MonitorState, string>> = {
 
 export const toShareBarParts = (counts: Readonly<Record<MonitorState, number>>): object[] =>
   STATES.filter((state) => counts[state] > 0).map((state) => ({
-    label: state,
+    label: capitalize(state),
     value: counts[state],
     tone: STATE_TONES[state],
   }));
@@ -49,7 +50,12 @@ export async function buildMonitorListView(services: WatchdogServices, request: 
   const all = STATES.reduce((sum, one) => sum + counts[one], 0);
   const tabs = [
     { label: 'All', href: '/monitors', active: state === undefined, count: all },
-    ...STATES.map((one) => ({ label: one, href: `/monitors?state=${one}`, active: state === one, count: counts[one] })),
+    ...STATES.map((one) => ({
+      label: capitalize(one),
+      href: `/monitors?state=${one}`,
+      active: state === one,
+      count: counts[one],
+    })),
   ];
   const filtered = [state, alarm, parent, project, q].some((value) => value !== undefined);
   const names = new Map(projects.map(({ value, label }) => [value, label]));

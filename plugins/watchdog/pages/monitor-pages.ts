@@ -99,7 +99,7 @@ export function buildMonitorPages(services: WatchdogServices, deferred: boolean)
         const fields = readMonitorForm(request, true);
         const made = await monitors.create(fields, toWatchdogCaller(request.principal));
         await audit.record(request.principal, 'monitor.created', made.source);
-        return redirectTo(getMonitorPageHref(made.source), 'Monitor created. It is unknown until its first heartbeat.');
+        return redirectTo(getMonitorPageHref(made.source), 'Monitor created. Waiting for its first heartbeat.');
       },
       (request, problem) => editor(request, problem),
     ),

@@ -44,7 +44,7 @@ export function createMonitorProjectPart(
       });
       return {
         heading: 'Monitors',
-        all: { label: 'All monitors', href: address },
+        all: { label: 'View all monitors', href: address },
         figures,
         lines: page.docs.map(({ source, name, state, last_heartbeat_at }) => ({
           title: name ?? source,
@@ -53,10 +53,7 @@ export function createMonitorProjectPart(
           badge: { text: state, tone: STATE_TONES[state] ?? 'neutral' },
           at: last_heartbeat_at,
         })),
-        empty:
-          page.docs.length === 0
-            ? { text: 'Nothing of it is watched.', label: 'New monitor', href: `/monitors/new` }
-            : null,
+        empty: page.docs.length === 0 ? { text: 'No monitors', label: 'New monitor', href: `/monitors/new` } : null,
       };
     },
   };

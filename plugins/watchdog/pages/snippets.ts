@@ -15,15 +15,15 @@ export function buildReportingSnippets(url: string, source: string, token: strin
   const body = JSON.stringify({ source, interval: 60, metrics: { load: 0.5 } });
   return [
     {
-      label: 'Cron: the outcome of a nightly job, with its schedule',
+      label: 'Cron: report a nightly job’s result',
       text: `0 3 * * * /usr/local/bin/backup; curl -fsS -m 10 --retry 3 -o /dev/null "${ping}/$??schedule=0+3+*+*+*&timezone=${timezone}"`,
     },
-    { label: 'A heartbeat', text: `curl -fsS -m 10 --retry 3 -o /dev/null ${ping}` },
+    { label: 'Send a heartbeat', text: `curl -fsS -m 10 --retry 3 -o /dev/null ${ping}` },
     {
-      label: 'With metrics',
+      label: 'Send metrics',
       text: `curl -fsS -m 10 --retry 3 -H "Authorization: Bearer ${token}" -H 'Content-Type: application/json' -d '${body}' ${url}/api/watchdog/v1/ping`,
     },
-    { label: 'Cron: alive, every minute', text: `* * * * * curl -fsS -m 10 --retry 3 -o /dev/null ${ping}` },
+    { label: 'Cron: every minute', text: `* * * * * curl -fsS -m 10 --retry 3 -o /dev/null ${ping}` },
   ];
 }
 
@@ -38,7 +38,7 @@ export function buildSchedulerSnippets(url: string, token: string): Snippet[] {
   const curl = 'curl -fsS -m 10 --retry 3 -o /dev/null';
   return [
     {
-      label: 'systemd: in the unit of the job, beside its timer',
+      label: 'systemd service unit',
       text: [
         '[Unit]',
         'OnFailure=aos-failed.service',
@@ -52,7 +52,7 @@ export function buildSchedulerSnippets(url: string, token: string): Snippet[] {
       ].join('\n'),
     },
     {
-      label: 'Python: around the work',
+      label: 'Python',
       text: [
         'import urllib.request',
         `PING = "${ping}"`,
@@ -68,7 +68,7 @@ export function buildSchedulerSnippets(url: string, token: string): Snippet[] {
       ].join('\n'),
     },
     {
-      label: 'PowerShell: around the work',
+      label: 'PowerShell',
       text: [
         'try {',
         '  # the work',
@@ -80,7 +80,7 @@ export function buildSchedulerSnippets(url: string, token: string): Snippet[] {
       ].join('\n'),
     },
     {
-      label: 'GitHub Actions: the last steps of a job, with the token as secret SVC_TOKEN',
+      label: 'GitHub Actions (token in secret SVC_TOKEN)',
       text: [
         '- if: success()',
         `  run: ${curl} ${url}/ping/\${{ secrets.SVC_TOKEN }}`,
@@ -89,7 +89,7 @@ export function buildSchedulerSnippets(url: string, token: string): Snippet[] {
       ].join('\n'),
     },
     {
-      label: 'Kubernetes: the container of a CronJob, with the token in the secret aos',
+      label: 'Kubernetes CronJob (token in secret aos)',
       text: [
         'command: ["/bin/sh", "-c"]',
         'args:',
@@ -112,6 +112,6 @@ export function buildBadgeSnippets(url: string, id: string, name: string): Snipp
   return [
     { label: 'Markdown', text: `[![${plain}](${image})](${page})` },
     { label: 'HTML', text: `<a href="${page}"><img src="${image}" alt="${escapeText(name)}"></a>` },
-    { label: 'Address of the badge', text: image },
+    { label: 'Badge URL', text: image },
   ];
 }

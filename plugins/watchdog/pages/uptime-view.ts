@@ -27,7 +27,7 @@ export interface LongUptimeView extends UptimeView {
 
 const UNIFORM_COLUMNS: Readonly<Partial<Record<UptimeCell['state'], UptimeColumn>>> = {
   up: { tone: STATE_TONES.up, text: 'up', seconds: null },
-  none: { tone: STATE_TONES.none, text: 'not watched', seconds: null },
+  none: { tone: STATE_TONES.none, text: 'no data', seconds: null },
 };
 
 const toUptimeColumn = ({ state, seconds }: UptimeCell): UptimeColumn =>

@@ -40,10 +40,10 @@ export function buildWarningReason(
   const lines: WarningReasonLine[] = failed.map(({ name, message: text }) => ({ name, message: text }));
   if (message) lines.push({ message });
   if (overdue !== null) {
-    return { heading: 'In warning: its heartbeat is late', lines: [{ overdue, interval }, ...lines] };
+    return { heading: 'Heartbeat late', lines: [{ overdue, interval }, ...lines] };
   }
   const [first, ...more] = failed;
-  if (first === undefined) return { heading: `In warning: it reported ${last_status ?? 'a warning'}`, lines };
-  const heading = more.length === 0 ? `the check ${first.name} failed` : `${failed.length} checks failed`;
-  return { heading: `In warning: ${heading}`, lines };
+  if (first === undefined) return { heading: `Reported ${last_status ?? 'a warning'}`, lines };
+  const heading = more.length === 0 ? `Check ${first.name} failed` : `${failed.length} checks failed`;
+  return { heading: heading, lines };
 }

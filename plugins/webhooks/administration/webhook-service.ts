@@ -242,13 +242,13 @@ export class WebhookService {
     this.choices.assertCanSubscribe(principal, [delivery.event]);
     if (!webhook.enabled) throw conflict('The webhook is disabled; enable it first.');
     if ((await this.deps.events.get(delivery.event_id)) === null)
-      throw conflict('The event is no longer kept, so it cannot be sent again.');
+      throw conflict('The event was deleted and cannot be redelivered.');
     const now = this.deps.clock.iso();
     const changed = await this.deps.deliveries.change(
       { id, lease_by: { exists: false } },
       { set: { state: 'pending', failures: 0, next_at: now, updated_at: now }, unset: ['held_at'] },
     );
-    if (changed === null) throw conflict('An attempt of this delivery is under way.');
+    if (changed === null) throw conflict('This delivery is already in progress.');
     await this.#record(principal, 'redelivered', webhook, { delivery: id });
     this.workers.wake(webhook.id);
     return changed.doc;

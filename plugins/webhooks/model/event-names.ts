@@ -3,6 +3,7 @@
  * installed.
  */
 
+import { capitalize } from '../../../lib/sentence.js';
 import { AGENT_REQUESTED, AGENT_TOKEN_SCOPES } from '../../../ports/domain/agent-requests.js';
 
 /** Only sent by the test button; no webhook can subscribe to it. */
@@ -19,25 +20,25 @@ export const EXPLICIT_EVENTS: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 export const CONTRACT_EVENTS: Readonly<Record<string, string>> = {
-  'bug.created': 'A bug or an error group was recorded for the first time.',
-  'bug.critical': 'An item became critical, at its creation or later.',
-  'bug.resolved': 'An item was resolved or closed.',
-  'feature.created': 'A feature request was recorded.',
-  'monitor.down': 'A monitor fell, and its parent is up.',
-  'monitor.recovered': 'The alarm of a monitor ended; `resolution` says how, if not by a heartbeat.',
-  'monitor.alarm_closed': 'The alarm of a monitor ended without a recovery: the monitor was deleted.',
-  'monitor.warning': 'A monitor that was up reports a warning or a failed check, or is late.',
-  'monitor.certificate_expiring': 'The certificate of a monitored address ends soon.',
-  'release.published': 'A release can be downloaded.',
-  'release.halted': 'A release was stopped during its rollout.',
-  'release.rolled_back': 'A channel was rolled back to an earlier release.',
-  'license.created': 'A license was issued.',
-  'license.changed': 'A license was changed, blocked or renewed.',
-  'license.expiring': 'A license expires soon.',
-  'license.expired': 'A license has expired.',
-  'license.machine_pending': 'A machine waits for the approval of its license.',
-  'error.rate_exceeded': 'A muted error happened more often than its rule allows.',
-  'agent.requested': 'An item asks for its agent; the delivery brings a token for it.',
+  'bug.created': 'A new bug or error was reported',
+  'bug.critical': 'An issue became critical',
+  'bug.resolved': 'An issue was resolved or closed',
+  'feature.created': 'A feature was requested',
+  'monitor.down': 'A monitor went down',
+  'monitor.recovered': 'A monitor recovered',
+  'monitor.alarm_closed': 'A monitor was deleted while it was down',
+  'monitor.warning': 'A monitor reports a warning or is late',
+  'monitor.certificate_expiring': 'A certificate expires soon',
+  'release.published': 'A release was published',
+  'release.halted': 'A rollout was halted',
+  'release.rolled_back': 'A channel was rolled back',
+  'license.created': 'A license was created',
+  'license.changed': 'A license was changed, blocked or renewed',
+  'license.expiring': 'A license expires soon',
+  'license.expired': 'A license expired',
+  'license.machine_pending': 'A machine needs approval',
+  'error.rate_exceeded': 'A muted error exceeds its limit',
+  'agent.requested': 'An issue was assigned to an agent (includes a token)',
 };
 
 export interface SubscribableEvent {
@@ -53,7 +54,9 @@ export function listSubscribableEvents(registered: readonly string[]): Subscriba
   const others = registered.filter((name) => !(name in CONTRACT_EVENTS) && name !== TEST_EVENT);
   return [
     ...Object.entries(CONTRACT_EVENTS).map(([name, description]) => ({ name, description })),
-    ...[...new Set(others)].toSorted().map((name) => ({ name, description: 'An event of a plugin.' })),
+    ...[...new Set(others)]
+      .toSorted()
+      .map((name) => ({ name, description: capitalize(name.replaceAll(/[._]/g, ' ')) })),
   ];
 }
 

@@ -70,7 +70,7 @@ export function buildDeliveryPages({ registry, choices, log, clock }: WebhookPag
       async (request) => {
         const { webhook, delivery } = await need(request);
         await registry.redeliver(request.principal, delivery.id);
-        const message = 'On its way again. What comes of it appears here.';
+        const message = 'Redelivering…';
         return new Redirect(`/webhooks/${webhook.id}/deliveries/${delivery.id}`, { tone: 'success', message });
       },
       (request, { message }) => view(request, message),

@@ -84,7 +84,7 @@ export const renderWithSecret = async (
   id: string,
   made: { heading: string; secret: string; rotated?: boolean },
 ): Promise<View> =>
-  (await renderWebhook(parts, request, id, made)).asOneTimeView({ label: 'The webhook', href: `/webhooks/${id}` });
+  (await renderWebhook(parts, request, id, made)).asOneTimeView({ label: 'Webhook', href: `/webhooks/${id}` });
 
 /** A held delivery may be sent automatically after the webhook is enabled. */
 async function redeliver(
@@ -128,22 +128,22 @@ export function buildDetailPages(parts: WebhookPageParts): PageSpec[] {
       const enabled = await registry.enable(request.principal, id);
       const delivery = uuidSchema.validate(getFormFields(request)['redeliver']);
       if (delivery.error !== undefined)
-        return redirectToWebhook(enabled, 'Webhook enabled: the count begins again, and held deliveries go out.');
+        return redirectToWebhook(enabled, 'Webhook enabled. Held deliveries are being sent.');
       await redeliver(parts, request, id, delivery.value);
       return new Redirect(`/webhooks/${id}/deliveries/${delivery.value}`, {
         tone: 'success',
-        message: 'Webhook enabled, and the delivery is on its way again.',
+        message: 'Webhook enabled. The delivery is being sent again.',
       });
     }),
     action('disable', async (request, id) =>
       redirectToWebhook(
         await registry.disable(request.principal, id),
-        'Webhook disabled: what waits is held for 24 hours.',
+        'Webhook disabled. Waiting deliveries are held for 24 hours.',
       ),
     ),
     action('delete', async (request, id) => {
       await registry.remove(request.principal, id);
-      return new Redirect('/webhooks', { tone: 'success', message: 'Webhook deleted with its deliveries.' });
+      return new Redirect('/webhooks', { tone: 'success', message: 'Webhook deleted.' });
     }),
   ];
 }

@@ -27,7 +27,7 @@ async function renderEditor(
   const names = [
     {
       name: ALL_EVENTS,
-      description: 'Every event, also those of plugins that come later. Tick single ones below to be sent those alone.',
+      description: 'Includes events added later',
     },
   ];
   return new View('webhook-form', {

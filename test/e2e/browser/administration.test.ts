@@ -55,7 +55,7 @@ describe('web: administration in a real browser', () => {
     for (const [name, scopes] of presets) {
       await web.tab.go('/tokens/new');
       await page
-        .getByRole('navigation', { name: 'What it is for' })
+        .getByRole('navigation', { name: 'Presets' })
         .getByRole('link', { name: new RegExp(`^${name}`) })
         .click();
       await page.waitForURL(/preset=/);
@@ -77,7 +77,7 @@ describe('web: administration in a real browser', () => {
     await web.tab.go('/tokens');
     const row = page.locator('tr', { hasText: 'grafana' });
     expect(await row.locator('[data-label="Project"]').innerText()).to.equal('Online shop');
-    expect(await row.locator('[data-label="Scopes"]').innerText()).to.include('watchdog:read');
+    expect(await row.locator('[data-label="Scopes"]').textContent()).to.include('watchdog:read');
   });
 
   it('shows names of projects in lists and filters', async () => {
@@ -132,7 +132,7 @@ describe('web: administration in a real browser', () => {
     await page.locator('td.cell-main a').first().click();
     await page.getByRole('heading', { name: 'Payload' }).waitFor();
     expect(await page.locator('main form[method="post"]').count()).to.equal(0);
-    expect(await page.locator('main').innerText()).to.include('What receivers answer is for administrators.');
+    expect(await page.locator('main').innerText()).to.include('Only administrators see responses.');
     expect(await web.tab.go('/webhooks/new')).to.equal(403);
     expect(await page.locator('main').innerText()).to.match(/administrator/i);
     for (const path of ['/users', '/tokens']) expect(await web.tab.go(path), path).to.equal(403);

@@ -280,7 +280,7 @@ export class Tab {
 
   async signInByHand(username: string, password: string): Promise<void> {
     await this.go('/login');
-    await this.page.getByLabel('User name').fill(username);
+    await this.page.getByLabel('Username').fill(username);
     await this.page.getByLabel('Password').fill(password);
     await this.page.getByRole('button', { name: 'Sign in' }).click();
     await this.page.waitForURL(`${this.origin}/`);

@@ -19,7 +19,7 @@ describe('web: forms in a real browser', () => {
     await page.getByLabel('Name', { exact: true }).fill('reloaded');
     await page.getByLabel('bugtracker:report').first().check();
     await page.getByRole('button', { name: 'Create token' }).click();
-    await page.getByText('Shown this once').waitFor();
+    await page.getByText('Copy this').waitFor();
     await page.reload();
     await page.getByText('It was shown once').waitFor();
     await page.getByRole('link', { name: 'Go on' }).click();
@@ -38,7 +38,7 @@ describe('web: forms in a real browser', () => {
     await page.getByRole('button', { name: 'Comment', exact: true }).click();
     await page.getByText('Your session has ended').waitFor();
     await page.getByText('An hour of thought').waitFor();
-    await page.getByLabel('User name').fill(ADMIN_ACCOUNT.username);
+    await page.getByLabel(/^User ?name/).fill(ADMIN_ACCOUNT.username);
     await page.getByLabel('Password').fill(ADMIN_ACCOUNT.password);
     await page.getByRole('button', { name: 'Sign in and submit' }).click();
     await page.getByText('Comment added.').waitFor();
@@ -54,7 +54,7 @@ describe('web: forms in a real browser', () => {
     await page.getByRole('checkbox', { name: /^bug\.created/ }).check();
     expect(await page.getByRole('checkbox', { name: /^All events/ }).isChecked()).to.equal(false);
     await page.getByRole('button', { name: 'Create webhook' }).click();
-    await page.getByText('Shown this once').waitFor();
+    await page.getByText('Copy this').waitFor();
     const about = page.locator('section', { has: page.getByRole('heading', { name: 'About' }) });
     expect(await about.textContent())
       .to.include('bug.created')

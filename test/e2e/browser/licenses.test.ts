@@ -48,7 +48,7 @@ describe('web: licenses in a real browser', () => {
     };
     await web.tab.go(`/licenses/${id}/edit`);
     expect(await page.locator('#f-expires_at').inputValue()).to.equal('2028-03-04');
-    await page.getByLabel('Licensee').fill('Kettleworth & Daughters');
+    await page.getByLabel('Customer').fill('Kettleworth & Daughters');
     await save();
     expect(await end()).to.equal('2028-03-04T14:30:00.000Z');
     await web.tab.go(`/licenses/${id}/edit`);
@@ -62,16 +62,16 @@ describe('web: licenses in a real browser', () => {
     await web.tab.go('/licenses');
     await shot('licenses-empty');
     await page.getByRole('link', { name: 'New license' }).first().click();
-    await page.getByLabel('Licensee').fill('Ada Lovelace & Sons <Ltd>');
+    await page.getByLabel('Customer').fill('Ada Lovelace & Sons <Ltd>');
     await page.getByRole('spinbutton', { name: 'Machines' }).fill('1');
     await page.getByLabel('Features').fill('{"edition": ');
     await page.getByRole('button', { name: 'Create license' }).click();
     expect(await page.locator('main').innerText()).to.include('must be a JSON object');
     await page.getByLabel('Features').fill('{"edition": "pro"}');
-    const end = page.getByLabel('Valid until', { exact: true });
+    const end = page.getByLabel('Expires', { exact: true });
     expect(await end.getAttribute('type')).to.equal('date');
     await end.fill('2030-01-31');
-    const later = page.getByRole('group', { name: 'Valid until: later' });
+    const later = page.getByRole('group', { name: 'Expires: later' });
     await later.getByRole('button', { name: '+1 month' }).click();
     expect(await end.inputValue(), 'a month after the last of January').to.equal('2030-02-28');
     await later.getByRole('button', { name: '+1 year' }).click();
@@ -83,14 +83,14 @@ describe('web: licenses in a real browser', () => {
     expect(key).to.match(KEY);
     await shot('license-created');
     expect(await validate(key, 'm-1')).to.equal('active');
-    await page.getByRole('link', { name: 'Open the license' }).click();
+    await page.getByRole('link', { name: 'View license' }).click();
     const text = await page.locator('main').innerText();
     expect(text).to.include('Ada Lovelace & Sons <Ltd>').and.include('Machine m-1').and.not.match(KEY);
     await shot('license');
-    await page.getByRole('button', { name: 'Show the key' }).click();
+    await page.getByRole('button', { name: 'Reveal key' }).click();
     expect(await page.locator('main').innerText())
       .to.include(key)
-      .and.include('license.key_shown');
+      .and.include('Revealed license key');
     await page.getByLabel('Machine', { exact: true }).fill('m-1');
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -105,8 +105,8 @@ describe('web: licenses in a real browser', () => {
     await page.getByRole('status').filter({ hasText: 'switched off' }).waitFor();
     expect(await validate(key, 'm-1')).to.equal('inactive');
     await web.tab.go('/licenses');
-    await page.locator('summary', { hasText: 'Find by a whole key' }).click();
-    await page.getByLabel('Whole key').fill(key.toLowerCase());
+    await page.locator('summary', { hasText: 'Search by key' }).click();
+    await page.getByLabel('License key').fill(key.toLowerCase());
     await page.getByRole('button', { name: 'Find', exact: true }).click();
     expect(page.url()).to.not.include(key).and.not.include(key.toLowerCase());
     expect(await page.locator('tbody tr').count()).to.equal(1);
@@ -208,23 +208,23 @@ describe('web: licenses in a real browser', () => {
     await web.post(`/api/license/v1/licenses/${id}/activations/${items[0]?.id}/block`);
     const { page } = await web.openTab({ width: 360, username: null, path: '/license' });
     await page.getByLabel('License key').fill(key.replaceAll('-', ' ').toLowerCase());
-    await page.getByRole('button', { name: 'Show' }).click();
+    await page.getByRole('button', { name: 'View license' }).click();
     expect(await page.content())
       .to.not.include(key)
       .and.not.include('internal words');
     expect(await web.tab.overflow()).to.equal(0);
     await shot('customer-360');
     for (let i = 0; i < 3; i++) {
-      await page.locator('summary', { hasText: 'Release' }).first().click();
-      await page.getByRole('button', { name: 'Release' }).first().click();
-      await page.getByRole('status').filter({ hasText: 'released' }).first().waitFor();
+      await page.locator('summary', { hasText: 'Deactivate' }).first().click();
+      await page.getByRole('button', { name: 'Deactivate' }).first().click();
+      await page.getByRole('status').filter({ hasText: 'deactivated' }).first().waitFor();
     }
-    await page.locator('summary', { hasText: 'Release' }).first().click();
-    await page.getByRole('button', { name: 'Release' }).first().click();
+    await page.locator('summary', { hasText: 'Deactivate' }).first().click();
+    await page.getByRole('button', { name: 'Deactivate' }).first().click();
     expect(await page.locator('main').innerText())
-      .to.include('no more for now')
+      .to.include('No deactivations left this month')
       .and.include('blocked');
-    await page.getByLabel('Its request').fill('{"schema":1,"product":"shop","machine_id":"off-line"}');
+    await page.getByLabel('Request code').fill('{"schema":1,"product":"shop","machine_id":"off-line"}');
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Download .lic' }).click(),
@@ -238,7 +238,7 @@ describe('web: licenses in a real browser', () => {
       await page.getByLabel('License key').fill('AAAAA-AAAAA');
       const [answer] = await Promise.all([
         page.waitForNavigation(),
-        page.getByRole('button', { name: 'Show' }).click(),
+        page.getByRole('button', { name: 'View license' }).click(),
       ]);
       statuses.push(answer?.status() ?? 0);
     }

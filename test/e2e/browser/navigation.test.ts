@@ -50,18 +50,18 @@ describe('web: sidebar and audit log', () => {
     await web.page.locator(`${side} a[href="/audit"]`).click();
     await web.page.waitForURL('**/audit');
     expect(await main())
-      .to.contain('monitor.created')
-      .and.not.contain('login.succeeded');
-    await web.page.getByRole('link', { name: 'Show log-ins' }).click();
-    expect(await main()).to.contain('login.succeeded');
+      .to.contain('Created monitor')
+      .and.not.contain('Signed in');
+    await web.page.getByRole('link', { name: 'Show sign-ins' }).click();
+    expect(await main()).to.contain('Signed in');
     await web.page.getByRole('link', { name: 'Yesterday' }).click();
-    expect(await main()).not.to.contain('monitor.created');
+    expect(await main()).not.to.contain('Created monitor');
     await web.page.getByRole('link', { name: 'Today' }).click();
-    const by = web.page.getByRole('row').filter({ hasText: 'monitor.created' }).locator('[data-label="By"] a');
+    const by = web.page.getByRole('row').filter({ hasText: 'Created monitor' }).locator('[data-label="Actor"] a');
     await by.click();
     expect(await main())
-      .to.contain('monitor.created')
-      .and.not.contain('login.succeeded');
+      .to.contain('Created monitor')
+      .and.not.contain('Signed in');
     expect(await web.tab.go('/system/audit?actor=admin')).to.equal(200);
     expect(new URL(web.page.url()).pathname + new URL(web.page.url()).search).to.equal('/audit?actor=admin');
   });

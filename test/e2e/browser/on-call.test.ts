@@ -50,7 +50,7 @@ describe('web: on call with a phone', () => {
     const viewport = { width: 360, height: 740 };
     page = await (await web.browser.newContext({ viewport, hasTouch: true, isMobile: true })).newPage();
     await page.goto(`${web.url}/login`);
-    await page.getByLabel('User name').fill(ADMIN_ACCOUNT.username);
+    await page.getByLabel(/^User ?name/).fill(ADMIN_ACCOUNT.username);
     await page.getByLabel('Password').fill(ADMIN_ACCOUNT.password);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.waitForURL(`${web.url}/`);
@@ -76,7 +76,7 @@ describe('web: on call with a phone', () => {
 
   it('acknowledges an incident with one tap on the dashboard, and shows others who acknowledged it', async () => {
     await tap(main().getByRole('button', { name: /^Acknowledge *: queue$/ }));
-    await main().getByText(`${ADMIN_ACCOUNT.username} is on it`).waitFor();
+    await main().getByText(`${ADMIN_ACCOUNT.username} acknowledged`).waitFor();
     const { body } = await web.service.request('GET', '/api/watchdog/v1/incidents?open=true', SHARED_KEY);
     expect(body['items']).to.have.length(1);
     expect((body['items'] as object[])[0]).to.include({ source: 'queue', acknowledged_by: ADMIN_ACCOUNT.username });
@@ -87,7 +87,7 @@ describe('web: on call with a phone', () => {
     await tap(main().getByRole('link', { name: 'queue' }));
     await tap(main().locator('.on-it a[href^="/incidents/"]'));
     await page.getByLabel('Comment', { exact: true }).fill('I am looking at it.');
-    await tap(page.getByRole('button', { name: 'Comment' }));
+    await tap(page.getByRole('button', { name: 'Add comment' }));
     await main().getByText('I am looking at it.').waitFor();
     expect(taps).to.equal(3);
   });
@@ -95,7 +95,7 @@ describe('web: on call with a phone', () => {
   it('silences the incident with three taps', async () => {
     await tap(main().getByRole('link', { name: 'queue' }));
     await tap(main().locator('summary', { hasText: 'Silence' }));
-    await tap(page.getByRole('button', { name: 'For an hour' }));
+    await tap(page.getByRole('button', { name: 'Silence for 1 hour' }));
     await page.getByText(/Silenced until/).waitFor();
     expect(taps).to.equal(3);
   });

@@ -203,7 +203,7 @@ describe('web: error and bug pages with realistic input', () => {
     );
 
     await page.goto(`${web.url}/notifications/new?kind=slack`);
-    await page.locator('summary', { hasText: 'Reminders, quiet hours and digest' }).click();
+    await page.locator('summary', { hasText: 'Reminders, quiet hours and grouping' }).click();
     await send();
     await page.getByLabel('Name', { exact: true }).fill('');
     await page.getByLabel('Time zone').fill('Nowhere/Land');

@@ -63,8 +63,8 @@ describe('web: project home page', () => {
     expect(await main())
       .to.contain('pip install sentry-sdk')
       .and.contain('sentry_sdk.init(dsn="http://INTAKE_KEY@');
-    await web.page.getByRole('button', { name: 'Make a key' }).click();
-    await web.page.getByText('Shown this once').waitFor();
+    await web.page.getByRole('button', { name: 'Create key' }).click();
+    await web.page.getByText('Copy this key now').waitFor();
     const text = await main();
     const key = /sentry_sdk\.init\(dsn="http:\/\/([^@"]+)@[^"]+\/\d+", release="shop@1\.0\.0"\)/.exec(text)?.[1];
     expect(key).to.match(/^svc_/);

@@ -107,7 +107,7 @@ describe('web: publishing in the browser', () => {
     await filled(web.page, '9.0.0', 'large.tar.gz');
     await send(web.page);
     await web.page.getByRole('button', { name: 'Cancel' }).click();
-    await web.page.getByText('Cancelled: nothing was published.').waitFor();
+    await web.page.getByText('Upload canceled. Nothing was published.').waitFor();
     await slow.detach();
     await web.tab.go('/releases');
     expect(await web.page.getByRole('main').innerText()).not.to.contain('9.0.0');
@@ -159,7 +159,7 @@ describe('web: publishing in the browser', () => {
     expect(await web.page.locator('summary', { hasText: 'Halt now' }).count()).to.equal(0);
     const asked = `${web.url}/api/updateservice/v1/check?product=shop&channel=stable&platform=linux-x64&version=0.9.0`;
     expect(await (await fetch(asked)).text()).not.to.contain('"1.0.0"');
-    await web.page.getByRole('button', { name: 'Set the rollout' }).click();
+    await web.page.getByRole('button', { name: 'Update rollout' }).click();
     await web.page.locator('summary', { hasText: 'Halt now' }).waitFor();
   });
 

@@ -37,10 +37,10 @@ describe('web: public status pages in a real browser', () => {
     expect(await page.title()).to.equal('Status page');
     const enter = async (password: string): Promise<void> => {
       await page.getByLabel('Password').fill(password);
-      await page.getByRole('button', { name: 'Show the page' }).click();
+      await page.getByRole('button', { name: 'View page' }).click();
     };
     await enter('wrong password');
-    expect(await page.getByRole('alert').innerText()).to.equal('The password is wrong.');
+    expect(await page.getByRole('alert').innerText()).to.equal('Incorrect password.');
     await enter(PASSWORD);
     await page.waitForURL(`${web.url}/status-page/shop`);
     expect(await page.getByRole('heading', { level: 1 }).innerText()).to.equal('Shop status');
@@ -48,10 +48,10 @@ describe('web: public status pages in a real browser', () => {
     await page.getByRole('link', { name: 'Get updates by e-mail' }).click();
     await page.getByLabel('E-mail address').fill('ada@example.com');
     await page.getByRole('button', { name: 'Subscribe' }).click();
-    await page.getByRole('heading', { name: 'Look into your mailbox' }).waitFor();
+    await page.getByRole('heading', { name: 'Check your inbox' }).waitFor();
     await page.goto(web.url + (await linkIn(1, /http\S+\/confirm\/\S+/)));
     await page.getByRole('button', { name: 'Confirm' }).click();
-    await page.getByRole('heading', { name: 'Your address is confirmed' }).waitFor();
+    await page.getByRole('heading', { name: 'You are subscribed' }).waitFor();
 
     await web.post(`${PAGES}/shop/announcements`, { kind: 'incident', title: 'Payments fail', text: 'We look.' });
     await page.goto(web.url + (await linkIn(2, /http\S+\/unsubscribe\/\S+/)));

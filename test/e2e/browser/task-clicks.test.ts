@@ -98,7 +98,7 @@ describe('web: clicks per task', () => {
   });
   task('Make the token of a first step, in its command', async () => {
     await click(button('Create token and show command'));
-    await said('Shown this once');
+    await said('You won’t be able to see this');
     expect(await main().locator('pre').first().innerText()).to.match(/svc_live_\w+/);
   });
   task('Leave one project of every list', async () => {
@@ -110,22 +110,22 @@ describe('web: clicks per task', () => {
   task('See how a project is: items, versions, monitors, licenses', async () => {
     await click(nav('Projects'));
     await click(link('shop'));
-    await web.page.getByRole('heading', { name: 'Newest versions' }).waitFor();
+    await web.page.getByRole('heading', { name: 'Latest releases' }).waitFor();
   });
   task('Get an intake key in the lines of your language', async () => {
     await click(nav('Projects'));
     await click(link('shop'));
     await click(link('Python'));
-    await click(button('Make a key'));
-    await said('Shown this once');
+    await click(button('Create key'));
+    await said('You won’t be able to see this');
     expect(await main().innerText()).to.match(/sentry_sdk\.init\(dsn="http:\/\/svc_/);
   });
   task('Name the seller, with colour and logo', async () => {
     await click(nav('Projects'));
     await click(link('shop'));
-    await click(link('Name the seller'));
+    await click(link('Set branding'));
     await web.page.getByLabel('Name', { exact: true }).fill('Shop Ltd');
-    await web.page.getByLabel('Colour of the head').fill('#0a6640');
+    await web.page.getByLabel('Brand color').fill('#0a6640');
     await click(button('Save'));
     await said('Customers see it now');
   });
@@ -213,7 +213,7 @@ describe('web: clicks per task', () => {
     await web.page.keyboard.type('silence web-1');
     await web.page.getByRole('option', { name: 'Silence web-1' }).first().waitFor();
     await web.page.keyboard.press('Enter');
-    await click(web.page.getByRole('button', { name: 'For an hour' }));
+    await click(web.page.getByRole('button', { name: 'Silence for 1 hour' }));
     await said(/Silenced until/);
   });
   task('Extend a license by a year', async () => {
@@ -227,18 +227,18 @@ describe('web: clicks per task', () => {
     await said(/2028/);
   });
   task('Make a token for a coding agent', async () => {
-    await click(nav('Tokens'));
+    await click(nav('API tokens'));
     await click(link('New token'));
     await click(link(/^Coding agent/));
     await web.page.getByLabel('Name', { exact: true }).fill('fixer');
     await click(web.page.getByRole('button', { name: 'Create token' }));
-    await said('Shown this once');
+    await said('You won’t be able to see this');
   });
   task('Test a webhook', async () => {
     await click(nav('Webhooks'));
     await click(link('Pager'));
-    await click(button('Send a test event'));
-    await said('The receiver failed');
+    await click(button('Send test'));
+    await said('Test failed');
   });
   task('See what was done yesterday, by whom', async () => {
     await click(nav('Audit'));
@@ -248,7 +248,7 @@ describe('web: clicks per task', () => {
   task('Choose your time zone and 12 or 24 hours', async () => {
     await click(web.page.getByLabel(`Account of ${ADMIN_ACCOUNT.username}`));
     await click(web.page.getByRole('link', { name: 'Account settings' }));
-    await web.page.getByLabel('Your time zone').fill('Asia/Tokyo');
+    await web.page.getByLabel('Time zone').fill('Asia/Tokyo');
     await web.page.getByLabel('Hours').selectOption('12');
     await click(button('Save'));
     await said('Times in Asia/Tokyo');

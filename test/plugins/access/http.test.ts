@@ -347,7 +347,7 @@ describe('access: HTTP', function () {
       const admin = await fixture.signedIn();
       const id = await idOf(admin, 'admin');
       const page = await admin.get(`/users/${id}`);
-      expect(page.text).to.include('last active administrator').and.not.include(`/users/${id}/delete`);
+      expect(page.text).to.include('Last active administrator').and.not.include(`/users/${id}/delete`);
       for (const [action, form] of [
         ['role', { role: 'member' }],
         ['disable', {}],
@@ -355,7 +355,7 @@ describe('access: HTTP', function () {
       ] as const) {
         const answer = await admin.post(`/users/${id}/${action}`, form, `/users/${id}`);
         expect(answer.status, action).to.equal(409);
-        expect(answer.text).to.include('last active administrator');
+        expect(answer.text).to.include('Last active administrator');
       }
     });
 
@@ -417,7 +417,7 @@ describe('access: HTTP', function () {
         created_by: 'admin',
       });
       const list = await admin.get('/tokens');
-      expect(list.text).to.include('agent fixer-1');
+      expect(list.text).to.include('Agent: fixer-1');
       expect(list.text).to.include('ci &lt;b&gt;').and.include(token.slice(0, 12)).and.not.include(token);
     });
 
@@ -439,7 +439,7 @@ describe('access: HTTP', function () {
         created_by: 'x',
       });
       const { token: sub } = (await fixture.api('POST', PROVISION, token, { name: 'a' })).json as { token: string };
-      expect((await admin.get('/tokens')).text).to.match(/data-label="Sub-tokens" class="num[^"]*">1</);
+      expect((await admin.get('/tokens')).text).to.match(/data-label="Derived" class="num[^"]*">1</);
       expect((await admin.post(`/tokens/${id}/revoke`, {}, '/tokens')).status).to.equal(303);
       expect((await fixture.api('GET', SELF, sub)).status).to.equal(401);
       expect((await admin.get('/tokens?kind=sub')).text).to.include('revoked');

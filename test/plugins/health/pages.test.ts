@@ -121,7 +121,7 @@ describe('/system', () => {
     const all = fixtureOf(fakeSystem());
     expect(await shown(all, '/system', 'admin'))
       .to.include('href="/audit"')
-      .and.not.include('Evaluator runs');
+      .and.not.include('Monitor check runs');
     all.runs.push({
       run_id: 'r',
       trigger: 'scheduler',
@@ -136,7 +136,7 @@ describe('/system', () => {
       alarms_suppressed: 2,
     } as RunRecord);
     expect(await shown(all, '/system', 'admin'))
-      .to.include('Evaluator runs')
+      .to.include('Monitor check runs')
       .and.include('web-&lt;1&gt;')
       .and.include('42 ms')
       .and.include('2 suppressed');
@@ -146,12 +146,12 @@ describe('/system', () => {
     const failing = fixtureOf(fakeSystem(), [job('a.b', { fail_reason: 'x' })]);
     const report = await failing.health.getReport();
     expect(toHealthBadge({ ...report, healthy: true })).to.deep.equal({
-      text: 'healthy, 1 check failed',
+      text: 'Degraded: 1 check failing',
       tone: 'warning',
     });
-    expect(toHealthBadge({ ...report, healthy: false })).to.deep.equal({ text: 'unhealthy', tone: 'danger' });
+    expect(toHealthBadge({ ...report, healthy: false })).to.deep.equal({ text: 'Unhealthy', tone: 'danger' });
     const fine = await fixtureOf(fakeSystem()).health.getReport();
-    expect(toHealthBadge({ ...fine, healthy: true })).to.deep.equal({ text: 'healthy', tone: 'success' });
+    expect(toHealthBadge({ ...fine, healthy: true })).to.deep.equal({ text: 'Healthy', tone: 'success' });
   });
 
   it('shows checks as rows and omits empty values', async () => {
@@ -184,8 +184,8 @@ describe('/audit', () => {
   it('shows names with links, and escaped values before and after', async () => {
     const html = await shown(fixtureOf(fakeSystem()), '/audit', 'member');
     expect(html).to.include('<a href="/projects/%3Cshop%3E">the &lt;shop&gt;</a>');
-    expect(html).to.match(/cache ttl hours.*<del[^>]*>72<.*<ins[^>]*>24</s);
-    expect(html).to.include('setup scopes none');
+    expect(html).to.match(/Offline grace.*<del[^>]*>72<.*<ins[^>]*>24</s);
+    expect(html).to.include('Installer permissions: none');
     expect(html.match(/<h1/g)).to.have.length(1);
   });
 

@@ -124,7 +124,7 @@ describe('notifications API', () => {
     expect(failed.status).to.equal(200);
     expect(failed.json['delivery']).to.include({
       state: 'failed',
-      error: 'The receiver answered HTTP 404: no_service',
+      error: 'The receiver responded with HTTP 404: no_service',
     });
     receiver.answer = status(204);
     await api('DELETE', `/${channel.id}`);
@@ -134,7 +134,7 @@ describe('notifications API', () => {
     receiver.answer = status(500, {}, 'INTERNAL-1');
     const project = await fixture.token(['notifications:manage'], 'shop');
     for (const [target, inAll, inProject] of [
-      [receiver.url, 'The receiver answered HTTP 500: INTERNAL-1', 'The receiver answered HTTP 500.'],
+      [receiver.url, 'The receiver responded with HTTP 500: INTERNAL-1', 'The receiver responded with HTTP 500.'],
       [
         'http://meta.internal/x',
         'blocked: meta.internal: the address 169.254.169.254 is never allowed',

@@ -68,13 +68,13 @@ describe('notifications: reminders and damping', () => {
     await recover('a-1');
     await pass(1);
     await goDown('a-2');
-    expect(subjects()).to.deep.equal(['web-1 is down', 'web-1 has recovered']);
+    expect(subjects()).to.deep.equal(['web-1 is down', 'web-1 recovered']);
     await pass(9);
     expect(f.sent).to.have.length(2);
     await pass(1);
     expect(f.sent[2]?.lines[0]?.text).to.include('It went down 2 times within 10 min.');
     await recover('a-2');
-    expect(subjects().slice(2)).to.deep.equal(['web-1 is down', 'web-1 has recovered']);
+    expect(subjects().slice(2)).to.deep.equal(['web-1 is down', 'web-1 recovered']);
   });
 
   it('drops a held alarm when it recovers, and reports once that the monitor is flapping', async () => {
@@ -86,12 +86,7 @@ describe('notifications: reminders and damping', () => {
       f.clock.advance(20_000);
     }
     await pass(30);
-    expect(subjects()).to.deep.equal([
-      'web-1 is down',
-      'web-1 has recovered',
-      'web-1 is flapping',
-      'web-1 has recovered',
-    ]);
+    expect(subjects()).to.deep.equal(['web-1 is down', 'web-1 recovered', 'web-1 is flapping', 'web-1 recovered']);
     expect((await f.states()).filter((state) => state === 'damped')).to.have.length(6);
   });
 

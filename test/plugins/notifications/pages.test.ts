@@ -63,7 +63,7 @@ describe('notifications: pages', () => {
       .and.not.match(/s-1|k-1|\/first/);
     const edited = { name: 'renamed', events: ['*'], repeat_minutes: '30', monitors: 'web-*, db-1', enabled: 'true' };
     expect((await browser.post(`${path}/edit`, edited, `${path}/edit`)).status).to.equal(303);
-    expect((await browser.post(`${path}/test`, {}, path)).text).to.include('The receiver accepted the message');
+    expect((await browser.post(`${path}/test`, {}, path)).text).to.include('Test sent');
     expect(receiver.got.at(-1)?.headers).to.include({ 'x-key': 'k-1' }).and.to.have.property('x-svc-signature');
     const [channel] = (await rows().find({ filter: { name: 'renamed' } })).items;
     expect(channel).to.deep.include({ events: ['*'], monitors: ['web-*', 'db-1'], repeat_minutes: 30 });
@@ -86,7 +86,7 @@ describe('notifications: pages', () => {
     expect((await browser.get('/')).text)
       .to.include('Failing alert channels')
       .and.include(disabled_reason);
-    expect((await browser.get(path)).text).to.include('No notification is waiting.');
+    expect((await browser.get(path)).text).to.include('No alerts waiting');
     expect((await browser.post(`${path}/enable`, {}, path)).status).to.equal(303);
     expect(await rows().get(id)).to.include({ enabled: true, disabled_reason: null });
     expect((await browser.get('/')).text).to.not.include('Failing alert channels');

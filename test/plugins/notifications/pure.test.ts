@@ -127,31 +127,31 @@ describe('notifications: notes and filters', () => {
       'an event of an earlier version',
       'monitor.down',
       { source: 'job', alarm_id: 'a-1', down_since_utc: null },
-      { title: 'job is down', text: /^Its heartbeats have stopped\.$/ },
+      { title: 'job is down', text: /^Heartbeats stopped\.$/ },
     ],
     [
       'a recovery',
       'monitor.recovered',
       { source: 'job', alarm_id: 'a-1', state: 'up', resolution: null },
-      { phase: 'recovered', title: 'job has recovered', text: /^It is up again\.$/ },
+      { phase: 'recovered', title: 'job recovered', text: /^Up again\.$/ },
     ],
     [
       'a deletion, which is no recovery',
       'monitor.alarm_closed',
       { source: 'job', alarm_id: 'a-1', state: 'down', resolution: 'deleted' },
-      { phase: 'closed', title: 'job: alarm ended (deleted)', text: /^The monitor was deleted while it was down\.$/ },
+      { phase: 'closed', title: 'job: alert closed (deleted)', text: /^The monitor was deleted while it was down\.$/ },
     ],
     [
       'maintenance, which is no recovery',
       'monitor.recovered',
       { source: 'job', alarm_id: 'a-1', state: 'maintenance', resolution: 'maintenance' },
-      { phase: 'closed', title: 'job: alarm ended (maintenance)', text: /^The monitor is in maintenance\.$/ },
+      { phase: 'closed', title: 'job: alert closed (maintenance)', text: /^The monitor is in maintenance\.$/ },
     ],
     [
       'an end of a kind that a later version adds',
       'monitor.recovered',
       { source: 'job', alarm_id: 'a-1', state: 'down', resolution: 'moved' },
-      { phase: 'closed', title: 'job: alarm ended (moved)' },
+      { phase: 'closed', title: 'job: alert closed (moved)' },
     ],
     [
       'a warning',
@@ -170,8 +170,8 @@ describe('notifications: notes and filters', () => {
       { source: 'shop', name: 'shop', days_left: 4, expires_at: '2026-12-02T10:00:00Z' },
       {
         severity: 'high',
-        title: 'shop: the certificate expires soon',
-        text: /Days left: 4\. It ends Wed, 2 Dec 2026, 11:00 CET\./,
+        title: 'shop: certificate expires soon',
+        text: /Days left: 4\. Expires Wed, 2 Dec 2026, 11:00 CET\./,
       },
     ],
   ] as [string, string, object, Partial<Notification> | { text?: RegExp }][])

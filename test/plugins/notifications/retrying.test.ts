@@ -137,7 +137,7 @@ describe('notifications: retries', () => {
       await pass(2 * MINUTE);
       expect((await f.find(id)).enabled).to.equal(false);
       expect(f.emitted.map(({ event }) => event)).to.deep.equal(['channel.disabled']);
-      expect(titles()).to.include('The notification channel on call has disabled itself');
+      expect(titles()).to.include('Alert channel on call disabled');
       expect((await f.notes.find({ filter: { channel_id: other.id } })).items).to.have.length(1);
     });
 

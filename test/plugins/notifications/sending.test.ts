@@ -89,7 +89,7 @@ describe('notifications: sending', () => {
     expect(await f.queue.enqueueEvent(f.monitor('monitor.recovered', 'a-1'))).to.deep.equal([one.id]);
     expect(await f.queue.enqueueEvent(f.monitor('monitor.recovered', 'a-2'))).to.deep.equal([]);
     await sendDue(dispatcher);
-    expect(f.sent.map(({ subject }) => subject)).to.deep.equal(['web-1 is down', 'web-1 has recovered']);
+    expect(f.sent.map(({ subject }) => subject)).to.deep.equal(['web-1 is down', 'web-1 recovered']);
   });
 
   it('sends an acknowledgement and the recovery once to channels that received the alarm', async () => {
@@ -113,8 +113,8 @@ describe('notifications: sending', () => {
     expect(f.sent.map(({ subject }) => subject)).to.deep.equal([
       'web-1 is down',
       'web-1: acknowledged by mia',
-      'web-1: no one is working on it any more',
-      'web-1 has recovered',
+      'web-1: unacknowledged',
+      'web-1 recovered',
     ]);
   });
 

@@ -244,7 +244,7 @@ describe('notifications: services', () => {
       f.clock.advance(MINUTE);
       await sendDue(dispatcher);
       expect(await f.states()).to.deep.equal(['failed']);
-      expect(await failures()).to.deep.equal(['The receiver answered HTTP 404: gone']);
+      expect(await failures()).to.deep.equal(['The receiver responded with HTTP 404: gone']);
     });
   }
 
@@ -288,7 +288,7 @@ describe('notifications: services', () => {
     service = () => [200, '{"ok":false,"description":"bot was blocked"}'];
     f.clock.advance(10 * MINUTE);
     await sendDue(dispatcher);
-    expect(await failures()).to.deep.equal(['The receiver answered HTTP 200: bot was blocked']);
+    expect(await failures()).to.deep.equal(['The receiver responded with HTTP 200: bot was blocked']);
   });
 
   it('matrix: reuses the transaction id for a repeat', async () => {

@@ -47,7 +47,7 @@ describe('HTTP probes', () => {
       );
       const whole = { url, contains: 'systems green', json_path: '$.state', json_value: 'systems green' };
       expect(await ask(whole)).to.include({ ok: true, excerpt: TEXT });
-      expect(await ask({ url, contains: 'red' })).to.include({ message: 'The answer does not hold red' });
+      expect(await ask({ url, contains: 'red' })).to.include({ message: 'Response does not contain red' });
     });
 
   it('ignores a body in another encoding, which fails only checks of its text', async () => {
@@ -57,14 +57,14 @@ describe('HTTP probes', () => {
     expect(await ask({ url })).to.include({ ok: true, excerpt: null });
     expect(await ask({ url, contains: 'plain' })).to.include({
       ok: false,
-      message: 'The answer cannot be decoded as gzip',
+      message: 'Response cannot be decoded as gzip',
     });
   });
 
   it('reads an endlessly decompressing body only up to its limit', async () => {
     const bomb = zlib.gzipSync(Buffer.alloc(50_000_000, 'x'));
     const url = await serve((_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb));
-    expect((await ask({ url, contains: 'y' })).message).to.equal('The answer does not hold y in its first 256 KiB');
+    expect((await ask({ url, contains: 'y' })).message).to.equal('Response does not contain y in its first 256 KiB');
   });
 
   it('supports other charsets, and JSON after a byte order mark (W29)', async () => {
@@ -116,7 +116,7 @@ describe('HTTP probes', () => {
     expect(await ask({ url, contains: 'ready' })).to.include({ ok: true });
     expect(await ask({ url, contains: 'broken', timeout_ms: 500 })).to.include({
       ok: false,
-      message: 'The answer does not hold broken in what came in time',
+      message: 'Response does not contain broken in the part received in time',
     });
     expect(await ask({ url: `${url}/zip`, contains: 'ready' })).to.include({ ok: true });
     expect(await ask({ url, keyword_absent: 'broken', timeout_ms: 500 })).to.include({ ok: true });
@@ -127,7 +127,7 @@ describe('HTTP probes', () => {
     expect(await ask({ url, keyword_absent: 'error' })).to.include({ ok: true });
     expect(await ask({ url, contains: 'well', keyword_absent: 'all is' })).to.include({
       ok: false,
-      message: 'The answer holds all is, which it must not',
+      message: 'Response contains all is',
     });
   });
 
@@ -135,10 +135,10 @@ describe('HTTP probes', () => {
     const url = await serve((_request, response) => response.end('here'));
     const up = await ask({ url, inverted: true });
     expect(up.ok).to.equal(false);
-    expect(up.message).to.match(/^It answers, and should not: HTTP 200/);
+    expect(up.message).to.match(/^Unexpected response: HTTP 200/);
     expect(await ask({ url, inverted: true, expected_status: '500' })).to.include({ ok: true });
     const gone = await fixture.asker.run(validateProbe({ kind: 'tcp', host: '127.0.0.1', port: 1, inverted: true }));
-    expect(gone).to.include({ ok: true, message: 'As it should be: No connection: ECONNREFUSED' });
+    expect(gone).to.include({ ok: true, message: 'No response, as expected: No connection: ECONNREFUSED' });
     const outside = probesOn(new MemoryStore(), { policy: { mode: 'public-only', allow: [] } });
     const blocked = await outside.asker.run(validateProbe({ kind: 'http', url, inverted: true }));
     expect(blocked.ok).to.equal(false);
@@ -203,7 +203,7 @@ describe('HTTP probes', () => {
       const probe = { url, method, redirects: 1 };
       expect(await ask({ ...probe, body: 'secret' })).to.include({
         ok: false,
-        message: `HTTP ${status} leads to another origin, where the body is not sent`,
+        message: `HTTP ${status} redirects to another origin; the body was not sent`,
       });
       expect(requests).to.equal(0);
       expect(await ask(probe), 'without a body').to.include({ ok: true });

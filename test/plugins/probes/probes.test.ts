@@ -51,10 +51,10 @@ describe('probes', () => {
       expect(ok).to.equal(false);
       return text;
     };
-    expect(await message({ expected_status: '204' })).to.equal('HTTP 200, where 204 was expected');
-    expect(await message({ contains: 'blue' })).to.equal('The answer does not hold blue');
-    expect(await message({ json_path: 'n', json_value: '4' })).to.equal('n is 3, where 4 was expected');
-    expect(await message({ json_path: 'm' })).to.equal('The answer has no m');
+    expect(await message({ expected_status: '204' })).to.equal('HTTP 200 (expected 204)');
+    expect(await message({ contains: 'blue' })).to.equal('Response does not contain blue');
+    expect(await message({ json_path: 'n', json_value: '4' })).to.equal('n is 3, expected 4');
+    expect(await message({ json_path: 'm' })).to.equal('Response has no m');
   });
 
   it('send their headers only to the original host, not to redirect targets', async () => {
@@ -71,7 +71,7 @@ describe('probes', () => {
     const answer = await fixture.asker.run(asked);
     expect(answer).to.deep.include({ ok: true, redirects: [`${other}/b`] });
     expect(seen).to.deep.equal(['Basic x', undefined]);
-    expect((await ask({ url })).message).to.equal('HTTP 302, where 200-299 was expected');
+    expect((await ask({ url })).message).to.equal('HTTP 302 (expected 200-299)');
   });
 
   it('do not follow a redirect to a forbidden address', async () => {
@@ -127,7 +127,9 @@ describe('probes', () => {
     expect((await ask({ url: silent, timeout_ms: 500 })).message).to.match(/within \d+ ms/);
     expect((await ask({ url: short })).message).to.include('before the answer was complete');
     expect(await ask({ url: waiting }), 'the headers are the answer').to.include({ ok: true });
-    expect((await ask({ url: waiting, contains: 'y', timeout_ms: 500 })).message).to.include('in what came in time');
+    expect((await ask({ url: waiting, contains: 'y', timeout_ms: 500 })).message).to.include(
+      'in the part received in time',
+    );
     expect(await ask({ url: endless, contains: 'y' })).to.include({ ok: false });
     expect(await ask({ url: endless })).to.include({ ok: true });
     expect((await ask({ url: endless, json_path: 'a' })).message).to.include('longer than 256 KiB');

@@ -44,7 +44,7 @@ describe('probes of a running service', function () {
     const changed = { ...probe, headers: undefined, expected_status: '204' };
     expect((await service.request('PATCH', `${MONITORS}/self`, token, { probe: changed })).status).to.equal(200);
     await becomes('down');
-    expect((await monitor())['message']).to.equal('HTTP 200, where 204 was expected');
+    expect((await monitor())['message']).to.equal('HTTP 200 (expected 204)');
     expect((await monitor())['probe']).to.deep.include({ header_names: ['X-Key'] });
     // The monitor changes first, its incident follows (docs/consistency.md).
     const open = async (): Promise<{ source: string; note: string }[]> => {
@@ -54,11 +54,11 @@ describe('probes of a running service', function () {
     await waitUntil('its incident is open', async () => (await open()).length > 0);
     expect((await open())[0]).to.include({
       source: 'self',
-      note: 'HTTP 200, where 204 was expected',
+      note: 'HTTP 200 (expected 204)',
     });
 
     for (const [path, line] of [
-      ['incidents.csv?open=true', /^"[0-9a-f-]{36}","self",.*HTTP 200, where 204 was expected/m],
+      ['incidents.csv?open=true', /^"[0-9a-f-]{36}","self",.*HTTP 200 \(expected 204\)/m],
       ['monitors/self/uptime.csv?days=1', /^"day","up_seconds","warning_seconds","down_seconds","share"\r\n"\d{4}-/],
     ] as const) {
       const sheet = await fetch(`${service.url}/api/watchdog/v1/${path}`, {

@@ -12,7 +12,7 @@ import { ids } from '../access/fixture.js';
 import { HttpFixture } from '../access/http-fixture.js';
 
 const PAGES = '/api/watchdog/v1/status-pages';
-const LEFT_OUT = 'some of it is left out';
+const LEFT_OUT = 'Some monitors of these systems are not included';
 
 describe('status pages with many monitors', function () {
   let fixture: HttpFixture;

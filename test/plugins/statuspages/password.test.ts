@@ -147,7 +147,7 @@ describe('password-protected status pages', function () {
     const visitor = new WebSession(service.url);
     const wrong = await visitor.post('/status-page/shop/password', { password: 'not the one' }, '/status-page/shop');
     expect(wrong.status).to.equal(401);
-    expect(wrong.text).to.include('The password is wrong.').and.not.include('Shop status');
+    expect(wrong.text).to.include('Incorrect password.').and.not.include('Shop status');
     const right = await visitor.post('/status-page/shop/password', { password: PASSWORD }, '/status-page/shop');
     expect([right.status, right.location]).to.deep.equal([303, '/status-page/shop']);
     const cookie = right.headers.getSetCookie().find((line) => line.startsWith('svc_status_shop=')) ?? '';

@@ -111,7 +111,7 @@ for (const engine of durableEngines) {
         expect((await page(path)).status, path).to.equal(404);
       const preview = await get(view['preview_url'] ?? '');
       expect(preview.status).to.equal(200);
-      expect(preview.text).to.include('A preview').and.include('noindex');
+      expect(preview.text).to.include('Preview. This page is not published.').and.include('noindex');
 
       expect((await api('PATCH', '/shop', { published: true })).status).to.equal(200);
       await shows('All systems are operational');
@@ -327,7 +327,7 @@ for (const engine of durableEngines) {
       const byHost = () => get(service.url, { host: 'hand.example.org' }, 'GET', '/');
       await waitUntil('its host shows it', async () => (await byHost()).text.includes('By hand'));
       const detail = (await admin.get(at)).text;
-      expect(detail).to.include('/feed.xml').and.include('Withdraw');
+      expect(detail).to.include('/feed.xml').and.include('Unpublish');
       expect((await admin.post(`${at}/withdraw`, {}, at)).status).to.equal(303);
       await waitUntil('it is withdrawn', async () => (await get(`${service.url}/status-page/hand`)).status === 404);
       const form = new FormData();
@@ -335,11 +335,11 @@ for (const engine of durableEngines) {
       form.set('logo', new Blob([PNG], { type: 'image/png' }), 'logo.png');
       const uploaded = await admin.sendForm(`${at}/logo`, form);
       expect([uploaded.status, uploaded.location]).to.deep.equal([303, at]);
-      expect((await admin.get(at)).text).to.include('The page has a logo.');
+      expect((await admin.get(at)).text).to.include('Remove logo');
       const none = new FormData();
       none.set('csrf_token', form.get('csrf_token') ?? '');
       const refusedLogo = await admin.sendForm(`${at}/logo`, none);
-      expect([refusedLogo.status, refusedLogo.text.includes('Picture is required.')]).to.deep.equal([422, true]);
+      expect([refusedLogo.status, refusedLogo.text.includes('Image is required.')]).to.deep.equal([422, true]);
       expect((await admin.sendForm(`${at}/publish`, form)).status, 'a form without files').to.equal(403);
       const audit = (await admin.get('/audit')).text;
       for (const what of [

@@ -57,7 +57,7 @@ describe('status page subscribers', function () {
     expect((await subscribe(email, slug)).status).to.equal(200);
     const path = await linkTo(email, CONFIRM);
     const confirmed = await new WebSession(service.url).post(path, {});
-    expect([confirmed.status, confirmed.text.includes('Your address is confirmed')]).to.deep.equal([200, true]);
+    expect([confirmed.status, confirmed.text.includes('You are subscribed')]).to.deep.equal([200, true]);
   };
   const announce = async (body: object, slug = 'shop'): Promise<string> => {
     const made = await api('POST', `/${slug}/announcements`, { kind: 'incident', ...body });
@@ -69,7 +69,7 @@ describe('status page subscribers', function () {
 
   it('confirm an address by a form behind the link, not by the link alone', async () => {
     const asked = await subscribe('Ada@example.com');
-    expect(asked.text).to.include('Look into your mailbox').and.not.include('Ada@');
+    expect(asked.text).to.include('Check your inbox').and.not.include('Ada@');
     const path = await linkTo('Ada@example.com', CONFIRM);
     const scanner = new WebSession(service.url);
     for (let i = 0; i < 3; i++) expect((await scanner.get(path)).text).to.include('Confirm your address');
@@ -78,7 +78,7 @@ describe('status page subscribers', function () {
     expect((await list()).map(({ email, confirmed }) => [email, confirmed])).to.deep.equal([['Ada@example.com', true]]);
     expect((await scanner.get(path)).status, 'the link counts once').to.equal(410);
     const [sent] = await sentTo('Ada@example.com');
-    expect(sent?.subject).to.equal('Confirm updates of Shop status');
+    expect(sent?.subject).to.equal('Confirm your subscription to Shop status');
     const stored = JSON.stringify(await list());
     expect(stored).not.to.include(path.split('/').at(-1));
   });
@@ -91,7 +91,7 @@ describe('status page subscribers', function () {
     for (const address of ['Ada@example.com', 'nobody@example.com'])
       await waitUntil(`a mail to ${address}`, async () => (await sentTo(address)).length > 0);
     const [again] = await sentTo('Ada@example.com');
-    expect(again?.subject).to.equal('You get updates of Shop status');
+    expect(again?.subject).to.equal('You are already subscribed to Shop status');
     expect((await subscribe('no address')).status).to.equal(422);
   });
 
@@ -107,7 +107,7 @@ describe('status page subscribers', function () {
     const mails = await sentTo('Ada@example.com');
     expect(mails.map(({ subject }) => subject)).to.deep.equal([
       '[Shop status] Payments fail: investigating',
-      '[Shop status] Payments fail: cause found',
+      '[Shop status] Payments fail: identified',
       '[Shop status] Payments fail: resolved',
     ]);
     expect(mails[0]?.html).to.include('Cards are &lt;b&gt;refused&lt;/b&gt;.<br>We look.');
@@ -149,7 +149,7 @@ describe('status page subscribers', function () {
     await told(3);
     expect(await subjects()).to.deep.equal([
       '[Disks] New disks: planned',
-      '[Disks] New disks: under way',
+      '[Disks] New disks: in progress',
       '[Disks] New disks: completed',
     ]);
     const leave = await linkTo('bob@example.com', UNSUBSCRIBE);
@@ -175,7 +175,7 @@ describe('status page subscribers', function () {
     await announce({ title: 'Seen', text: 'x' }, 'quiet');
     await waitUntil('the mail', async () => (await sentTo('cy@example.com')).length === 2);
     expect((await sentTo('cy@example.com')).map(({ subject }) => subject)).to.deep.equal([
-      'Confirm updates of Quiet',
+      'Confirm your subscription to Quiet',
       '[Quiet] Seen: investigating',
     ]);
     for (const path of ['/subscribe', '/subscribe/confirm/x']) {
@@ -221,7 +221,7 @@ describe('status page subscribers', function () {
     expect(await admin.signIn(ADMIN_ACCOUNT.username, ADMIN_ACCOUNT.password)).to.equal(303);
     expect((await admin.get(at)).text)
       .to.include('nobody@example.com')
-      .and.include('not confirmed');
+      .and.include('Unconfirmed');
     const csv = await admin.get(`${at}.csv`);
     expect(csv.headers.get('content-type')).to.equal('text/csv; charset=utf-8');
     expect(csv.text)

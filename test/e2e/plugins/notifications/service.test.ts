@@ -153,7 +153,7 @@ describe('notifications in the running service', function () {
     const path = await channel({ name: 'closed', kind: 'slack', target: 'http://127.0.0.1:9/nobody' });
     const answer = await admin.post(`${path}/test`, path, {});
     expect(answer.status).to.equal(200);
-    expect(answer.text).to.include('The test failed');
+    expect(answer.text).to.include('Test failed');
     await admin.post(`${path}/delete`, path, {});
   });
 
@@ -202,7 +202,7 @@ describe('notifications in the running service', function () {
       await heard(`web-1: acknowledged by ${by}`);
       await service.request('POST', `/api/watchdog/v1/incidents/${id}/acknowledge`, watchdog);
       expect((await beat('ok')).status).to.equal(200);
-      await heard('web-1 has recovered');
+      await heard('web-1 recovered');
       expect(hook.got.filter(({ body: text }) => text.includes('acknowledged by')).length).to.equal(1);
     } finally {
       await hook.close();

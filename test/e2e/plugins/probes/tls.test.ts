@@ -69,7 +69,7 @@ describe('probes: TLS certificates (with openssl)', function () {
       const told = toObservation('a', probe, seen, 0, began);
       expect(told.status).to.equal('ok');
       expect(told.metrics['cert_days']).to.equal(5);
-      expect(told.checks['certificate']).to.deep.equal({ ok: false, message: 'The certificate expires in 5 days' });
+      expect(told.checks['certificate']).to.deep.equal({ ok: false, message: 'Certificate expires in 5 days' });
       const patient = validateProbe({ kind: 'tls', host: 'localhost', cert_days_warning: 5 });
       expect(toObservation('a', patient, seen, 0, began).checks['certificate']).to.include({ ok: true });
     }
@@ -108,7 +108,7 @@ describe('probes: TLS certificates (with openssl)', function () {
       began + 2 * DAY_MS,
     );
     expect(told).to.include({ status: 'error', message: 'The certificate has expired (CERT_HAS_EXPIRED)' });
-    expect(told.checks['certificate']).to.deep.equal({ ok: false, message: 'The certificate expired 2 days ago' });
+    expect(told.checks['certificate']).to.deep.equal({ ok: false, message: 'Certificate expired 2 days ago' });
     expect(await fetched(await web(made.expired))).to.include({
       ok: false,
       message: 'The certificate has expired (CERT_HAS_EXPIRED)',

@@ -87,10 +87,7 @@ describe('watchdog: alarms as received', () => {
       const probe = { kind: 'tls', host: '127.0.0.1', port, ca_pem: made.ca };
       const body = { source: 'cert-1', name: 'Shop', probe };
       expect((await service.request('POST', `${BASE}/monitors`, token, body)).status).to.equal(201);
-      await waitUntil(
-        'the channel is notified',
-        () => said('Shop (cert-1): the certificate expires soon') !== undefined,
-      );
+      await waitUntil('the channel is notified', () => said('Shop (cert-1): certificate expires soon') !== undefined);
       await waitUntil('the webhook is called', () =>
         sent('cert-1').some(({ event }) => event === 'monitor.certificate_expiring'),
       );
@@ -113,9 +110,9 @@ describe('watchdog: alarms as received', () => {
     expect((await service.request('DELETE', `${BASE}/monitors/del-1`, token)).status).to.equal(200);
     const window = { sources: ['mnt-1'], until: new Date(Date.now() + 3_600_000).toISOString() };
     expect((await service.request('POST', `${BASE}/maintenance`, token, window)).status).to.equal(201);
-    await waitUntil('their ends', () => said('del-1: alarm ended (deleted)') !== undefined);
-    await waitUntil('their ends', () => said('mnt-1: alarm ended (maintenance)') !== undefined);
-    expect(said('has recovered')).to.equal(undefined);
+    await waitUntil('their ends', () => said('del-1: alert closed (deleted)') !== undefined);
+    await waitUntil('their ends', () => said('mnt-1: alert closed (maintenance)') !== undefined);
+    expect(said('recovered')).to.equal(undefined);
   });
 
   it('contain the monitor, its message, its exit code and the local time (W37)', async () => {

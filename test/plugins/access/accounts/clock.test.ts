@@ -51,7 +51,7 @@ describe('time zone and clock format of a user', function () {
   it('apply to times in forms', async () => {
     await choose('Asia/Kathmandu', '24');
     const form = await admin.get('/maintenance/new');
-    expect(form.text).to.include('Times are those of Asia/Kathmandu.');
+    expect(form.text).to.include('Time zone: Asia/Kathmandu.');
     const token = await service.createToken('watchdog:manage,watchdog:read');
     await service.request('POST', '/api/watchdog/v1/monitors', token, { source: 'web-1' });
     const day = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10);

@@ -172,7 +172,7 @@ describe('probes (pure)', () => {
     );
     expect(fine.status).to.equal('ok');
     expect(fine.metrics).to.deep.equal({ response_ms: 5, cert_days: 6 });
-    expect(fine.checks['certificate']).to.deep.equal({ ok: false, message: 'The certificate expires in 6 days' });
+    expect(fine.checks['certificate']).to.deep.equal({ ok: false, message: 'Certificate expires in 6 days' });
     expect([formatExpiry(-3), formatExpiry(-2), formatExpiry(-1), formatExpiry(0), formatExpiry(1)]).to.deep.equal([
       'expired 2 days ago',
       'expired a day ago',

@@ -29,7 +29,7 @@ describe('watchdog: reasons of alarms', () => {
       'a failed probe',
       { probed: true },
       'HTTP 503',
-      { reason: 'The probe failed', message: 'HTTP 503', exit_code: null },
+      { reason: 'The check failed', message: 'HTTP 503', exit_code: null },
     ],
   ] as [string, Partial<ReceivedHeartbeat>, string | null, object][])
     it(`states ${what}`, async () => {

@@ -22,8 +22,8 @@ describe('watchdog events', () => {
       { checks: { disk: { ok: false, message: '99 %' }, db: { ok: true } } },
       'A check failed: disk: 99 %',
     ],
-    ['a reported warning', { status: 'warning', message: 'slow' }, 'It reported a warning: slow'],
-    ['a reported error', { status: 'error' }, 'It reported an error'],
+    ['a reported warning', { status: 'warning', message: 'slow' }, 'A warning was reported: slow'],
+    ['a reported error', { status: 'error' }, 'An error was reported'],
   ] as const)
     it(`emits monitor.warning once for ${what}, with its reason`, async () => {
       await fixture.beat('a');

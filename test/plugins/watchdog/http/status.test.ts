@@ -250,7 +250,7 @@ describe('watchdog status', function () {
       const first = await browser.get('/hierarchy?show=all');
       expect(first.status, first.text).to.equal(200);
       expect(first.text.match(/class="tree-row"/g)).to.have.length(200);
-      expect(first.text).to.include('/hierarchy?after&#x3D;host-000099&amp;show&#x3D;all').and.include('more monitor');
+      expect(first.text).to.include('/hierarchy?after&#x3D;host-000099&amp;show&#x3D;all').and.include('more child');
       const second = await browser.get('/hierarchy?after=host-000099&show=all');
       expect(second.text).to.include('host-000149').and.not.include('href="/monitors/host-000099"');
       const branch = await browser.get('/hierarchy?below=host-000150');

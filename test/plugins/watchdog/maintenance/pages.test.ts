@@ -55,7 +55,7 @@ describe('maintenance windows over HTTP', function () {
   it('silence for an hour with one click, shown on every page', async () => {
     const browser = await fixture.signedIn();
     const page = await browser.get('/monitors/leaf');
-    expect(page.text).to.include('For an hour').and.include('Until tomorrow, 9:00');
+    expect(page.text).to.include('Silence for 1 hour').and.include('Until tomorrow 09:00');
     const silenced = await browser.post(
       '/silences',
       { sources: 'leaf', below: 'true', span: 'hour', reason: '<b>Disks' },
@@ -70,14 +70,14 @@ describe('maintenance windows over HTTP', function () {
     expect(Date.parse(until) - fixture.clock.now()).to.be.within(HOUR - 60_000, HOUR);
     const detail = (await browser.get('/monitors/leaf')).text;
     expect(detail).to.include('Silenced until').and.include('&lt;b&gt;Disks').and.not.include('<b>Disks');
-    expect((await browser.get('/monitors')).text).to.include('silenced until <time');
-    expect((await browser.get('/hierarchy')).text).to.include('silenced until <time');
+    expect((await browser.get('/monitors')).text).to.include('Silenced until <time');
+    expect((await browser.get('/hierarchy')).text).to.include('Silenced until <time');
     expect((await browser.get('/maintenance')).text)
-      .to.include('Silenced now')
+      .to.include('Active silences')
       .and.include('leaf')
-      .and.not.include('Open now');
+      .and.not.include('Active maintenance');
     const status = await fixture.api('GET', `/status/${String(leaf['id'])}`, null);
-    expect(status.text).to.include('down').and.not.include('planned work').and.not.include('Disks');
+    expect(status.text).to.include('down').and.not.include('Planned work').and.not.include('Disks');
     expect((await browser.post(`/maintenance/${id}/end`, {}, '/monitors/leaf')).status).to.equal(404);
     expect((await browser.post(`/silences/${id}/end`, {}, '/monitors/leaf')).status).to.equal(303);
     expect(await monitor('leaf')).to.include({ state: 'down', alarm: 'open', silence: null });
@@ -87,10 +87,10 @@ describe('maintenance windows over HTTP', function () {
     await create({ sources: ['leaf'], until: later(fixture, HOUR), reason: 'Disks' });
     const { id } = await monitor('leaf');
     const status = await fixture.api('GET', `/status/${String(id)}`, null);
-    expect(status.text).to.include('planned work until').and.not.include('Disks');
+    expect(status.text).to.include('Planned work until').and.not.include('Disks');
     const browser = await fixture.signedIn();
     expect((await browser.get('/monitors/leaf')).text).to.include('In maintenance until');
-    expect((await browser.get('/monitors')).text).to.include('until <time');
+    expect((await browser.get('/monitors')).text).to.include('ntil <time');
   });
 
   it('silence a subtree through the API, and end the silence', async () => {
@@ -135,7 +135,7 @@ describe('maintenance windows over HTTP', function () {
     const planned = await browser.post('/maintenance', { ...repeat, schedule: '0 2 * * 0' }, '/maintenance/new');
     expect(planned.status).to.equal(303);
     const list = (await browser.get('/maintenance')).text;
-    expect(list).to.include('Planned').and.include('0 2 * * 0').and.include('top and everything below it');
+    expect(list).to.include('Scheduled').and.include('0 2 * * 0').and.include('top and its children');
     expect(await monitor('top')).to.include({ state: 'up' });
   });
 });

@@ -45,7 +45,9 @@ describe('monitor timing', () => {
       await fixture.evaluate();
       expect((await fixture.monitor('job')).state).to.equal(state);
     }
-    expect(fixture.told[0]?.data.reason).to.equal('No heartbeat for 1 d 1 h; expected every 1 d with a grace of 1 h');
+    expect(fixture.told[0]?.data.reason).to.equal(
+      'No heartbeat for 1 d 1 h; expected every 1 d with a grace period of 1 h',
+    );
   });
 
   it('switches between timing kinds', async () => {

@@ -42,10 +42,10 @@ describe('explanation why a monitor is down', () => {
 
   it('states what was reported and what a probe observed', async () => {
     await fail('a', 'disk full.');
-    expect(await why('a')).to.equal('It reported an error: disk full.');
+    expect(await why('a')).to.equal('An error was reported: disk full.');
     await fail('b', null);
-    expect(await why('b')).to.equal('It reported an error.');
-    expect(await why('a', true)).to.equal('The last probe failed: disk full.');
+    expect(await why('b')).to.equal('An error was reported.');
+    expect(await why('a', true)).to.equal('The last check failed: disk full.');
   });
 
   it('states the schedule and an unfinished run', async () => {
@@ -53,13 +53,13 @@ describe('explanation why a monitor is down', () => {
     await fixture.beat('n');
     fixture.clock.advance(48 * HOUR);
     await fixture.evaluate();
-    expect(await why('n')).to.equal('No heartbeat for 2 d; expected by 0 3 * * * (UTC) with a grace of 30 min.');
+    expect(await why('n')).to.equal('No heartbeat for 2 d; expected by 0 3 * * * (UTC) with a grace period of 30 min.');
     await fixture.beat('n');
     fixture.clock.advance(1000);
     await fixture.intake.recordRunStart('n', ANYONE, { run: '', interval: null });
     fixture.clock.advance(HOUR);
     await fixture.evaluate();
-    expect(await why('n')).to.equal('A run began 1 h ago and has not ended within 30 min.');
+    expect(await why('n')).to.equal('A run that started 1 h ago exceeded its limit of 30 min.');
   });
 
   it('lists changes of the day before: project releases, and annotations of the monitor and ancestors', async () => {

@@ -66,15 +66,15 @@ describe('webhooks: pages', function () {
     const page = await browser.get('/webhooks/new');
     for (const name of ['*', 'bug.created', 'monitor.down', 'release.halted', 'error.rate_exceeded'])
       expect(page.text).to.include(`name="events" value="${name}"`);
-    expect(page.text).to.include('A monitor fell, and its parent is up.');
+    expect(page.text).to.include('A monitor went down');
     const made = await browser.shown(await browser.post('/webhooks', form(), '/webhooks/new'));
     expect(made.text)
-      .to.include('Shown this once')
+      .to.include('Copy this secret now')
       .and.match(/whsec_[\w+/]{43}/);
     const path = /\/webhooks\/[0-9a-f-]{36}/.exec(made.text)?.[0] ?? '';
     const later = await browser.get(path);
     expect(later.status).to.equal(200);
-    expect(later.text).to.not.include('whsec_').and.not.include('Shown this once');
+    expect(later.text).to.not.include('whsec_').and.not.include('Copy this secret now');
     expect(later.text).to.include('bug.critical');
   });
 
@@ -91,11 +91,11 @@ describe('webhooks: pages', function () {
   it('shows the result of the test button in place', async () => {
     const path = await create();
     const good = await browser.post(`${path}/test`, {}, path);
-    expect(good.text).to.include('The receiver answered HTTP 200').and.include('&lt;b&gt;thanks&lt;/b&gt;');
+    expect(good.text).to.include('Test delivered: HTTP 200').and.include('&lt;b&gt;thanks&lt;/b&gt;');
     to.answer = status(500);
     const failed = await browser.post(`${path}/test`, {}, path);
     expect(failed.status).to.equal(200);
-    expect(failed.text).to.include('The receiver failed').and.include('HTTP 500');
+    expect(failed.text).to.include('Test failed').and.include('HTTP 500');
   });
 
   it('shows deliveries with attempts and bodies, and redelivers', async () => {
@@ -150,7 +150,7 @@ describe('webhooks: pages', function () {
     const rotated = await browser.shown(await browser.post(`${path}/rotate`, {}, path));
     expect(rotated.text).to.match(/whsec_[\w+/]{43}/);
     await browser.post(`${path}/disable`, {}, path);
-    expect((await browser.get(path)).text).to.include(' Enable</button>');
+    expect((await browser.get(path)).text).to.include(' Enable webhook</button>');
     const gone = await browser.post(`${path}/delete`, {}, path);
     expect(gone.headers['location']).to.equal('/webhooks');
     expect((await browser.get(path)).status).to.equal(404);
@@ -247,13 +247,15 @@ describe('webhooks: pages', function () {
       const here = `${path}/deliveries/${delivery}`;
       expect((await browser.get(here)).text)
         .to.include('Attempt 1 failed')
-        .and.include('The next one is at');
+        .and.include('Next attempt');
       let release = (): void => undefined;
       to.answer = ({ response }) => (release = () => response.writeHead(200).end('fine'));
       await browser.post(`${here}/redeliver`, {}, here);
       await waitUntil('the receiver has it', async () => to.got.length === 2);
       const waiting = await browser.get(here);
-      expect(waiting.text).to.include('http-equiv="refresh"').and.include('What comes of it appears here');
+      expect(waiting.text)
+        .to.include('http-equiv="refresh"')
+        .and.match(/Sending…|Delivery in progress…/);
       release();
       await delivered('success');
       expect((await browser.get(here)).text).to.include('Delivered: HTTP 200');

@@ -44,7 +44,7 @@ describe('watchdog: monitor snippets', function () {
   });
 
   it('run with curl', async function () {
-    const line = buildReportingSnippets(url, 'a', TOKEN).find(({ label }) => label === 'A heartbeat');
+    const line = buildReportingSnippets(url, 'a', TOKEN).find(({ label }) => label === 'Send a heartbeat');
     if ((await run('curl', ['--version'])) === null) this.skip();
     expect(await run('sh', ['-c', line?.text ?? ''])).to.equal(0);
     expect(got).to.deep.equal(['GET /ping/T']);
