@@ -141,10 +141,10 @@ describe('web: licenses in a real browser', () => {
   it('creates a floating license, shows its seats in use and releases one', async () => {
     const { page } = await web.openTab();
     await web.tab.go('/licenses/new');
-    await page.getByLabel('Licensee').fill('Floaters');
+    await page.getByLabel('Customer').fill('Floaters');
     await page.getByRole('spinbutton', { name: 'Machines' }).fill('1');
     await page.getByLabel('Floating seats').check();
-    await page.getByLabel('Lease in seconds').fill('3600');
+    await page.getByLabel('Seat lease (seconds)').fill('3600');
     await page.getByLabel('Entitlements').fill('export\nexport');
     const save = page.getByRole('button', { name: 'Create license' });
     await save.click();
@@ -156,8 +156,8 @@ describe('web: licenses in a real browser', () => {
     await page.getByRole('link', { name: 'Open the license' }).click();
     const main = page.locator('main');
     expect(await main.innerText())
-      .to.include('No machine holds a seat now.')
-      .and.include('floating, leased for 3600 s')
+      .to.include('No seats in use')
+      .and.include('Floating, leased for 3600 s')
       .and.include('export')
       .and.not.include('License file');
     expect(await validate(key, 'one')).to.equal('active');
@@ -167,14 +167,14 @@ describe('web: licenses in a real browser', () => {
       .to.include('Machine one')
       .and.include('1 of 1');
     await shot('license-floating');
-    await page.locator('summary', { hasText: 'Release' }).click();
-    await page.getByRole('button', { name: 'Release' }).click();
+    await page.locator('summary', { hasText: 'Release seat' }).click();
+    await page.getByRole('button', { name: 'Release seat' }).click();
     await page.getByRole('status').filter({ hasText: 'Seat released.' }).waitFor();
     expect(await main.innerText()).to.include('license.seat_released');
     expect(await validate(key, 'two')).to.equal('active');
     await page.getByRole('link', { name: 'Edit', exact: true }).click();
     expect(await page.getByLabel('Entitlements').inputValue()).to.equal('export\nreports 2031-12-31');
-    await page.getByLabel('Grace days').fill('7');
+    await page.getByLabel('Grace period (days)').fill('7');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('License saved.').waitFor();
     expect(await main.innerText())
