@@ -100,9 +100,9 @@ describe('web: licenses in a real browser', () => {
     const stream = await download.createReadStream();
     const file = (await stream.toArray()).join('');
     expect(verifyLicenseFile(file, String(pub['public_key']), { machineId: 'm-1' }).valid).to.equal(true);
-    await page.locator('summary', { hasText: 'Deactivate' }).click();
-    await page.getByRole('button', { name: 'Deactivate' }).click();
-    await page.getByRole('status').filter({ hasText: 'switched off' }).waitFor();
+    await page.locator('summary', { hasText: 'Deactivate license' }).click();
+    await page.getByRole('button', { name: /^Deactivate (for|license)/ }).click();
+    await page.getByRole('status').filter({ hasText: 'License deactivated' }).waitFor();
     expect(await validate(key, 'm-1')).to.equal('inactive');
     await web.tab.go('/licenses');
     await page.locator('summary', { hasText: 'Search by key' }).click();
@@ -153,7 +153,7 @@ describe('web: licenses in a real browser', () => {
     await page.getByLabel('Entitlements').fill('export\nreports 2031-12-31');
     await save.click();
     const key = KEY.exec(await page.locator('main').innerText())?.[0] ?? '';
-    await page.getByRole('link', { name: 'Open the license' }).click();
+    await page.getByRole('link', { name: 'View license' }).click();
     const main = page.locator('main');
     expect(await main.innerText())
       .to.include('No seats in use')
@@ -170,7 +170,7 @@ describe('web: licenses in a real browser', () => {
     await page.locator('summary', { hasText: 'Release seat' }).click();
     await page.getByRole('button', { name: 'Release seat' }).click();
     await page.getByRole('status').filter({ hasText: 'Seat released.' }).waitFor();
-    expect(await main.innerText()).to.include('license.seat_released');
+    expect(await main.innerText()).to.include('Released seat');
     expect(await validate(key, 'two')).to.equal('active');
     await page.getByRole('link', { name: 'Edit', exact: true }).click();
     expect(await page.getByLabel('Entitlements').inputValue()).to.equal('export\nreports 2031-12-31');
@@ -182,7 +182,7 @@ describe('web: licenses in a real browser', () => {
       .and.include('Machine two');
     await web.openTab({ width: 360, username: null, path: '/license' });
     await web.page.getByLabel('License key').fill(key);
-    await web.page.getByRole('button', { name: 'Show' }).click();
+    await web.page.getByRole('button', { name: 'View license' }).click();
     expect(await web.page.locator('main').innerText())
       .to.include('Machine two')
       .and.include('1 of 1')
@@ -223,7 +223,7 @@ describe('web: licenses in a real browser', () => {
     await page.getByRole('button', { name: 'Deactivate' }).first().click();
     expect(await page.locator('main').innerText())
       .to.include('No deactivations left this month')
-      .and.include('blocked');
+      .and.include('Blocked');
     await page.getByLabel('Request code').fill('{"schema":1,"product":"shop","machine_id":"off-line"}');
     const [download] = await Promise.all([
       page.waitForEvent('download'),

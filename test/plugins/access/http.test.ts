@@ -442,7 +442,7 @@ describe('access: HTTP', function () {
       expect((await admin.get('/tokens')).text).to.match(/data-label="Derived" class="num[^"]*">1</);
       expect((await admin.post(`/tokens/${id}/revoke`, {}, '/tokens')).status).to.equal(303);
       expect((await fixture.api('GET', SELF, sub)).status).to.equal(401);
-      expect((await admin.get('/tokens?kind=sub')).text).to.include('revoked');
+      expect((await admin.get('/tokens?kind=sub')).text).to.include('>Revoked<');
       expect((await admin.post(`/tokens/${id}/delete`, {}, '/tokens')).status).to.equal(303);
       expect((await admin.post(`/tokens/${id}/delete`, {}, '/tokens/new')).status).to.equal(404);
     });

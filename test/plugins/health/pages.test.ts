@@ -106,7 +106,7 @@ describe('/system', () => {
       'memory',
       '1.0 KiB',
       '9.3 GiB',
-      'not installed',
+      'Not installed',
       'bugs.outbox',
       'project.created',
     ]) {

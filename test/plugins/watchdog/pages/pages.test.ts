@@ -306,7 +306,7 @@ describe('watchdog pages', function () {
       await change('child', { public: true, parent_source: 'secret-router' });
       await fell('child', { alarm: 'suppressed', suppressed_by: 'secret-router' });
       const page = await fixture.api('GET', `/status/${await idOf('child')}`, null);
-      expect(page.text).to.include('suppressed').and.not.include('secret-router');
+      expect(page.text).to.include('Suppressed').and.not.include('secret-router');
     });
   });
 });
