@@ -5,7 +5,7 @@
  * clients that predate `others`.
  */
 import { parseKeyChain, type KeyChain } from './key-chain.js';
-import { isLicenseStatus, type LicenseStatus } from '../../lib/formats/license-status.js';
+import { isLicenseStatus, isValidStatus, type LicenseStatus } from '../../lib/formats/license-status.js';
 import type { TextStore } from './store.js';
 
 export interface CachedLicense {
@@ -18,6 +18,9 @@ export interface CachedLicense {
   cache_ttl_hours: number;
   expires_at: string | null;
   machine_id: string | null;
+  grace_until: string | null;
+  /** End of the seat of a floating license. */
+  lease_expires_at: string | null;
   /** As signed by the server, when a public key was known. */
   answer: Record<string, unknown> | null;
   /** Written by a client of schema 2, without machines and signatures. */
@@ -130,11 +133,11 @@ export class AnswerCache {
       if (same.some((kept) => isNewer(kept, license, { askedAt, highestSeen }))) return;
       const licenses = [license, ...before.filter((it) => !isSame(it))];
       while (licenses.length > MAX_LICENSES) {
-        const refused = licenses.findLastIndex(({ license_status }) => license_status !== 'active');
+        const refused = licenses.findLastIndex(({ license_status }) => !isValidStatus(license_status));
         licenses.splice(refused, 1);
       }
-      if (this.#writeState({ licenses, highestSeen }) || license.license_status === 'active') return;
-      if (same.some((it) => it.license_status === 'active')) this.store.remove(CACHE_FILE);
+      if (this.#writeState({ licenses, highestSeen }) || isValidStatus(license.license_status)) return;
+      if (same.some((it) => isValidStatus(it.license_status))) this.store.remove(CACHE_FILE);
     });
   }
 
@@ -186,6 +189,8 @@ function parseLicense(it: unknown): CachedLicense | null {
     cache_ttl_hours,
     expires_at: typeof expires_at === 'string' ? expires_at : null,
     machine_id: typeof machine_id === 'string' ? machine_id : null,
+    grace_until: typeof it['grace_until'] === 'string' ? it['grace_until'] : null,
+    lease_expires_at: typeof it['lease_expires_at'] === 'string' ? it['lease_expires_at'] : null,
     answer: isRecord(answer) ? answer : null,
     legacy: it['legacy'] === true,
   };

@@ -23,6 +23,7 @@ import {
   type LicenseQuestion,
   type LoadedLicenseFile,
 } from './license.js';
+import { holdSeat, type HeldSeat, type SeatOptions } from './seat.js';
 import { provisionToken, type ProvisionedToken, type TokenRequest } from './token.js';
 import { checkForUpdate, type UpdateCheck } from './update.js';
 
@@ -62,6 +63,15 @@ export class CommonClient {
   /** Validates a license key for this project and machine. Rejects only when `signal` aborts. */
   validateLicense(key: string, question?: LicenseQuestion, signal?: AbortSignal): Promise<LicenseCheck> {
     return validateLicense(this.#context, key, question, signal);
+  }
+
+  /**
+   * Takes a seat of a floating license, renews its lease, and gives the seat back at exit: when the
+   * process ends by itself, or by SIGINT, SIGTERM or SIGHUP. After `process.exit` or a crash the
+   * seat is free when its lease ends. Never keeps the process alive, and never rejects.
+   */
+  holdSeat(key: string, options?: SeatOptions): Promise<HeldSeat> {
+    return holdSeat(this.#context, key, options);
   }
 
   /**

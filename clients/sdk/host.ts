@@ -48,6 +48,11 @@ export interface ClientHost {
   show: (value: unknown) => string;
   /** @returns a function that removes the handler */
   watchUncaught(keep: (thrown: unknown) => void): () => void;
+  /**
+   * Runs work before the process or the page ends.
+   * @returns a function that removes the work
+   */
+  runAtExit(work: () => Promise<unknown>): () => void;
   /** @returns null without a process */
   createProcessMetrics(): MetricsReader | null;
 }

@@ -1,7 +1,8 @@
 /** `@aos/sdk`: the SDK for distributed applications (contract 90, SDK). */
 export { createClient, type Client, type NodeClientOptions as ClientOptions } from './node/client.js';
 export type { Release, UpdateCheck } from './update.js';
-export type { LicenseCheck, LicenseQuestion, LoadedLicenseFile } from './license.js';
+export type { LicenseCheck, LicenseQuestion, LoadedLicenseFile, SeatLease } from './license.js';
+export type { HeldSeat, SeatOptions } from './seat.js';
 export type { ServiceProblem as Problem } from './verdict.js';
 export type { LicenseStatus } from '../../lib/formats/license-status.js';
 export { verifyLicenseFile } from '../../lib/formats/license-file.js';

@@ -3,7 +3,7 @@
  * `validateLicense`, `loadLicenseFile`).
  */
 import { normalizeLicenseKey } from '../../lib/formats/license-key.js';
-import { isLicenseStatus, type LicenseStatus } from '../../lib/formats/license-status.js';
+import { isLicenseStatus, isValidStatus, type LicenseStatus } from '../../lib/formats/license-status.js';
 import type { AnswerResult, LicenseFault, LicenseFileResult } from '../../lib/formats/license-text.js';
 import type { CachedLicense } from './cache.js';
 import type { ClientContext } from './context.js';
@@ -19,16 +19,33 @@ export interface LicenseQuestion {
   nonce?: string;
 }
 
+/** Lease of a seat; validate again before it ends, or use `holdSeat`. */
+export interface SeatLease {
+  id: string;
+  /** RFC 3339, by the server's clock. */
+  expiresAt: string;
+}
+
 export interface LicenseCheck {
   /** The license's status, the error code of a definite rejection, or null when unknown. */
   status: LicenseStatus | (string & {}) | null;
-  /** True only for an active license. */
+  /** True for an active license, and in its grace period (`grace`). */
   valid: boolean;
   /** True when the server's signature was verified with `licensePublicKey`. */
   verified: boolean;
   /** True when there was no definite answer; retry later. */
   isTransient: boolean;
   fromCache: boolean;
+  /**
+   * Seat of this machine; null when no seat is free. Absent for a license that is not floating.
+   */
+  lease?: SeatLease | null;
+  /** Seats in use, of a floating license. */
+  seats?: { used: number; max: number | null };
+  /** Named features in force; absent without any. */
+  entitlements?: readonly { name: string; until: string | null }[];
+  /** RFC 3339; an expired license is valid until then, with the status `grace`. */
+  graceUntil?: string;
   /** Signed warnings of the server, such as `machine_id_unstable: …`; absent without any. */
   warnings?: readonly string[];
 }
@@ -89,12 +106,32 @@ export async function validateLicense(
   const { warnings } = verdict.body;
   return {
     status,
-    valid: status === 'active',
+    valid: isValidStatus(status),
     verified,
     isTransient: false,
     fromCache: false,
+    ...parseSeatFields(verdict.body),
     ...(Array.isArray(warnings) && warnings.length > 0 && { warnings: warnings.map(String) }),
   };
+}
+
+function parseSeatFields(
+  answer: Record<string, unknown>,
+): Pick<LicenseCheck, 'lease' | 'seats' | 'entitlements' | 'graceUntil'> {
+  const { seats, entitlements, grace_until } = answer;
+  const lease = parseLease(answer['lease']);
+  return {
+    ...(typeof seats === 'object' && seats !== null && { seats: seats as NonNullable<LicenseCheck['seats']>, lease }),
+    ...(Array.isArray(entitlements) && {
+      entitlements: entitlements as NonNullable<LicenseCheck['entitlements']>,
+    }),
+    ...(typeof grace_until === 'string' && { graceUntil: grace_until }),
+  };
+}
+
+function parseLease(lease: unknown): SeatLease | null {
+  const { id, expires_at } = (lease ?? {}) as { id?: unknown; expires_at?: unknown };
+  return typeof id === 'string' && typeof expires_at === 'string' ? { id, expiresAt: expires_at } : null;
 }
 
 interface ValidationQuery {
@@ -120,6 +157,8 @@ function toCachedLicense(
     cache_ttl_hours: typeof cache_ttl_hours === 'number' ? cache_ttl_hours : 0,
     expires_at: typeof expires_at === 'string' ? expires_at : null,
     machine_id: machineId,
+    grace_until: typeof answer['grace_until'] === 'string' ? answer['grace_until'] : null,
+    lease_expires_at: parseLease(answer['lease'])?.expiresAt ?? null,
     answer: verified ? answer : null,
     legacy: false,
   };
@@ -137,11 +176,16 @@ async function checkCache(context: ClientContext, asked: ValidationQuery): Promi
   const known = license.legacy ? toUnverifiedAnswer(license) : await verifyCached(context, license, asked);
   if (known === null) return UNKNOWN_LICENSE;
   const { status, verified } = known;
-  if (status !== 'active') return { ...UNKNOWN_LICENSE, status, verified, fromCache: true };
+  if (!isValidStatus(status)) return { ...UNKNOWN_LICENSE, status, verified, fromCache: true };
   // By this machine's clock, even if the server's differs. Schema 2 stores no other time.
   const seen = Math.max(highestSeen, Date.parse(license.checked_at));
-  if (isClockSetBack(at, seen) || !isWithinGrace(known, at)) return UNKNOWN_LICENSE;
-  return { status, valid: true, verified, isTransient: true, fromCache: true };
+  const { expiresAt, graceUntil, leaseExpiresAt } = known;
+  const isUsable = isWithinGrace({ ...known, expiresAt: graceUntil ?? expiresAt }, at);
+  // Another machine may have the seat by now.
+  const isSeatLost = leaseExpiresAt !== null && !(at < Date.parse(leaseExpiresAt));
+  if (isClockSetBack(at, seen) || !isUsable || isSeatLost) return UNKNOWN_LICENSE;
+  const isExpired = expiresAt !== null && at >= Date.parse(expiresAt);
+  return { status: isExpired ? 'grace' : status, valid: true, verified, isTransient: true, fromCache: true };
 }
 
 interface TrustedAnswer {
@@ -150,6 +194,8 @@ interface TrustedAnswer {
   checkedAt: number;
   ttlHours: number;
   expiresAt: string | null;
+  graceUntil: string | null;
+  leaseExpiresAt: string | null;
 }
 
 const toUnverifiedAnswer = ({
@@ -157,12 +203,16 @@ const toUnverifiedAnswer = ({
   checked_at,
   cache_ttl_hours,
   expires_at,
+  grace_until,
+  lease_expires_at,
 }: CachedLicense): TrustedAnswer => ({
   status: license_status,
   verified: false,
   checkedAt: Date.parse(checked_at),
   ttlHours: cache_ttl_hours,
   expiresAt: expires_at,
+  graceUntil: grace_until,
+  leaseExpiresAt: lease_expires_at,
 });
 
 /**
@@ -182,7 +232,7 @@ async function verifyCached(
   const verify = (pems: readonly string[]): Promise<AnswerResult> =>
     host.verifyAnswer(answer, pems, { ...asked, nonce });
   if (!(await verifyWithKeys(context, verify, { online: false })).valid) return null;
-  const { status, checked_at, cache_ttl_hours, expires_at } = answer;
+  const { status, checked_at, cache_ttl_hours, expires_at, grace_until } = answer;
   if (!isLicenseStatus(status)) return null;
   return {
     status,
@@ -190,6 +240,8 @@ async function verifyCached(
     checkedAt: Date.parse(String(checked_at)),
     ttlHours: Number(cache_ttl_hours),
     expiresAt: typeof expires_at === 'string' ? expires_at : null,
+    graceUntil: typeof grace_until === 'string' ? grace_until : null,
+    leaseExpiresAt: parseLease(answer['lease'])?.expiresAt ?? null,
   };
 }
 

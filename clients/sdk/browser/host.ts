@@ -21,6 +21,7 @@ export function createBrowserHost(project: string): ClientHost {
     readText: () => Promise.resolve(null),
     show: formatValue,
     watchUncaught: onUncaught,
+    runAtExit: onPageHide,
     createProcessMetrics: () => null,
   };
 }
@@ -55,6 +56,13 @@ interface Page {
     listener: (event: { error?: unknown; reason?: unknown; message?: unknown }) => void,
   ): void;
   removeEventListener: Page['addEventListener'];
+}
+
+function onPageHide(work: () => Promise<unknown>): () => void {
+  const page = globalThis as unknown as Page;
+  const listener = (): void => void work();
+  page.addEventListener('pagehide', listener);
+  return () => page.removeEventListener('pagehide', listener);
 }
 
 function onUncaught(keep: (thrown: unknown) => void): () => void {

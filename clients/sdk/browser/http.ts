@@ -39,6 +39,8 @@ const FOREIGN_ORIGIN_FAULT = 'a page of another origin may report errors and not
 const isOtherOrigin = (url: URL): boolean =>
   (globalThis as unknown as { location?: { origin: string } }).location?.origin !== url.origin;
 
+const isAtExit = (url: URL): boolean => url.pathname.endsWith('/validate/release');
+
 async function fetchExchange(
   { method, url, token = null, body }: ServiceRequest,
   signal: AbortSignal,
@@ -47,6 +49,8 @@ async function fetchExchange(
     method,
     signal,
     redirect: 'manual',
+    // A release of a seat is sent while the page ends. Browsers limit such bodies to 64 KiB.
+    keepalive: isAtExit(url),
     credentials: 'omit',
     headers: {
       accept: 'application/json',

@@ -9,6 +9,7 @@ import { verifyLicenseAnswer, verifyLicenseFile } from '../../../lib/formats/lic
 import { detectMachinePlatform } from '../../../lib/formats/machine.js';
 import { isSignedBy, tryParsePublicKey } from '../../../lib/formats/signature.js';
 import type { ClientHost } from '../host.js';
+import { runAtExit } from './exit-handler.js';
 import { FileStore } from './files.js';
 import { watchUncaught } from './global-handler.js';
 import { sendRequest } from './http.js';
@@ -32,6 +33,7 @@ export const createNodeHost = (cacheDir: string): ClientHost => ({
   readText: (path) => readFile(path, 'utf8').catch(() => null),
   show: (value) => inspect(value, { depth: 2, maxStringLength: 1_000 }),
   watchUncaught,
+  runAtExit,
   createProcessMetrics: () => new ProcessMetrics(),
 });
 

@@ -12,7 +12,8 @@ for (let n = 1; n <= Number(count); n++) {
   const at = new Date(n).toISOString();
   const answer = { license_status: 'active', checked_at: at, answered_at: at, cache_ttl_hours: 24 } as const;
   const rest = { expires_at: null, machine_id: 'm-1', answer: { n }, legacy: false };
-  await cache.writeLicense({ ...answer, ...rest, key_sha256: name }, { askedAt: n, highestSeen: n });
+  const seat = { grace_until: null, lease_expires_at: null };
+  await cache.writeLicense({ ...answer, ...rest, ...seat, key_sha256: name }, { askedAt: n, highestSeen: n });
   // Another process may come between.
   await new Promise(setImmediate);
   if (cache.getLicense(name, 'm-1')?.answer?.['n'] !== n) lost++;
