@@ -15,6 +15,7 @@ using System.Runtime.InteropServices;
 using System.Security.Cryptography;
 using System.Text;
 using System.Text.RegularExpressions;
+using System.Threading;
 using Microsoft.Win32;
 
 namespace Aos
@@ -41,6 +42,82 @@ namespace Aos
         public bool IsTransient;
         /// <summary>What the server remarks, such as "machine_id_unstable: ...", signed with the rest.</summary>
         public string[] Warnings = new string[0];
+        /// <summary>The machine's seat of a floating license: id and expires_at. Null without a seat.</summary>
+        public IDictionary<string, object> Lease;
+        /// <summary>used and max of a floating license.</summary>
+        public IDictionary<string, object> Seats;
+        /// <summary>Features in force, each with name and until.</summary>
+        public IDictionary<string, object>[] Entitlements = new IDictionary<string, object>[0];
+        /// <summary>An expired license is valid until then, with the status grace.</summary>
+        public string GraceUntil;
+    }
+
+    /// <summary>
+    /// A seat of a floating license. A timer renews its lease; Dispose and the exit of the process give it back. A process that is
+    /// killed keeps it until the lease ends.
+    /// </summary>
+    public sealed class Seat : IDisposable
+    {
+        readonly Client client;
+        readonly string key;
+        readonly string machineId;
+        readonly object gate = new object();
+        readonly Timer timer;
+        bool isEnded;
+        IDictionary<string, object> lease;
+
+        /// <summary>The latest result. Without a free seat the timer tries again every minute.</summary>
+        public License License { get; private set; }
+
+        internal Seat(Client client, string key, string machineId)
+        {
+            this.client = client;
+            this.key = key;
+            this.machineId = machineId;
+            License = client.ValidateLicense(key, machineId);
+            lease = License.Lease;
+            AppDomain.CurrentDomain.ProcessExit += OnExit;
+            timer = new Timer(_ => Renew(), null, RenewalDelay(), Timeout.Infinite);
+        }
+
+        /// <summary>Stops renewing and gives the seat back.</summary>
+        public void Dispose()
+        {
+            AppDomain.CurrentDomain.ProcessExit -= OnExit;
+            timer.Dispose();
+            // A renewal that is on its way may take the seat again.
+            lock (gate)
+            {
+                isEnded = true;
+                if (lease != null) client.ReleaseLicense((string)lease["id"]);
+                lease = null;
+            }
+        }
+
+        void OnExit(object sender, EventArgs args) { Dispose(); }
+
+        void Renew()
+        {
+            lock (gate)
+            {
+                if (isEnded) return;
+                License = client.ValidateLicense(key, machineId);
+                // Without an answer the lease remains until it ends.
+                if (!License.IsTransient) lease = License.Lease;
+                try { timer.Change(RenewalDelay(), Timeout.Infinite); }
+                catch (ObjectDisposedException) { }
+            }
+        }
+
+        /// <summary>Milliseconds: a third of the remaining time, so that two failed renewals do not lose the seat.</summary>
+        int RenewalDelay()
+        {
+            DateTimeOffset end;
+            var text = License.Lease == null ? null : Json.Member(License.Lease, "expires_at") as string;
+            if (!DateTimeOffset.TryParse(text, CultureInfo.InvariantCulture, DateTimeStyles.None, out end)) return 60000;
+            var left = (end - DateTimeOffset.UtcNow).TotalMilliseconds / 3;
+            return (int)Math.Min(Math.Max(left, 1000), 3600000);
+        }
     }
 
     public sealed class LicenseFile
@@ -67,8 +144,8 @@ namespace Aos
     {
         static readonly HashSet<string> Statuses = new HashSet<string>
         {
-            "active", "expired", "inactive", "revoked", "pending", "invalid", "product_mismatch", "machine_limit",
-            "machine_pending", "machine_blocked",
+            "active", "grace", "expired", "inactive", "revoked", "pending", "invalid", "product_mismatch", "no_seat_free",
+            "machine_limit", "machine_pending", "machine_blocked",
         };
 
         readonly string server;
@@ -149,12 +226,29 @@ namespace Aos
             }
             var status = (string)answer.Body["status"];
             var warnings = Json.Member(answer.Body, "warnings") as IEnumerable<object>;
+            var entitlements = Json.Member(answer.Body, "entitlements") as IEnumerable<object>;
             return new License
             {
-                Status = status, Valid = status == "active", Verified = keys.Length > 0,
+                Status = status, Valid = status == "active" || status == "grace", Verified = keys.Length > 0,
+                Lease = Json.Member(answer.Body, "lease") as IDictionary<string, object>,
+                Seats = Json.Member(answer.Body, "seats") as IDictionary<string, object>,
+                Entitlements = (entitlements ?? new object[0]).OfType<IDictionary<string, object>>().ToArray(),
+                GraceUntil = Json.Member(answer.Body, "grace_until") as string,
                 Warnings = warnings == null ? new string[0] : warnings.OfType<string>().ToArray(),
             };
         }
+
+        /// <summary>Gives a floating seat back.</summary>
+        /// <param name="leaseId">The id of License.Lease.</param>
+        public bool ReleaseLicense(string leaseId)
+        {
+            var body = new Dictionary<string, object> { { "lease_id", leaseId } };
+            return Fetch("POST", "/api/license/v1/validate/release", body, true,
+                (status, answer) => Judge(status, answer, false)).Body != null;
+        }
+
+        /// <summary>Takes a seat of a floating license and holds it until the result is disposed, or the process exits.</summary>
+        public Seat HoldSeat(string key, string machineId = null) { return new Seat(this, key, machineId); }
 
         /// <summary>
         /// Verifies the text of a .lic for this project and machine. The server is asked only for a key that followed the pinned one.

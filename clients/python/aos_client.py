@@ -4,6 +4,7 @@ Updates, licenses (online and by a `.lic` file), heartbeats and error reports. M
 server fails: their result says so. `is_transient`: nothing definite was answered, ask again later.
 """
 
+import atexit
 import base64
 import binascii
 import hashlib
@@ -17,6 +18,7 @@ import re
 import secrets
 import socket
 import tempfile
+import threading
 import time
 import traceback
 import urllib.error
@@ -27,14 +29,17 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, TypeVar, Union
 
-__all__ = ["Client", "Beat", "License", "LicenseFile", "Reported", "Update", "verify_license_file"]
+__all__ = ["Client", "Beat", "License", "LicenseFile", "Reported", "Seat", "Update", "verify_license_file"]
 
 Json = Dict[str, Any]
 Pems = Union[str, Sequence[str]]
 _T = TypeVar("_T")
 
 STATUSES = frozenset(
-    "active expired inactive revoked pending invalid product_mismatch machine_limit machine_pending machine_blocked".split()
+    (
+        "active grace expired inactive revoked pending invalid product_mismatch no_seat_free machine_limit"
+        " machine_pending machine_blocked"
+    ).split()
 )
 LONGEST_ANSWER = 64 * 1024 * 1024
 LONGEST_FILE = 256 * 1024
@@ -63,6 +68,14 @@ class License:
     is_transient: bool
     #: What the server remarks, such as `machine_id_unstable: ...`, signed with the rest.
     warnings: Tuple[str, ...] = ()
+    #: The machine's seat of a floating license: `id` and `expires_at`. None without a seat.
+    lease: Optional[Json] = None
+    #: `used` and `max` of a floating license.
+    seats: Optional[Json] = None
+    #: Features in force, each with `name` and `until`.
+    entitlements: Tuple[Json, ...] = ()
+    #: An expired license is valid until then, with the status `grace`.
+    grace_until: Optional[str] = None
 
 
 @dataclass(frozen=True)
@@ -154,7 +167,26 @@ class Client:
                 return License(None, False, False, True)
         status = answer.body["status"]
         warnings = answer.body.get("warnings")
-        return License(status, status == "active", bool(self._keys), False, tuple(warnings) if isinstance(warnings, list) else ())
+        entitlements = answer.body.get("entitlements")
+        return License(
+            status,
+            status in ("active", "grace"),
+            bool(self._keys),
+            False,
+            tuple(warnings) if isinstance(warnings, list) else (),
+            answer.body.get("lease"),
+            answer.body.get("seats"),
+            tuple(entitlements) if isinstance(entitlements, list) else (),
+            answer.body.get("grace_until"),
+        )
+
+    def release_license(self, lease_id: str) -> bool:
+        """Gives a floating seat back. `lease_id`: the `id` of `License.lease`."""
+        return self._ask("POST", "/api/license/v1/validate/release", {"lease_id": lease_id}, token=False).body is not None
+
+    def hold_seat(self, key: str, machine_id: Optional[str] = None) -> "Seat":
+        """Takes a seat of a floating license and holds it: `with client.hold_seat(key) as seat: ...`"""
+        return Seat(self, key, machine_id)
 
     def load_license_file(self, text: str, now: Optional[datetime] = None) -> LicenseFile:
         """Verifies the text of a `.lic` for this project and machine. The server is asked only for a key that followed the pinned one."""
@@ -247,6 +279,56 @@ class Client:
                     return None, None, str(fault) or type(fault).__name__
         except (OSError, ValueError, http.client.HTTPException) as error:
             return None, None, str(error) or type(error).__name__
+
+
+class Seat:
+    """A seat of a floating license. A thread renews its lease. `release`, the end of `with` and the interpreter's exit
+    give it back; a process that a signal kills keeps it until the lease ends."""
+
+    def __init__(self, client: Client, key: str, machine_id: Optional[str] = None) -> None:
+        self._client, self._key, self._machine_id = client, key, machine_id
+        self._ended = threading.Event()
+        self._lock = threading.Lock()
+        #: The latest result. Without a free seat the thread tries again every minute.
+        self.license = client.validate_license(key, machine_id)
+        self._lease = self.license.lease
+        atexit.register(self.release)
+        threading.Thread(target=self._renew_until_release, daemon=True).start()
+
+    def __enter__(self) -> "Seat":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.release()
+
+    def release(self) -> None:
+        """Stops renewing and gives the seat back."""
+        self._ended.set()
+        atexit.unregister(self.release)
+        # A renewal that is on its way may take the seat again.
+        with self._lock:
+            lease, self._lease = self._lease, None
+            if lease is not None:
+                self._client.release_license(lease["id"])
+
+    def _renew_until_release(self) -> None:
+        while not self._ended.wait(_renewal_delay(self.license)):
+            with self._lock:
+                if self._ended.is_set():
+                    return
+                self.license = self._client.validate_license(self._key, self._machine_id)
+                # Without an answer the lease remains until it ends.
+                if not self.license.is_transient:
+                    self._lease = self.license.lease
+
+
+def _renewal_delay(license: License) -> float:
+    """Seconds: a third of the remaining time, so that two failed renewals do not lose the seat."""
+    try:
+        left = (_time((license.lease or {})["expires_at"]) - datetime.now(timezone.utc)).total_seconds()
+    except (KeyError, ValueError):
+        return 60.0
+    return min(max(left / 3, 1.0), 3600.0)
 
 
 DEEPEST = 32

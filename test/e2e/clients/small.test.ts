@@ -9,6 +9,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { waitUntil } from '../../harness.js';
 import { projectRoot } from '../../architecture/tree.js';
 import { buildArchive } from '../../support/release-server.js';
 import { TestService } from '../../support/service.js';
@@ -133,6 +134,46 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       }
       expect(await start('c-4', { SVC_MACHINE_ID: 'web-1' })).to.deep.include({ status: 'active', warnings: [] });
       expect(await start('c-5', { SVC_MACHINE_ID: 'web-2' })).to.include({ status: 'machine_limit', valid: false });
+    });
+
+    it('takes, renews and gives back floating seats', async () => {
+      const token = await service.createToken('license:manage');
+      const asked = { product: 'shop', floating: true, max_activations: 1, entitlements: [{ name: 'api' }] };
+      const made = await service.request('POST', '/api/license/v1/licenses', token, asked);
+      const args = { key: made.body['key'] as string };
+      const { id } = made.body['license'] as { id: string };
+      const countSeats = async (): Promise<number> =>
+        ((await service.request('GET', `/api/license/v1/licenses/${id}/leases`, token)).body['items'] as object[])
+          .length;
+      const verified = { license_public_key: pem };
+      const first = await one('validate_license', args, verified);
+      expect(first).to.deep.include({ status: 'active', entitlements: [{ name: 'api', until: null }] });
+      const { id: lease_id } = first['lease'] as { id: string };
+      expect((await one('validate_license', args, verified))['lease']).to.include({ id: lease_id });
+      expect(await one('validate_license', args, { ...verified, machine_id: 'web-2' })).to.deep.include({
+        status: 'no_seat_free',
+        valid: false,
+        lease: null,
+      });
+      expect(await one('release_license', { lease_id })).to.deep.equal({ released: true });
+      expect(await one('release_license', { lease_id: '00000000-0000-4000-8000-000000000000' })).to.deep.equal({
+        released: false,
+      });
+      expect(await countSeats()).to.equal(0);
+      expect(await one('hold_and_release_seat', args, verified)).to.include({ status: 'active', valid: true });
+      expect(await countSeats()).to.equal(0);
+      // The process ends after its calls.
+      const call = { client: { ...client, ...verified }, method: 'hold_seat', args };
+      const before = await driver.anew([call]);
+      expect(before[0]).to.include({ status: 'active', valid: true });
+      expect(before[0]?.['lease']).to.be.an('object');
+      await waitUntil('the seat to be free', async () => (await countSeats()) === 0);
+    });
+
+    it('a license in its grace period is valid', async () => {
+      fake.reply = json(200, { status: 'grace', valid: true, grace_until: NOW });
+      const answer = await one('validate_license', { key }, { server: fake.url });
+      expect(answer).to.include({ status: 'grace', valid: true, grace_until: NOW });
     });
 
     it('loads a .lic issued by the service', async () => {

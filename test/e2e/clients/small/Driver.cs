@@ -43,6 +43,10 @@ static class Driver
         {
             case "check_for_update": return Shown(made.CheckForUpdate(text("current_version"), text("channel") ?? "stable"));
             case "validate_license": return Shown(made.ValidateLicense(text("key")));
+            case "release_license": return new Dictionary<string, object> { { "released", made.ReleaseLicense(text("lease_id")) } };
+            case "hold_seat": return Shown(made.HoldSeat(text("key")).License);
+            case "hold_and_release_seat":
+                using (var seat = made.HoldSeat(text("key"))) return Shown(seat.License);
             case "load_license_file": return Shown(made.LoadLicenseFile(text("text")));
             case "heartbeat": return Shown(made.Heartbeat(text("source"), text("status") ?? "ok", rest));
             case "report_error": return Shown(made.ReportError(text("error_message"), rest));

@@ -27,6 +27,13 @@ def call(method, args, client=None):
             json.loads("{")
         except Exception as error:
             return capture(error, **args) if how == "detached" else made.capture_exception(error, **args)
+    if method == "release_license":
+        return {"released": made.release_license(**args)}
+    if method == "hold_seat":
+        return made.hold_seat(**args).license
+    if method == "hold_and_release_seat":
+        with made.hold_seat(**args) as seat:
+            return seat.license
     return getattr(made, method)(**args)
 
 
@@ -44,7 +51,8 @@ def raise_group():
 
 def result(**asked):
     try:
-        return dataclasses.asdict(call(**asked))
+        returned = call(**asked)
+        return returned if isinstance(returned, dict) else dataclasses.asdict(returned)
     except (TypeError, ValueError) as error:
         return {"raised": str(error)}
 
