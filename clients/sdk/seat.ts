@@ -7,7 +7,7 @@ import { validateLicense, type LicenseCheck, type LicenseQuestion } from './lice
 import { unrefTimer } from './runtime.js';
 
 export interface SeatOptions extends Pick<LicenseQuestion, 'machineId'> {
-  /** Called after each renewal whose `status`, `valid` or lease differs from the previous result. */
+  /** Called after a renewal that changes `status`, `valid` or the lease. */
   onChange?: (license: LicenseCheck) => void;
 }
 
