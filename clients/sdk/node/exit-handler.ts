@@ -14,13 +14,14 @@ async function runWorks(): Promise<void> {
 }
 
 /** Other listeners of the signal decide themselves when the process ends. */
-function onSignal(signal: NodeJS.Signals): void {
+async function endBySignal(signal: NodeJS.Signals): Promise<void> {
   const isAlone = process.listenerCount(signal) === 1;
-  void runWorks().then(() => {
-    removeListeners();
-    if (isAlone) process.kill(process.pid, signal);
-  });
+  await runWorks();
+  removeListeners();
+  if (isAlone) process.kill(process.pid, signal);
 }
+
+const onSignal = (signal: NodeJS.Signals): void => void endBySignal(signal);
 
 const onBeforeExit = (): void => void runWorks().then(removeListeners);
 
