@@ -54,6 +54,8 @@ export interface CheckedOptions {
   waitSeconds: number;
   /** Earlier versions to keep for `--action rollback`. */
   keepBackups: number;
+  /** Share of the package's size up to which changed files are downloaded singly. */
+  maxDeltaPercent: number;
   requireSigned: boolean;
   allowUnsigned: boolean;
   /** Lower case hex. */
@@ -77,6 +79,7 @@ export interface CheckedOptions {
 
 const DEFAULT_WAIT_SECONDS = 300;
 const DEFAULT_KEPT_BACKUPS = 1;
+const DEFAULT_MAX_DELTA_PERCENT = 60;
 /** A service name of systemd or Windows that no command line mistakes for an option. */
 const SERVICE_PATTERN = /^[A-Za-z0-9_][A-Za-z0-9_.@:$ -]{0,255}$/;
 const PID_PATTERN = /^[1-9]\d{0,9}$/;
@@ -181,6 +184,7 @@ function checkOptions(values: OptionValues, dir: string, { warnings }: TrustedCo
   const pid = one('wait-for-pid', (n) => PID_PATTERN.test(n), 'the number of a process');
   const seconds = one('wait-seconds', (n) => SECONDS_PATTERN.test(n), 'a number of seconds');
   const backups = one('keep-backups', (n) => /^(10|\d)$/.test(n), 'a number from 0 to 10');
+  const percent = one('max-delta-percent', (n) => /^(100|\d{1,2})$/.test(n), 'a number from 0 to 100');
   const passwordFile = toText(values['password-file']);
   const scheduler = one(
     'scheduler',
@@ -220,6 +224,7 @@ function checkOptions(values: OptionValues, dir: string, { warnings }: TrustedCo
     waitForPid: pid === null ? null : Number(pid),
     waitSeconds: seconds === null ? DEFAULT_WAIT_SECONDS : Number(seconds),
     keepBackups: backups === null ? DEFAULT_KEPT_BACKUPS : Number(backups),
+    maxDeltaPercent: percent === null ? DEFAULT_MAX_DELTA_PERCENT : Number(percent),
     requireSigned: values['require-signed'] === true,
     allowUnsigned: values['allow-unsigned'] === true,
     pin: one('pin', (hex) => SPKI_SHA256_PATTERN.test(hex), '64 hex digits')?.toLowerCase() ?? null,

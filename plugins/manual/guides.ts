@@ -48,7 +48,7 @@ const GUIDE_GROUPS: readonly (readonly [title: string, names: readonly string[]]
   ],
   [
     'Ship and update',
-    ['packager', 'releases', 'rollback', 'update-agent', 'installing', 'setup', 'setup-json', 'loop'],
+    ['packager', 'releases', 'rollback', 'update-agent', 'changed-files', 'installing', 'setup', 'setup-json', 'loop'],
   ],
   ['Sell, watch and tell', ['licensing', 'floating-licenses', 'watchdog', 'webhooks', 'notifications']],
   ['Use the pages', ['ui', 'daily-tasks', 'glossary']],

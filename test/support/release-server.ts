@@ -91,6 +91,8 @@ export class ReleaseServer {
   predecessors: { key_id: string; public_key: string; signature: string }[] = [];
   requireSigned = false;
   manifestsApart = false;
+  /** Serves single files, and names their address in the responses. */
+  servesFiles = false;
   /** `authorization` values that may download packages; null allows all. */
   allowed: string[] | null = null;
   lies: ResponseOverrides = {};
@@ -197,6 +199,7 @@ export class ReleaseServer {
       release_notes: 'notes',
       mandatory: false,
       package_url: found.url,
+      ...(this.servesFiles ? { files_url: found.url.replace(/[^/]+$/, 'files') } : {}),
       package_size: found.archive.length,
       package_sha256: sha256(found.archive),
       manifest_json: this.manifestsApart ? null : found.manifest,
@@ -282,18 +285,23 @@ export class ReleaseServer {
       response.writeHead(200).end(manifest);
       return;
     }
-    const release = this.releases.find(({ url }) => url === path);
-    if (release === undefined) {
+    const content = this.releases.find(({ url }) => url === path)?.archive ?? this.#findFile(path);
+    if (content === undefined) {
       response.writeHead(404).end();
       return;
     }
     const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0);
-    const { length } = release.archive;
+    const { length } = content;
     if (from >= length) response.writeHead(416).end();
     else if (from > 0)
-      response
-        .writeHead(206, { 'content-range': `bytes ${from}-${length - 1}/${length}` })
-        .end(release.archive.subarray(from));
-    else response.writeHead(200, { 'content-length': length }).end(release.archive);
+      response.writeHead(206, { 'content-range': `bytes ${from}-${length - 1}/${length}` }).end(content.subarray(from));
+    else response.writeHead(200, { 'content-length': length }).end(content);
+  }
+
+  #findFile(path: string): Buffer | undefined {
+    const [folder = '', hash] = path.split('/files/');
+    const release = this.servesFiles ? this.releases.find(({ url }) => url.startsWith(`${folder}/`)) : undefined;
+    const file = release?.files.find(({ content }) => sha256(Buffer.from(content)) === hash);
+    return file === undefined ? undefined : Buffer.from(file.content);
   }
 }

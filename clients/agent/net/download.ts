@@ -4,7 +4,7 @@
  * may have any origin.
  */
 import { createHash } from 'node:crypto';
-import { readdir, rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT_CODES, AgentFailure } from '../exit.js';
@@ -44,8 +44,19 @@ export async function downloadPackage(
   wanted: PackageSource,
   downloader: DownloadContext,
 ): Promise<string> {
+  await deleteOtherDownloads(folder, new Set([wanted.sha256]));
+  return downloadFile(folder, wanted, downloader, 'the package');
+}
+
+/** Downloads a file into the folder, resumable, under the name of its hash. */
+export async function downloadFile(
+  folder: string,
+  wanted: PackageSource,
+  downloader: DownloadContext,
+  what = 'the file',
+): Promise<string> {
   const path = join(folder, wanted.sha256);
-  await deleteOtherDownloads(folder, wanted.sha256);
+  if (wanted.size === 0) await writeFile(path, '');
   const resumed = (await getFileSize(path)) > 0;
   await fetchAll(path, wanted, downloader);
   if ((await hashFile(path, downloader.signal)) === wanted.sha256) return path;
@@ -55,7 +66,7 @@ export async function downloadPackage(
     if ((await hashFile(path, downloader.signal)) === wanted.sha256) return path;
     await rm(path, { force: true });
   }
-  throw new ContentMismatch('the package’s SHA-256 is not the one of the release');
+  throw new ContentMismatch(`${what}’s SHA-256 is not the one of the release`);
 }
 
 /**
@@ -92,9 +103,10 @@ const getFileSize = (path: string): Promise<number> =>
     () => 0,
   );
 
-async function deleteOtherDownloads(folder: string, name: string): Promise<void> {
+/** @param kept names to leave */
+export async function deleteOtherDownloads(folder: string, kept: ReadonlySet<string>): Promise<void> {
   for (const other of await readdir(folder))
-    if (other !== name) await rm(join(folder, other), { recursive: true, force: true });
+    if (!kept.has(other)) await rm(join(folder, other), { recursive: true, force: true });
 }
 
 async function fetchAll(path: string, wanted: PackageSource, downloader: DownloadContext): Promise<void> {

@@ -86,6 +86,11 @@ export const OPTION_SPECS = {
     says: 'how many earlier versions to keep for --action rollback, 0 to 10 (default: 1)',
     env: 'SVC_KEEP_BACKUPS',
   },
+  'max-delta-percent': {
+    type: 'string',
+    says: 'download changed files only, up to so many percent of the package, 0 to 100 (default: 60)',
+    env: 'SVC_MAX_DELTA_PERCENT',
+  },
   'monitor-name': {
     type: 'string',
     says: 'name of this machine in the dashboard (default: its own)',

@@ -28,6 +28,7 @@ const ARGUMENT_OPTIONS: Readonly<Record<string, OptionReader>> = {
   pin: ({ pin }) => pin,
   restart: ({ restart }) => restart,
   'wait-seconds': ({ waitSeconds }) => String(waitSeconds),
+  'max-delta-percent': ({ maxDeltaPercent }) => String(maxDeltaPercent),
   'keep-backups': ({ keepBackups }) => String(keepBackups),
 };
 const REJECTED_OPTIONS: Readonly<Record<string, OptionReader>> = {

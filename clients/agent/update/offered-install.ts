@@ -8,6 +8,8 @@ import { compareVersions } from '../../../lib/versions.js';
 import { toPrintable } from '../../../lib/text/printable.js';
 import { resolveServerPath } from '../options/address.js';
 import { downloadPackage, ContentMismatch, downloadToMemory } from '../net/download.js';
+import type { ReleaseFiles } from '../apply/staging.js';
+import { downloadChangedFiles, getChangedFilesFolder } from './changed-files.js';
 import { installVerified, type CarryOver } from './verified-install.js';
 import type { Installation } from './installation.js';
 import { findRelease, type FoundRelease } from './release-finder.js';
@@ -40,10 +42,10 @@ export async function installOffered(
       fresh: fresh && step === 0,
     });
     if (fetched === null) return step;
-    const { found, archive } = fetched;
+    const { found, files, downloaded } = fetched;
     const { manifest } = found.release;
-    await installVerified(installation, { release: found.release, files: { archive }, beforePlan, carryOver });
-    await rm(archive, { force: true });
+    await installVerified(installation, { release: found.release, files, beforePlan, carryOver });
+    await rm(downloaded, { recursive: true, force: true });
     await installation.forgetLeftVersion(manifest.version);
     output.reportUpdated(fresh && step === 0 ? null : version, manifest.version);
     version = manifest.version;
@@ -54,6 +56,13 @@ export async function installOffered(
   return MAX_STEPS;
 }
 
+interface FetchedRelease {
+  found: FoundRelease;
+  files: ReleaseFiles;
+  /** Removed after the installation. */
+  downloaded: string;
+}
+
 /**
  * Fetches the offer and its package. Mismatching bytes lead to one more query, because the release
  * may have been replaced.
@@ -62,7 +71,7 @@ async function fetchOffered(
   installation: Installation,
   server: UpdateServiceClient,
   asked: { question: UpdateQuery; fresh: boolean },
-): Promise<{ found: FoundRelease; archive: string } | null> {
+): Promise<FetchedRelease | null> {
   const { network, output } = installation.agent;
   const readManifest = ({ path, sha256 }: ManifestPlace): Promise<Buffer> =>
     downloadToMemory({ url: resolveServerPath(server.address, path), most: MAX_MANIFEST_BYTES, sha256 }, network, () =>
@@ -72,7 +81,7 @@ async function fetchOffered(
     try {
       const found = await findRelease(installation, server, asked, readManifest);
       if (found === null || isLeftVersion(installation, found)) return null;
-      return { found, archive: await fetchPackage(installation, server, found) };
+      return { found, ...(await fetchFiles(installation, server, found)) };
     } catch (error) {
       if (!(error instanceof ContentMismatch) || attempt > 0) throw error;
     }
@@ -89,6 +98,20 @@ function isLeftVersion({ agent, state }: Installation, { release, more }: FoundR
   if (left === null || more || agent.options.actionGiven || compareVersions(left, version) !== 0) return false;
   agent.output.warn(`${version} was rolled back here: --action update, or a newer release, ends that`);
   return true;
+}
+
+async function fetchFiles(
+  installation: Installation,
+  server: UpdateServiceClient,
+  found: FoundRelease,
+): Promise<Omit<FetchedRelease, 'found'>> {
+  const { network, hooks, signal, output } = installation.agent;
+  const onAccepted = (): void => output.releaseWarnings();
+  const downloader = { network, hooks, signal, onAccepted, onProgress: () => undefined };
+  const copies = await downloadChangedFiles(installation, server.address, found, downloader);
+  if (copies !== null) return { files: { copies }, downloaded: getChangedFilesFolder(installation) };
+  const archive = await fetchPackage(installation, server, found);
+  return { files: { archive }, downloaded: archive };
 }
 
 async function fetchPackage(

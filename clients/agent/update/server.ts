@@ -32,6 +32,8 @@ export interface OfferedRelease {
   mandatory: boolean;
   notes: string | null;
   packageUrl: string;
+  /** Below it each file by its hash; null for a server without single files. */
+  filesUrl: string | null;
   packageSize: number;
   packageSha256: string;
   manifest: Buffer | ManifestPlace;
@@ -160,6 +162,7 @@ function parseOffered(value: unknown, question: UpdateQuery): OfferedRelease {
     mandatory: it.mandatory === true,
     notes: typeof it.release_notes === 'string' ? it.release_notes : null,
     packageUrl: text('package_url', isPackageUrl, 'does not lie below /releases/'),
+    filesUrl: (it.files_url ?? null) === null ? null : text('files_url', isPackageUrl, 'does not lie below /releases/'),
     packageSize: size,
     packageSha256: text('package_sha256', isSha256, 'is no SHA-256'),
     manifest:

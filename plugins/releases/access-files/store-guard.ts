@@ -11,6 +11,7 @@ import type { BasicCredentials, BasicGuard, BasicRequest, BasicDecision } from '
 import { ACCESS_FILES_DEPS, type AccessFilesDeps } from './deps.js';
 import { parseHtpasswd } from './access-file-texts.js';
 import { AccessFileGenerator } from './access-file-generator.js';
+import { toStoredSegments } from './release-files.js';
 
 /** A verified credential is not hashed again for this long while its line is unchanged. */
 const VERIFIED_CACHE_MS = 5 * MINUTE_MS;
@@ -47,7 +48,8 @@ export class StoreGuard implements BasicGuard {
     const product = segments[0] ?? '';
     if (!/^[a-z0-9][a-z0-9._-]{0,63}$/.test(product)) return OPEN_VERDICT;
     if ((await this.deps.store.access.getTag(product, '.htaccess')) === null) {
-      const isOpen = this.files.wasProtected(product) || (await this.deps.store.open(segments)) === null;
+      const isOpen =
+        this.files.wasProtected(product) || (await this.deps.store.open(toStoredSegments(segments))) === null;
       return isOpen ? OPEN_VERDICT : createDeniedVerdict(`The access files of "${product}" are not written yet.`);
     }
     if (given === null) return createDeniedVerdict(CREDENTIALS_HINT);

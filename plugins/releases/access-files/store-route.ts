@@ -3,6 +3,7 @@ import { FileAnswer, type RouteSpec } from '../../../kernel/contract.js';
 import { notFound, ServiceError } from '../../../kernel/errors.js';
 import { FileReplaced, type StoredFile } from '../../../ports/release-store.js';
 import type { AccessFilesDeps } from './deps.js';
+import { parseReleaseFilePlace, ReleaseFileReader } from './release-files.js';
 import { getPathSegments, type StoreGuard } from './store-guard.js';
 
 const CONTENT_TYPES: readonly (readonly [ending: string, type: string])[] = [
@@ -37,6 +38,7 @@ export function createStoreRoute(
   guard: StoreGuard,
   { store, isReleased, downloaded }: Pick<AccessFilesDeps, 'store' | 'isReleased' | 'downloaded'>,
 ): RouteSpec {
+  const files = new ReleaseFileReader(store);
   return {
     method: 'GET',
     path: '/releases/{path*}',
@@ -48,6 +50,11 @@ export function createStoreRoute(
     hidden: true,
     async handle(request) {
       const segments = getPathSegments(request);
+      const wanted = parseReleaseFilePlace(segments);
+      if (wanted !== null) {
+        if (!(await isReleased(wanted.place))) throw notFound('such file in the release');
+        return files.createAnswer(wanted, request);
+      }
       const file = await store.open(segments);
       const [product = '', channel = '', version = '', platform = '', name = ''] = segments;
       const place = segments.length === PACKAGE_SEGMENTS ? { product, channel, version, platform } : null;

@@ -55,6 +55,11 @@ export const offeredRelease = withSchemaName(
     release_notes: joi.string().allow(null, ''),
     mandatory: joi.boolean().description('This release, or one between the asked version and this one, is mandatory'),
     package_url: joi.string().description('Relative to {base_url}'),
+    files_url: joi
+      .string()
+      .description(
+        'Relative to {base_url}: below it each file of the manifest, by its SHA-256, with the same credentials',
+      ),
     package_size: joi.number().integer().description('Bytes'),
     package_sha256: joi.string(),
     min_version: joi.string().allow(null),

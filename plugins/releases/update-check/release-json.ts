@@ -25,6 +25,10 @@ const SHARED_BYTES_THRESHOLD = 16 * 1024;
 export const buildManifestUrl = (release: Parameters<typeof buildPackageUrl>[0]): string =>
   buildPackageUrl(release).replace(/[^/]+$/, 'manifest.json');
 
+/** Files of the package are below it, by hash (contract 97, files of a release). */
+const buildFilesUrl = (release: Parameters<typeof buildPackageUrl>[0]): string =>
+  buildPackageUrl(release).replace(/[^/]+$/, 'files');
+
 export class ReleaseJson {
   readonly #open: string | Buffer;
   readonly tag: string;
@@ -39,6 +43,7 @@ export class ReleaseJson {
       published_at,
       release_notes: notes,
       package_url: buildPackageUrl(release),
+      files_url: buildFilesUrl(release),
       package_size,
       package_sha256,
       min_version,

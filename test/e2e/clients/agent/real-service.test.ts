@@ -4,7 +4,7 @@
  */
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { buildArchive, type SourceFile } from '../../../support/release-server.js';
 import { ADMIN_ACCOUNT, TestService } from '../../../support/service.js';
@@ -31,7 +31,12 @@ describe('update-agent with a real service', () => {
     await remove(dir);
   });
 
-  async function publish(version: string, more = '', product = 'shop'): Promise<void> {
+  async function publish(
+    version: string,
+    more = '',
+    product = 'shop',
+    packed: readonly SourceFile[] = files(version),
+  ): Promise<void> {
     const url = `${service.url}/api/updateservice/v1/publish?product=${product}&version=${version}&channel=stable${more}`;
     const meta = Buffer.from(JSON.stringify({ preserve_patterns: ['config/*'], entry: 'bin/start.sh' })).toString(
       'base64',
@@ -39,7 +44,7 @@ describe('update-agent with a real service', () => {
     const answer = await fetch(url, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/gzip', 'x-package-meta': meta },
-      body: new Uint8Array(buildArchive(files(version))),
+      body: new Uint8Array(buildArchive(packed)),
     });
     expect(answer.status, await answer.text()).to.equal(201);
   }
@@ -99,6 +104,19 @@ describe('update-agent with a real service', () => {
     expect((await go()).stdout).to.equal('UP_TO_DATE: 2.0.0\n');
     await publish('2.0.1');
     expect((await go()).stdout).to.equal('UPDATED: 2.0.0 -> 2.0.1\n');
+  });
+
+  it('downloads only changed files, and not the package', async () => {
+    const bulk = Array.from({ length: 20 }, (_, i) => ({ path: `data/${i}.bin`, content: randomBytes(50_000) }));
+    await publish('2.2.0', '', 'shop', [...files('2.2.0'), ...bulk]);
+    expect((await go()).stdout).to.equal('UPDATED: 2.0.1 -> 2.2.0\n');
+    await publish('2.3.0', '', 'shop', [...files('2.3.0'), ...bulk]);
+    expect((await go()).stdout).to.equal('UPDATED: 2.2.0 -> 2.3.0\n');
+    expect(await readFile(join(dir, 'bin/start.sh'), 'utf8')).to.equal('#!/bin/sh\necho 2.3.0\n');
+    const listed = await service.request('GET', '/api/updateservice/v1/releases?product=shop', token);
+    const items = listed.body['items'] as { version: string; downloads: number }[];
+    const downloads = new Map(items.map((one) => [one.version, one.downloads]));
+    expect([downloads.get('2.2.0'), downloads.get('2.3.0')]).to.deep.equal([1, 0]);
   });
 
   it('installs from scratch when every release is offered only to older versions', async () => {
