@@ -25,8 +25,8 @@ export function mountPages(run: PluginRun, log: Logger): MountedPage[] {
 function guardHandler(spec: PageSpec, run: PluginRun, log: Logger): PageSpec {
   const badge = spec.nav?.badge;
   if (spec.nav === undefined || badge === undefined) return spec;
-  const quiet = async (): Promise<number | null> =>
-    run.isReady() ? catchToNull(badge, log, { plugin: run.id, page: spec.path }) : null;
+  const quiet = async (project?: string | null): Promise<number | null> =>
+    run.isReady() ? catchToNull(() => badge(project), log, { plugin: run.id, page: spec.path }) : null;
   return { ...spec, handle: (request) => spec.handle(request), nav: { ...spec.nav, badge: quiet } };
 }
 
@@ -38,8 +38,10 @@ export function mountPanels(run: PluginRun, log: Logger): MountedPanel[] {
     views,
     spec: {
       ...spec,
-      load: async (principal) =>
-        run.isReady() ? catchToNull(() => spec.load(principal), log, { plugin: run.id, panel: spec.id }) : null,
+      load: async (principal, project) =>
+        run.isReady()
+          ? catchToNull(() => spec.load(principal, project), log, { plugin: run.id, panel: spec.id })
+          : null,
     },
   }));
 }

@@ -12,6 +12,7 @@ import {
   type ServerCertificate,
 } from '../../ports/outbound.js';
 import { parseHostHeader, stripBrackets } from '../../lib/host.js';
+import { describeConnectFault } from './connect-faults.js';
 import { isPublicAddress } from './egress.js';
 import type { Deadlines } from './deadlines.js';
 import type { CheckedConnectionOptions, SocketPools } from './socket-pools.js';
@@ -51,7 +52,7 @@ const createPinnedLookup =
 function toOutboundError(error: NodeJS.ErrnoException, stage: ExchangeStage): OutboundError {
   const code = error.code ?? '';
   if (TLS_ERROR_CODE_PATTERN.test(code)) return new OutboundError('tls', `TLS failed: ${code}`, code);
-  if (stage === 'connect') return new OutboundError('connect', `no connection: ${code || error.message}`);
+  if (stage === 'connect') return new OutboundError('connect', describeConnectFault(code, error.message));
   if (code === 'HPE_HEADER_OVERFLOW')
     return new OutboundError('reset', `the headers of the answer are longer than ${MAX_HEADER_BYTES / 1024} KiB`);
   if (code.startsWith('HPE_')) return new OutboundError('reset', `the answer is not HTTP: ${code}`);

@@ -200,8 +200,8 @@ export function buildErrorPanels({ groups }: ErrorPageDeps): PanelSpec[] {
       id: 'errorstream.hours',
       kind: 'trend',
       order: 10,
-      load: async () => {
-        const sums = await groups.getHourlyCounts(TREND_HOURS);
+      load: async (_session, project) => {
+        const sums = await groups.getHourlyCounts(TREND_HOURS, project);
         if (sums === null) return null;
         const total = sums.counts.reduce((a, b) => a + b, 0);
         return new View('panel-hours', { ...sums, total, last: sums.counts.at(-1) });

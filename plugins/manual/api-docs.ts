@@ -41,11 +41,17 @@ export function quoteForShell(value: string): string {
   return /^[\w./:@%+=,-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`;
 }
 
-function getGroup(spec: JsonObject): { id: string; title: string } {
-  const title =
-    toList(spec['tags']).find((tag): tag is string => typeof tag === 'string' && /[a-z0-9]/i.test(tag)) ?? 'other';
-  const id = title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
-  return { id, title };
+/** Titles of tags that are abbreviations or parts of a path. */
+const GROUP_TITLES = new Map([
+  ['otlp', 'OTLP'],
+  ['mcp', 'MCP'],
+  ['0', 'Source maps'],
+]);
+
+function getGroup(spec: JsonObject): { id: string; tag: string; title: string } {
+  const tag =
+    toList(spec['tags']).find((one): one is string => typeof one === 'string' && /[a-z0-9]/i.test(one)) ?? 'other';
+  return { id: tag.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-'), tag, title: GROUP_TITLES.get(tag) ?? tag };
 }
 
 function getContentSchema(content: unknown): { type: string; schema: unknown } | null {
@@ -168,8 +174,8 @@ export function buildApiIndex(openapi: object): ApiGroup[] {
   for (const [path, item] of Object.entries(toJsonObject((openapi as JsonObject)['paths']))) {
     for (const [method, spec] of Object.entries(toJsonObject(item))) {
       if (!HTTP_METHODS.has(method) || !isJsonObject(spec)) continue;
-      const { id, title } = getGroup(spec);
-      const text = getText(toJsonObject(tags.find((tag) => tag['name'] === title)), 'description');
+      const { id, tag: name, title } = getGroup(spec);
+      const text = getText(toJsonObject(tags.find((tag) => tag['name'] === name)), 'description').replaceAll('`', '');
       const group = groups.get(id) ?? { id, title, text, operations: [] };
       groups.set(id, group);
       const anchor = `${method}${path}`.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');

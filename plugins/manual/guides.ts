@@ -22,7 +22,7 @@ export interface GuideGroup {
 /** Groups by task, in the order of docs/README.md; the last one collects the rest. */
 const GUIDE_GROUPS: readonly (readonly [title: string, names: readonly string[]])[] = [
   [
-    'Run it',
+    'Operate',
     [
       'operations',
       'upgrading',
@@ -38,22 +38,19 @@ const GUIDE_GROUPS: readonly (readonly [title: string, names: readonly string[]]
       'exit-codes',
     ],
   ],
+  ['Migrate', ['moving-from-sentry', 'moving-from-healthchecks', 'moving-from-uptime-kuma', 'moving-from-keygen']],
   [
-    'Move from another product',
-    ['moving-from-sentry', 'moving-from-healthchecks', 'moving-from-uptime-kuma', 'moving-from-keygen'],
-  ],
-  [
-    'Send errors and work on them',
+    'Errors and issues',
     ['developers', 'clients', 'sdk-api', 'grouping', 'ignore-rules', 'bugs', 'forges', 'agents', 'dispatch'],
   ],
   [
-    'Ship and update',
+    'Releases and updates',
     ['packager', 'releases', 'rollback', 'update-agent', 'changed-files', 'installing', 'setup', 'setup-json', 'loop'],
   ],
-  ['Sell, watch and tell', ['licensing', 'floating-licenses', 'watchdog', 'webhooks', 'notifications']],
-  ['Use the pages', ['ui', 'daily-tasks', 'glossary']],
+  ['Licenses, monitors and alerts', ['licensing', 'floating-licenses', 'watchdog', 'webhooks', 'notifications']],
+  ['Web UI', ['ui', 'daily-tasks', 'glossary']],
   [
-    'Build on it',
+    'Extend AOS',
     [
       'plugins',
       'plugin-api',
@@ -121,7 +118,7 @@ export class GuideIndex {
     return (await this.list()).find((guide) => guide.name === name) ?? null;
   }
 
-  /** Returns guides by task, then decisions and the specification. */
+  /** Returns guides by task, then the contents of the decisions and of the specification. */
   async listGroups(): Promise<GuideGroup[]> {
     const all = await this.list();
     const named = new Set(GUIDE_GROUPS.flatMap(([, names]) => names));
@@ -130,8 +127,9 @@ export class GuideIndex {
       guides: names.flatMap((name) => all.filter((guide) => guide.name === name)).map(toGuideEntry),
     }));
     const others = all.filter(({ name }) => !named.has(name) && !SUBFOLDER_PATTERN.test(name));
+    // Each folder is listed by its table of contents, so that users see guides first.
     const deeper = all
-      .filter((guide) => SUBFOLDER_PATTERN.test(guide.name))
+      .filter(({ name }) => SUBFOLDER_PATTERN.test(name) && name.endsWith('/README'))
       .map(({ name, title }) => ({ name, title, text: '' }));
     return [
       ...groups,
@@ -143,10 +141,12 @@ export class GuideIndex {
   /**
    * Returns sections that contain every word; heading matches come first.
    * @param words lower case, at least one
+   * @param guidesOnly leaves decisions and the specification out
    */
-  async search(words: readonly string[], limit: number): Promise<GuideHit[]> {
+  async search(words: readonly string[], limit: number, guidesOnly = false): Promise<GuideHit[]> {
     const found: { hit: GuideHit; rank: number }[] = [];
     for (const guide of await this.list()) {
+      if (guidesOnly && SUBFOLDER_PATTERN.test(guide.name)) continue;
       for (const section of guide.sections) {
         const heading = `${guide.title} ${section.heading}`.toLowerCase();
         const text = section.text.toLowerCase();

@@ -93,7 +93,7 @@ const createGuideSearch = (guides: GuideIndex): SearchProvider => ({
   icon: 'book',
   order: 90,
   role: 'member',
-  find: ({ words, limit }) => guides.search(words, limit),
+  find: ({ words, limit }) => guides.search(words, limit, true),
   getListHref: (text) => `/docs?q=${encodeURIComponent(text)}`,
 });
 

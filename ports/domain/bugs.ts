@@ -148,6 +148,14 @@ export const ITEMS = token<TrackedItems>('bugs.items');
 /**
  * Mutes occurrences by a plugin's rules. Called for each report of type `error`, from every intake.
  */
+/** Where a rule is shown, and until when it mutes. */
+export interface RulePage {
+  name: string;
+  href: string;
+  /** RFC 3339; null: without end. */
+  expires_at: string | null;
+}
+
 export interface ReportFilter {
   /**
    * Returns the first matching rule; synchronously null when none can match.
@@ -162,7 +170,7 @@ export interface ReportFilter {
   /** Lists enabled rules with a threshold. `since`: last change of the rule, RFC 3339. */
   listAlarmRules(): Promise<readonly { rule_id: string; threshold: number; since: string }[]>;
   /** Returns the rule's page; null for another filter's rule. */
-  findRulePage(ruleId: string): Promise<string | null>;
+  findRulePage(ruleId: string): Promise<RulePage | null>;
 }
 
 /** Called in plugin order; the first match decides. */
@@ -269,7 +277,10 @@ export interface ErrorGroups {
    * Returns hourly occurrences, oldest first, the current hour last; null before the first error.
    * Covers the 1,000 most recent groups; `complete`: there are no others.
    */
-  getHourlyCounts(hours: number): Promise<{ counts: number[]; groups: number; complete: boolean } | null>;
+  getHourlyCounts(
+    hours: number,
+    project?: string | null,
+  ): Promise<{ counts: number[]; groups: number; complete: boolean } | null>;
   /**
    * Lists up to 100 groups changed since a mark, oldest first, including those that no longer
    * match; groups may repeat.

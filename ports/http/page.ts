@@ -35,8 +35,8 @@ export interface PageSpec {
     within?: string;
     /** Search synonyms. */
     also?: readonly string[];
-    /** Number beside the label; null hides it. */
-    badge?: () => Promise<number | null>;
+    /** Number beside the label, of the chosen project if any; null hides it. */
+    badge?: (project?: string | null) => Promise<number | null>;
   };
   /** `public` only for the login. GET must not change anything; POST checks `csrf_token` first. */
   access: 'public' | { session: 'admin' | 'member' };
@@ -96,6 +96,9 @@ export interface PanelSpec {
   /** `attention`: requires action now; `trend`: development over time. */
   kind: 'attention' | 'trend';
   order: number;
-  /** Loads a view of the plugin with its context; null hides the card. */
-  load(principal: SessionPrincipal): Promise<View | null>;
+  /**
+   * Loads a view of the plugin with its context; null hides the card.
+   * @param project the project that the user has chosen for every page; null: all
+   */
+  load(principal: SessionPrincipal, project?: string | null): Promise<View | null>;
 }

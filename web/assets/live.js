@@ -63,7 +63,8 @@
       changed = true;
     }
     const said = row.querySelector('[data-field="status"] .badge');
-    const status = group.status === 'wont_fix' ? 'won’t fix' : group.status.replaceAll('_', ' ');
+    const words = group.status === 'wont_fix' ? 'won’t fix' : group.status.replaceAll('_', ' ');
+    const status = words.charAt(0).toUpperCase() + words.slice(1);
     if (said && said.textContent !== status) {
       // The word alone: its colour comes with the next look at the page.
       said.className = 'badge badge-sign bg-secondary-lt';

@@ -10,7 +10,7 @@ import type { PageServices } from './visitor.js';
 export const createBuiltInPages = ({ navigation, forms, projects }: PageServices): MountedPage[] => [
   createThemePage(),
   createHomePage((role) => navigation.getFirstPath(role)),
-  createCountsPage((role) => navigation.listSections(role)),
+  createCountsPage((role, project) => navigation.listSections(role, project)),
   ...(forms ? [createShownPage(forms)] : []),
   ...(projects ? [createProjectChoicePage(projects)] : []),
 ];

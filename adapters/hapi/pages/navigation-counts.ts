@@ -1,7 +1,10 @@
+import joi from 'joi';
 import { Reply, type MountedPage, type Role } from '../../../ports/http.js';
 import type { NavSection } from './navigation.js';
 
-export const createCountsPage = (sections: (role: Role) => Promise<NavSection[]>): MountedPage => ({
+export const createCountsPage = (
+  sections: (role: Role, project: string | null) => Promise<NavSection[]>,
+): MountedPage => ({
   plugin: 'hapi',
   views: '',
   ready: () => true,
@@ -9,8 +12,10 @@ export const createCountsPage = (sections: (role: Role) => Promise<NavSection[]>
     path: '/navigation',
     title: 'Navigation counts',
     access: { session: 'member' },
-    handle: async ({ principal }) => {
-      const shown = principal.kind === 'session' ? await sections(principal.role) : [];
+    projectQuery: 'project',
+    input: { query: joi.object({ project: joi.string().max(64) }) },
+    handle: async ({ principal, chosenProject }) => {
+      const shown = principal.kind === 'session' ? await sections(principal.role, chosenProject ?? null) : [];
       const items = shown.flatMap((section) => section.items);
       return new Reply(200, { badges: Object.fromEntries(items.map(({ href, badge }) => [href, badge])) });
     },

@@ -24,6 +24,7 @@ export interface NavSection {
  */
 const BADGE_REFRESH_MS = 1_000;
 const MAX_BADGE_AGE_MS = 2_000;
+const MAX_CACHED_BADGES = 1_000;
 
 type NavigationEntry = Required<Pick<MountedPage['spec'], 'nav'>> & { page: MountedPage };
 
@@ -35,7 +36,7 @@ interface BadgeCount {
 
 export class Navigation {
   readonly #entries: readonly NavigationEntry[];
-  readonly #counted = new Map<NavigationEntry, BadgeCount>();
+  readonly #counted = new Map<string, BadgeCount>();
 
   constructor(
     pages: readonly MountedPage[],
@@ -53,9 +54,9 @@ export class Navigation {
   }
 
   /** Returns the sections that this role may open. A badge that fails or is slow is omitted. */
-  async listSections(role: Role): Promise<NavSection[]> {
+  async listSections(role: Role, project: string | null = null): Promise<NavSection[]> {
     const shown = this.#entries.filter(({ page }) => page.ready() && canOpen(page.spec.access, role));
-    const badges = await Promise.all(shown.map((entry) => this.#getBadge(entry)));
+    const badges = await Promise.all(shown.map((entry) => this.#getBadge(entry, project)));
     const listed = shown.map(({ page, nav }, i) => ({ href: page.spec.path, nav, badge: badges[i] ?? null }));
     const own = (href: string): typeof listed => listed.filter(({ nav }) => nav.within === href);
     const top = listed.filter(({ nav }) => !listed.some(({ href }) => href === nav.within));
@@ -82,34 +83,39 @@ export class Navigation {
     return bySection[0]?.page.spec.path ?? '/account';
   }
 
-  #getBadge(entry: NavigationEntry): Promise<number | null> {
-    const known = this.#counted.get(entry);
+  #getBadge(entry: NavigationEntry, project: string | null): Promise<number | null> {
+    const key = `${entry.page.spec.path} ${project ?? ''}`;
+    const known = this.#counted.get(key);
     const age = known === undefined ? Infinity : this.clock.monotonic() - known.at;
     if (known === undefined || age >= MAX_BADGE_AGE_MS) {
-      const counted = this.#startCount(entry);
-      this.#counted.set(entry, counted);
+      const counted = this.#startCount(entry, project);
+      if (known === undefined && this.#counted.size >= MAX_CACHED_BADGES) this.#counted.clear();
+      this.#counted.set(key, counted);
       return counted.badge;
     }
-    if (age >= BADGE_REFRESH_MS && !known.renewing) void this.#renewBadge(entry, known);
+    if (age >= BADGE_REFRESH_MS && !known.renewing) void this.#renewBadge({ key, entry, project }, known);
     return known.badge;
   }
 
-  async #renewBadge(entry: NavigationEntry, known: BadgeCount): Promise<void> {
+  async #renewBadge(
+    { key, entry, project }: { key: string; entry: NavigationEntry; project: string | null },
+    known: BadgeCount,
+  ): Promise<void> {
     known.renewing = true;
-    const next = this.#startCount(entry);
+    const next = this.#startCount(entry, project);
     await next.badge;
     // Discarded if it was invalidated in the meantime.
-    if (this.#counted.get(entry) === known) this.#counted.set(entry, next);
+    if (this.#counted.get(key) === known) this.#counted.set(key, next);
   }
 
-  #startCount(entry: NavigationEntry): BadgeCount {
-    return { at: this.clock.monotonic(), badge: this.#loadBadge(entry), renewing: false };
+  #startCount(entry: NavigationEntry, project: string | null): BadgeCount {
+    return { at: this.clock.monotonic(), badge: this.#loadBadge(entry, project), renewing: false };
   }
 
-  async #loadBadge({ page, nav }: NavigationEntry): Promise<number | null> {
+  async #loadBadge({ page, nav }: NavigationEntry, project: string | null): Promise<number | null> {
     if (!nav.badge) return null;
     try {
-      return await withTimeout(this.timeoutMs, Promise.resolve(nav.badge()));
+      return await withTimeout(this.timeoutMs, Promise.resolve(nav.badge(project)));
     } catch (thrown) {
       this.log.warn(
         { plugin: page.plugin, page: page.spec.path, err: thrown },

@@ -3,7 +3,15 @@
  * session, a page redirects to the login and a form is rejected.
  */
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
-import { Redirect, Reply, SharedBytes, View, type MountedPage, type PageResult } from '../../../ports/http.js';
+import {
+  Redirect,
+  Reply,
+  SharedBytes,
+  View,
+  type MountedPage,
+  type PageResult,
+  type Role,
+} from '../../../ports/http.js';
 import type { HttpResponse } from '../wire/http-response.js';
 import { IncomingRequest } from '../wire/incoming-request.js';
 import { formatSetCookie } from '../wire/cookies.js';
@@ -32,7 +40,7 @@ import { releaseWhileReading } from '../routes/request-body.js';
 import { toBodySender } from '../routes/caller-keys.js';
 import { formatPrincipal } from '../transport/open-requests.js';
 import type { ObserveRequest } from '../transport/request-metrics.js';
-import { applyChosenProject } from './project-choice.js';
+import { applyChosenProject, findChosenProject } from './project-choice.js';
 import {
   renderErrorPage,
   buildFormErrorResponse,
@@ -182,7 +190,7 @@ export class PageRoute {
     // Badges load concurrently with the page, after the page's own queries.
     if (!this.#isForm) {
       const handled = spec.handle(call);
-      if (session) void this.shared.navigation.listSections(session.role);
+      if (session) void this.#prefetchBadges(session.role, visitor);
       return handled;
     }
     const { forms, texts } = this.shared;
@@ -287,6 +295,12 @@ export class PageRoute {
     return this.#renderView(result, call, visitor);
   }
 
+  /** Starts to count the badges, so that they load while the page does. */
+  async #prefetchBadges(role: Role, { cookies }: PageVisitor): Promise<void> {
+    const chosen = await findChosenProject(this.shared.projects, cookies);
+    await this.shared.navigation.listSections(role, chosen?.slug ?? null);
+  }
+
   async #renderView(view: View, call: IncomingRequest, visitor: PageVisitor): Promise<HttpResponse> {
     const { shared } = this;
     const { spec } = this.mounted;
@@ -295,7 +309,9 @@ export class PageRoute {
     const rooted = buildViewContext(shared, call, visitor, spec.title);
     const [context, panels] = await Promise.all([
       rooted,
-      spec.panels && visitor.session ? shared.panels.load(visitor.session, rooted) : undefined,
+      spec.panels && visitor.session
+        ? shared.panels.load(visitor.session, call.chosenProject ?? null, rooted)
+        : undefined,
     ]);
     const { csrf_token } = view.context;
     const layout = view.isDocument ? null : visitor.session ? 'app' : 'blank';

@@ -32,12 +32,13 @@ export class DashboardPanels {
 
   async load(
     principal: SessionPrincipal,
+    project: string | null,
     context: Promise<object>,
   ): Promise<{ attention: LoadedPanel[]; trend: LoadedPanel[] }> {
     const loaded = await Promise.all(
       this.#panels.map(async (panel) => ({
         kind: panel.spec.kind,
-        html: await this.#renderPanel(panel, principal, context),
+        html: await this.#renderPanel(panel, principal, project, context),
       })),
     );
     const of = (kind: MountedPanel['spec']['kind']): LoadedPanel[] =>
@@ -52,10 +53,11 @@ export class DashboardPanels {
   async #renderPanel(
     { plugin, spec, views }: MountedPanel,
     principal: SessionPrincipal,
+    project: string | null,
     context: Promise<object>,
   ): Promise<string | null> {
     try {
-      const view = await withTimeout(this.timeoutMs, spec.load(principal));
+      const view = await withTimeout(this.timeoutMs, spec.load(principal, project));
       return view === null
         ? null
         : await this.views.render(views, view.template, Object.assign({}, await context, view.context), null);

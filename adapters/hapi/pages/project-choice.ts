@@ -18,7 +18,10 @@ const MAX_MENU_PROJECTS = 20;
 
 type Cookies = Readonly<Record<string, string>>;
 
-async function findChosenProject(projects: ProjectChoices | null, cookies: Cookies): Promise<ChoosableProject | null> {
+export async function findChosenProject(
+  projects: ProjectChoices | null,
+  cookies: Cookies,
+): Promise<ChoosableProject | null> {
   const slug = cookies[PROJECT_COOKIE];
   return projects === null || slug === undefined || !SLUG_PATTERN.test(slug) ? null : projects.find(slug);
 }
@@ -38,12 +41,12 @@ export async function applyChosenProject(
   return { ...call.query, [projectQuery]: chosen.slug };
 }
 
-export async function buildProjectBar(projects: ProjectChoices | null, cookies: Cookies): Promise<object | null> {
+export async function buildProjectBar(
+  projects: ProjectChoices | null,
+  chosen: ChoosableProject | null,
+): Promise<object | null> {
   if (projects === null) return null;
-  const [chosen, { items, more }] = await Promise.all([
-    findChosenProject(projects, cookies),
-    projects.listFirst(MAX_MENU_PROJECTS),
-  ]);
+  const { items, more } = await projects.listFirst(MAX_MENU_PROJECTS);
   return chosen === null && items.length < 2 ? null : { chosen, items, more };
 }
 

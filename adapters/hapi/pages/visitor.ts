@@ -10,7 +10,7 @@ import type { StaticAssets } from './assets.js';
 import { FLASH_COOKIE, parseFlash } from '../wire/flash.js';
 import type { Navigation } from './navigation.js';
 import type { CustomHostPaths } from './custom-host-paths.js';
-import { buildProjectBar } from './project-choice.js';
+import { buildProjectBar, findChosenProject } from './project-choice.js';
 import type { DashboardPanels } from './panels.js';
 import type { SharedPageCache } from './shared-page-cache.js';
 import type { ViewRenderer } from './view-renderer.js';
@@ -73,8 +73,12 @@ export async function buildViewContext(
 ): Promise<Record<string, unknown>> {
   const { session, cookies, csrfCookie } = visitor;
   const theme = cookies['svc_theme'];
+  const chosen = session ? await findChosenProject(shared.projects, cookies) : null;
   const [nav, bar] = session
-    ? await Promise.all([shared.navigation.listSections(session.role), buildProjectBar(shared.projects, cookies)])
+    ? await Promise.all([
+        shared.navigation.listSections(session.role, chosen?.slug ?? null),
+        buildProjectBar(shared.projects, chosen),
+      ])
     : [[], null];
   return {
     title,

@@ -3,6 +3,7 @@ import type { LookupAddress } from 'node:dns';
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { OutboundError } from '../../../ports/outbound.js';
+import { describeConnectFault } from '../connect-faults.js';
 import type { Deadlines } from '../deadlines.js';
 import { getServerName, getTlsContext } from '../tls-trust.js';
 
@@ -45,7 +46,7 @@ export function openSocket(addresses: readonly LookupAddress[], port: number, cl
       });
       socket.once('error', ({ code, message }: NodeJS.ErrnoException) => {
         open.delete(socket);
-        fault ??= new OutboundError('connect', `no connection: ${code ?? message}`);
+        fault ??= new OutboundError('connect', describeConnectFault(code, message));
         if (waiting.length > 0) next();
         else if (open.size === 0) reject(fault);
       });

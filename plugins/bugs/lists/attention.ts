@@ -28,6 +28,12 @@ const CRITICAL_IN_PROGRESS_FILTER = { status: 'in_progress', severity_rank: getS
 const CACHE_OPTIONS = { maxAgeMs: 2_000, quickMs: 10 };
 const QUEUE_RANKS = ['0', '1', '2', '3'];
 
+/** Critical items, and regressions of any severity. */
+const listQueuePrefixes = (): string[] => [
+  ...CRITICAL_QUEUE_PREFIXES,
+  ...QUEUE_RANKS.slice(1).map((rank) => `${rank}0`),
+];
+
 export interface AttentionSummary {
   concerns: AttentionGroup[];
   total: number;
@@ -51,16 +57,28 @@ export class AttentionService {
   /**
    * Returns the loudest items, similar ones combined. `total` counts all waiting items, `fresh` all
    * items of the last 24 hours.
+   * @param project null: all
    */
-  async getSummary(limit: number): Promise<AttentionSummary> {
+  async getSummary(limit: number, project: string | null = null): Promise<AttentionSummary> {
     const { concerns, ...numbers } = await this.#reading.get();
-    return { ...numbers, concerns: concerns.slice(0, limit) };
+    if (project === null) return { ...numbers, concerns: concerns.slice(0, limit) };
+    const own = concerns.filter(({ item }) => item.project === project).slice(0, limit);
+    return { ...(await this.#countProject(project)), concerns: own };
+  }
+
+  async #countProject(project: string): Promise<Omit<AttentionSummary, 'concerns'>> {
+    const since = toIsoString(this.deps.clock.now() - DAY_MS);
+    const [fresh, ...waiting] = await Promise.all([
+      this.deps.items.count({ project, created_at: { gte: since } }),
+      ...listQueuePrefixes().map((prefix) => this.deps.items.count({ project, queue_key: { prefix } })),
+    ]);
+    return { fresh, total: waiting.reduce((sum, n) => sum + n, 0) };
   }
 
   async #loadSummary(): Promise<AttentionSummary> {
     await this.leases.writeExpired();
     const since = toIsoString(this.deps.clock.now() - DAY_MS);
-    const queue = [...CRITICAL_QUEUE_PREFIXES, ...QUEUE_RANKS.slice(1).map((rank) => `${rank}0`)];
+    const queue = listQueuePrefixes();
     const [fresh, working, ...classes] = await Promise.all([
       this.deps.items.count({ created_at: { gte: since } }),
       this.deps.items.find({

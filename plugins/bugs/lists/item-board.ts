@@ -195,8 +195,9 @@ export class ItemBoard implements ErrorGroups {
     );
   }
 
-  countAvailable(): Promise<number> {
-    return this.deps.items.count({ queue_key: { gt: '' } });
+  /** @param project null: all */
+  countAvailable(project: string | null = null): Promise<number> {
+    return this.deps.items.count({ queue_key: { gt: '' }, ...(project !== null && { project }) });
   }
 
   getWaitingCounts(): Promise<BoardCounts> {
@@ -217,8 +218,8 @@ export class ItemBoard implements ErrorGroups {
     return { open, critical, in_progress, needs_info, resolved, regressed: regressed.reduce((a, b) => a + b, 0) };
   }
 
-  getAttention(limit: number): Promise<AttentionSummary> {
-    return this.attentionService.getSummary(limit);
+  getAttention(limit: number, project: string | null = null): Promise<AttentionSummary> {
+    return this.attentionService.getSummary(limit, project);
   }
 
   listHourlyCounts(doc: ItemDoc, length: number): number[] {
@@ -229,11 +230,11 @@ export class ItemBoard implements ErrorGroups {
     return listDailyCounts(doc.hours, doc.days, this.deps.clock.now());
   }
 
-  getHourlyCounts(hours: number): Promise<HourlySums | null> {
+  getHourlyCounts(hours: number, project: string | null = null): Promise<HourlySums | null> {
     const at = this.deps.clock.now();
-    const key = `${hours} ${Math.floor(at / HOUR_MS)}`;
+    const key = `${hours} ${Math.floor(at / HOUR_MS)} ${project ?? ''}`;
     if (this.#sums?.key === key && at - this.#sums.at < CACHE_TTL_MS) return this.#sums.value;
-    const sums = { key, at, value: this.#sumHours(hours, at) };
+    const sums = { key, at, value: this.#sumHours(hours, at, project) };
     sums.value.catch(() => {
       if (this.#sums === sums) this.#sums = null;
     });
@@ -241,9 +242,10 @@ export class ItemBoard implements ErrorGroups {
     return sums.value;
   }
 
-  async #sumHours(hours: number, now: number): Promise<HourlySums | null> {
+  async #sumHours(hours: number, now: number, project: string | null): Promise<HourlySums | null> {
     const counts = Array.from({ length: hours }, () => 0);
-    const filter = { type: 'error', last_seen_at: { gte: toIsoString(now - hours * HOUR_MS) } };
+    const errors = { type: 'error', ...(project !== null && { project }) };
+    const filter = { ...errors, last_seen_at: { gte: toIsoString(now - hours * HOUR_MS) } };
     let groups = 0;
     let complete = true;
     const damaged = (): void => void (complete = false);
@@ -262,7 +264,7 @@ export class ItemBoard implements ErrorGroups {
       groups += items.length;
     }
     if (groups > 0) return { counts, groups, complete };
-    const any = { filter: { type: 'error' }, sort: toItemSort('last_seen_at'), limit: 1, damaged };
+    const any = { filter: errors, sort: toItemSort('last_seen_at'), limit: 1, damaged };
     const { items } = await this.deps.items.find(any);
     return items.length === 0 && complete ? null : { counts, groups, complete };
   }

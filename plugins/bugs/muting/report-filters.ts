@@ -1,5 +1,5 @@
 import { inject, injectable } from '../../../kernel/contract.js';
-import type { Mute, Report, ReportFilter } from '../../../ports/domain/bugs.js';
+import type { Mute, Report, ReportFilter, RulePage } from '../../../ports/domain/bugs.js';
 import { DEPS, type BugDeps } from '../deps.js';
 
 @injectable()
@@ -31,7 +31,7 @@ export class CombinedReportFilter implements ReportFilter {
     return (await Promise.all(this.deps.filters().map((filter) => filter.listAlarmRules()))).flat();
   }
 
-  async findRulePage(ruleId: string): Promise<string | null> {
+  async findRulePage(ruleId: string): Promise<RulePage | null> {
     const pages = await Promise.all(this.deps.filters().map((filter) => filter.findRulePage(ruleId)));
     return pages.find((page) => page !== null) ?? null;
   }

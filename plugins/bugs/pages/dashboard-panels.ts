@@ -17,8 +17,8 @@ export function buildBugPanels(
       id: 'bugs.attention',
       kind: 'attention',
       order: 10,
-      load: async () => {
-        const { concerns, total, fresh } = await board.getAttention(MAX_ROWS);
+      load: async (_session, project) => {
+        const { concerns, total, fresh } = await board.getAttention(MAX_ROWS, project);
         if (concerns.length === 0) return null;
         const names = new Map((await projects.list()).map(({ slug, name }) => [slug, name]));
         const top = Math.max(1, ...concerns.flatMap(({ trend }) => trend));
@@ -30,7 +30,9 @@ export function buildBugPanels(
       id: 'bugs.flow',
       kind: 'trend',
       order: 20,
-      load: async () => {
+      load: async (_session, project) => {
+        // Counted for all projects together.
+        if (project) return null;
         const { days, sums } = await numbers.read();
         const any = sums.new + sums.resolved + sums.regressed > 0;
         return any ? new View('panel-flow', { days, sums }) : null;

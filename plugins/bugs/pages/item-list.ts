@@ -245,7 +245,7 @@ export function buildItemListPages(page: PageDeps): PageSpec[] {
         icon: 'bug',
         order: 10,
         also: ['items', 'bugs', 'tickets', 'features', 'queue', 'tasks'],
-        badge: async () => (await page.services.board.countAvailable()) || null,
+        badge: async (project) => (await page.services.board.countAvailable(project)) || null,
       },
       access: { session: 'member' },
       projectQuery: 'project',

@@ -5,7 +5,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { collectAll } from '../../../lib/paging.js';
 import { RevisionedCache } from '../../../lib/caching/revisioned-cache.js';
-import type { Mute, Report, ReportFilter } from '../../../ports/domain/bugs.js';
+import type { Mute, Report, ReportFilter, RulePage } from '../../../ports/domain/bugs.js';
 import { REVISION_ID } from './documents.js';
 import { RULE_DEPS, type RuleDeps } from './deps.js';
 import { HitCounter } from './hit-counter.js';
@@ -50,9 +50,11 @@ export class IgnoreRuleFilter implements ReportFilter {
     );
   }
 
-  async findRulePage(ruleId: string): Promise<string | null> {
-    const known = (await this.listRules()).some((rule) => rule.id === ruleId);
-    return known ? `/ignore-rules/${ruleId}` : null;
+  async findRulePage(ruleId: string): Promise<RulePage | null> {
+    const rule = (await this.listRules()).find(({ id }) => id === ruleId);
+    return rule === undefined
+      ? null
+      : { name: rule.name, href: `/ignore-rules/${ruleId}`, expires_at: rule.expires_at };
   }
 
   /** Returns all rules in creation order, including those being deleted. Counters may be stale. */

@@ -13,7 +13,7 @@ import type { TrackedItems } from '../../../ports/domain/bugs.js';
 import { MATCH_TYPE_LABELS } from './match-types.js';
 import type { IgnoreRuleService } from './ignore-rules.js';
 import { MATCH_TYPES, type RuleView } from './rule.js';
-import { ignoreRulesCrumb, RuleEditor, IGNORE_RULES_TITLE, redirectToRule } from './rule-editor.js';
+import { ignoreRulesCrumb, RuleEditor, IGNORE_RULES_TITLE, redirectToRule, toLocalPath } from './rule-editor.js';
 
 const PAGE_SIZE = 50;
 const MAX_SHOWN_GROUPS = 20;
@@ -30,6 +30,12 @@ function toRuleFields(rule: RuleView, now: number): object {
       : ['enabled', 'success'];
   return { ...rule, kind: MATCH_TYPE_LABELS[rule.match_type], state, tone, active: state === 'enabled' };
 }
+
+/** Returns to the list or issue that the form was on, if it is a path of this service. */
+const redirectBack = ({ query }: HttpRequest, otherwise: string, message: string): Redirect => {
+  const { back } = query as { back?: string };
+  return Redirect.toUntrusted(toLocalPath(back) ?? otherwise, { tone: 'success', message });
+};
 
 class RulePages {
   constructor(
@@ -88,8 +94,14 @@ export function buildIgnoreRulePages(
 ): PageSpec[] {
   const pages = new RulePages(registry, clock);
   const editor = new RuleEditor(registry, clock, items);
+  const query = joi.object({ back: joi.string().max(8000).empty('') });
   const action = createPageActions(
-    { path: '/ignore-rules/{id}', title: IGNORE_RULES_TITLE, access: accessRule, input: { params: paramsSchema } },
+    {
+      path: '/ignore-rules/{id}',
+      title: IGNORE_RULES_TITLE,
+      access: accessRule,
+      input: { params: paramsSchema, query },
+    },
     (request, problem) => pages.showDetail(request, problem),
   );
   return [
@@ -175,11 +187,11 @@ export function buildIgnoreRulePages(
     }),
     action('disable', async (request, id) => {
       await registry.change(request.principal, id, { enabled: false });
-      return redirectToRule(id, 'Rule disabled. Its issues are unmuted.');
+      return redirectBack(request, `/ignore-rules/${id}`, 'Rule disabled. Its issues are unmuted.');
     }),
     action('delete', async (request, id) => {
       await registry.remove(request.principal, id);
-      return new Redirect('/ignore-rules', { tone: 'success', message: 'Rule deleted. Its issues are unmuted.' });
+      return redirectBack(request, '/ignore-rules', 'Rule deleted. Its issues are unmuted.');
     }),
   ];
 }

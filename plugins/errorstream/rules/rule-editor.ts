@@ -1,4 +1,5 @@
 import {
+  getTimeZone,
   orAgain,
   type FormRejection,
   Redirect,
@@ -16,8 +17,17 @@ import type { IgnoreRuleService } from './ignore-rules.js';
 import { ruleChangeSchema, ruleCreationSchema, type RuleView } from './rule.js';
 import type { PreviewResult } from './rule-applier.js';
 
+const MAX_NAME_LENGTH = 200;
+
 export const IGNORE_RULES_TITLE = 'Ignore rules';
 export const ignoreRulesCrumb = { label: IGNORE_RULES_TITLE, href: '/ignore-rules' };
+
+/** Returns a path of this service, undefined for anything else (`//x`, `/\\x`). */
+export const toLocalPath = (given: string | undefined): string | undefined =>
+  given !== undefined && given.length <= 8000 && /^\/(?![/\\])[^\s\\]*$/.test(given) ? given : undefined;
+
+const formatDay = (iso: string, timeZone: string): string =>
+  new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone }).format(new Date(iso));
 
 export const redirectToRule = (id: string, message?: string): Redirect =>
   new Redirect(`/ignore-rules/${id}`, message === undefined ? undefined : { tone: 'success', message });
@@ -92,6 +102,7 @@ export class RuleEditor {
             ? await this.registry.create(request.principal, body)
             : await this.registry.change(request.principal, id, body);
         const message = id === undefined ? 'Rule created' : 'Rule saved';
+        if (like !== undefined && id === undefined) return await this.#redirectToList(request, rule, form['back']);
         return form['action'] === 'apply' ? this.#startApply(request, rule) : redirectToRule(rule.id, message);
       },
       (problem) => this.#buildView({ ...editor, problem }),
@@ -105,7 +116,21 @@ export class RuleEditor {
   async #buildSimilarForm(ref: string, pattern: typeof buildExactPattern): Promise<RuleFormValues> {
     const item = await this.items.get(ref);
     if (item?.type !== 'error') throw notFound(`error ${ref}`);
-    return { ...pattern(item.title), project: item.project };
+    return { ...pattern(item.title), name: item.title.slice(0, MAX_NAME_LENGTH), project: item.project };
+  }
+
+  /** Mutes the group of a list's row and returns to that list, where the mute can be undone. */
+  async #redirectToList(request: HttpRequest, rule: RuleView, list: string | undefined): Promise<Redirect> {
+    await this.registry.startApply(request.principal, rule.id);
+    const back = toLocalPath(list) ?? '/errors';
+    const until =
+      rule.expires_at === null ? '' : ` until ${formatDay(rule.expires_at, getTimeZone(request.principal, 'UTC'))}`;
+    const post = `/ignore-rules/${rule.id}/delete?${new URLSearchParams({ back }).toString()}`;
+    return Redirect.toUntrusted(back, {
+      tone: 'success',
+      message: `Muted${until}`,
+      action: { label: 'Undo', post },
+    });
   }
 
   async #startApply(request: HttpRequest, rule: RuleView): Promise<Redirect> {
@@ -119,7 +144,7 @@ export class RuleEditor {
     if (!rule.enabled || expired) return not(`it is ${expired ? 'expired' : 'disabled'}.`);
     if (running) return not('it is already being applied.');
     await this.registry.startApply(request.principal, rule.id);
-    return redirectToRule(rule.id, 'The rule is saved, and is being applied to the groups that exist.');
+    return redirectToRule(rule.id, 'Rule saved. Muting existing issues.');
   }
 
   async #showPreview(request: HttpRequest, editor: EditorState): Promise<View> {

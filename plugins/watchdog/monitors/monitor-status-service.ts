@@ -220,8 +220,9 @@ export class MonitorStatusService {
     return groups.map(({ key }) => String(key)).toSorted();
   }
 
-  countDown(): Promise<number> {
-    return this.deps.monitors.count({ state: 'down' });
+  /** @param project null: all */
+  countDown(project: string | null = null): Promise<number> {
+    return this.deps.monitors.count({ state: 'down', ...(project !== null && { project }) });
   }
 
   getCounts(): Promise<Record<MonitorState, number>> {

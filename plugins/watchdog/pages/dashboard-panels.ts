@@ -12,17 +12,18 @@ export function buildDashboardPanels({ status, runs, incidents, clock }: Watchdo
       id: 'watchdog.down',
       kind: 'attention',
       order: 20,
-      load: async () => {
-        const [counts, health] = await Promise.all([status.getCounts(), runs.getHealth()]);
-        if (counts.down === 0 && health.ok) return null;
-        const page = await status.listPage({ state: ['down'], limit: MAX_SHOWN_MONITORS }, SYSTEM_CALLER);
+      load: async (_session, project) => {
+        const [down, health] = await Promise.all([status.countDown(project), runs.getHealth()]);
+        if (down === 0 && health.ok) return null;
+        const query = { state: ['down'] as const, limit: MAX_SHOWN_MONITORS, ...(project && { project }) };
+        const page = await status.listPage(query, SYSTEM_CALLER);
         const open = await incidents.findOpen(page.docs.flatMap(({ incident_id }) => incident_id ?? []));
         return new View('panel-down', {
           items: page.docs.map((doc) =>
             Object.assign(toListedMonitor(doc, clock.now()), { incident: open.get(doc.incident_id ?? '') ?? null }),
           ),
-          total: counts.down,
-          more: counts.down - page.docs.length,
+          total: down,
+          more: down - page.docs.length,
           late: !health.ok,
           last_run_at: health.last_run_at,
         });

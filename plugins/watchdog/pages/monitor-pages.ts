@@ -73,7 +73,7 @@ export function buildMonitorPages(services: WatchdogServices, deferred: boolean)
           'uptime',
           'watchdog',
         ],
-        badge: async () => (await status.countDown()) || null,
+        badge: async (project) => (await status.countDown(project)) || null,
       },
       access,
       projectQuery: 'project',

@@ -217,7 +217,7 @@ describe('NodeOutbound', () => {
     const server = net.createServer();
     const port = await listen(server);
     await new Promise((resolve) => server.close(resolve));
-    expect(await fault(get(`http://127.0.0.1:${port}/`))).to.deep.equal(['connect', 'no connection: ECONNREFUSED']);
+    expect(await fault(get(`http://127.0.0.1:${port}/`))).to.deep.equal(['connect', 'connection refused']);
   });
 
   it('times out on a silent server, a slow server, and a resolver that does not respond', async () => {

@@ -178,10 +178,10 @@ describe('web: administration in a real browser', () => {
     await page.getByLabel('Action', { exact: true }).selectOption('status:closed');
     // What can be taken back is not asked for.
     await page.getByRole('button', { name: 'Apply' }).click();
-    await page.getByText('2 items are now closed.').waitFor();
+    await page.getByText('2 issues closed').waitFor();
     expect(await page.locator('tbody tr', { hasText: 'thing' }).first().innerText()).to.include('closed');
     await page.getByRole('button', { name: 'Undo' }).click();
-    await page.getByText('2 items are restored now.').waitFor({ timeout: 60_000 });
+    await page.getByText('2 issues restored').waitFor({ timeout: 60_000 });
     await page.getByRole('link', { name: 'Back' }).click();
     expect(await page.locator('tbody tr', { hasText: 'thing' }).first().innerText()).to.include('open');
   });

@@ -72,7 +72,7 @@ describe('web: ten daily tasks', () => {
   });
 
   it('finds the assignee with two clicks', async () => {
-    await click(nav('Bugs'));
+    await click(nav('Issues'));
     await click(link(/^Claimed/));
     await seen(/fixer-7/);
     expect(clicks).to.equal(2);

@@ -21,8 +21,8 @@ describe('web: forms in a real browser', () => {
     await page.getByRole('button', { name: 'Create token' }).click();
     await page.getByText('Copy this').waitFor();
     await page.reload();
-    await page.getByText('It was shown once').waitFor();
-    await page.getByRole('link', { name: 'Go on' }).click();
+    await page.getByText('This secret was already shown').waitFor();
+    await page.getByRole('link', { name: 'Continue' }).click();
     expect(await page.getByRole('cell', { name: 'reloaded' }).count()).to.equal(1);
   });
 
@@ -35,7 +35,7 @@ describe('web: forms in a real browser', () => {
     const ends = [...(await other.get('/account')).text.matchAll(/action="(\/account\/sessions\/\w+\/end)"/g)];
     // The newest is its own.
     for (const [, end = ''] of ends.slice(1)) await other.post(end, {}, '/account');
-    await page.getByRole('button', { name: 'Comment', exact: true }).click();
+    await page.getByRole('button', { name: 'Add comment' }).click();
     await page.getByText('Your session has ended').waitFor();
     await page.getByText('An hour of thought').waitFor();
     await page.getByLabel(/^User ?name/).fill(ADMIN_ACCOUNT.username);

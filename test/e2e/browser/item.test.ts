@@ -68,7 +68,7 @@ describe('web: item page', () => {
   it('assigns the item with its keyboard shortcut, and copies it as plain text', async () => {
     await web.tab.go(`/bugs/${ref}`);
     await web.page.keyboard.press('a');
-    const field = web.page.getByRole('combobox', { name: 'Account' });
+    const field = web.page.getByRole('combobox', { name: 'Assignee' });
     await field.fill(ADMIN_ACCOUNT.username);
     await web.page.getByRole('button', { name: 'Assign', exact: true }).click();
     await web.page.getByText('Issue assigned to you').waitFor();

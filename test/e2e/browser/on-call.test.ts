@@ -175,7 +175,7 @@ describe('web: on call with a phone', () => {
 
   it('mutes a group temporarily from its row in the queue with four taps', async () => {
     await tap(page.getByLabel('Navigation'));
-    await tap(page.getByRole('navigation', { name: 'Main, small screen' }).getByRole('link', { name: /^Bugs/ }));
+    await tap(page.getByRole('navigation', { name: 'Main, small screen' }).getByRole('link', { name: /^Issues/ }));
     await tap(main().locator(`tr[data-ref="${shelf}"] .cell-actions a`));
     const menu = page.getByRole('dialog', { name: `Mute ${shelf}` });
     expect(await menu.evaluate((one) => one.getBoundingClientRect().right)).to.be.at.most(360);

@@ -56,7 +56,7 @@ describe('web: search in a real browser', () => {
     await web.openTab();
     const words: Record<string, string> = {
       home: 'Dashboard',
-      tickets: 'Bugs',
+      tickets: 'Issues',
       exceptions: 'Errors',
       mute: 'Ignore rules',
       downtime: 'Monitors',

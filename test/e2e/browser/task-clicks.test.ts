@@ -155,7 +155,7 @@ describe('web: clicks per task', () => {
   task('Assign an item to anybody', async () => {
     await click(link(/Voucher is not valid/));
     await click(main().locator('#assign summary'));
-    await web.page.getByRole('combobox', { name: 'Account' }).fill(ADMIN_ACCOUNT.username);
+    await web.page.getByRole('combobox', { name: 'Assignee' }).fill(ADMIN_ACCOUNT.username);
     await click(web.page.getByRole('button', { name: 'Assign', exact: true }));
     await said('Issue assigned to you');
   });

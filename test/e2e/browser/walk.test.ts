@@ -44,7 +44,10 @@ describe('web: a complete session in a real browser', () => {
     expect(await page.locator('#panel-bugs\\.attention').innerText()).to.include('nobody has this one');
     expect(await page.locator('#panel-errorstream\\.hours svg').count()).to.equal(1);
 
-    await page.getByRole('link', { name: /^Bugs/ }).first().click();
+    await page
+      .getByRole('link', { name: /^Issues/ })
+      .first()
+      .click();
     // The bare list is what waits for somebody.
     expect(await page.locator('tbody').innerText())
       .to.include('nobody has this one')
@@ -78,7 +81,7 @@ describe('web: a complete session in a real browser', () => {
     await page.locator('#reason-resolved').fill('Fixed by hand');
     await page.getByRole('button', { name: 'Resolve' }).click();
     await page.getByRole('status').filter({ hasText: 'Issue resolved' }).waitFor();
-    expect(await page.locator('.item-state').innerText()).to.include('resolved');
+    expect(await page.locator('.item-state').innerText()).to.include('Resolved');
     expect(await web.tab.count('.alert-claim')).to.equal(0);
 
     await page.locator('summary[aria-label^="Account of"]').click();

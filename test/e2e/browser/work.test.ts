@@ -57,7 +57,7 @@ describe('web: work on errors and bugs in a real browser', () => {
     await page.keyboard.press('?');
     const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
     expect(await dialog.innerText())
-      .to.include('Next row')
+      .to.include('Next or previous row')
       .and.include('Select row')
       .and.include('Search');
     await page.keyboard.press('x');
@@ -98,18 +98,18 @@ describe('web: work on errors and bugs in a real browser', () => {
     await page.getByLabel('Select all on this page').check();
     await page.getByLabel('Action', { exact: true }).selectOption('status:wont_fix');
     await page.getByRole('button', { name: 'Apply' }).click();
-    expect(await page.locator('h1').innerText()).to.equal('Decline 3 items?');
+    expect(await page.locator('h1').innerText()).to.equal('Mark as won’t fix 3 issues?');
     expect(await page.locator('main').innerText())
       .to.include('first of three')
-      .and.include('fixer-7 holds it')
+      .and.include('fixer-7 is working on this')
       .and.include('never open them again');
     await page.getByRole('textbox', { name: 'Reason' }).fill('as designed');
     const [response] = await Promise.all([
       page.waitForResponse((answer) => answer.request().method() === 'POST'),
-      page.getByRole('button', { name: 'Decline 3 items' }).click(),
+      page.getByRole('button', { name: 'Mark as won’t fix 3 issues' }).click(),
     ]);
     expect(response.status()).to.equal(207);
-    await said(page, '2 items are now won’t fix; 1 of 3 could not be changed.');
+    await said(page, '2 issues marked as won’t fix; 1 of 3 failed.');
     expect(await page.locator('tbody tr').first().innerText())
       .to.include(refs[1])
       .and.include('Another agent holds a live lease');
@@ -119,8 +119,8 @@ describe('web: work on errors and bugs in a real browser', () => {
     await page.getByRole('button', { name: 'Try 1 item again' }).click();
     await page.getByRole('textbox', { name: 'Reason' }).fill('the agent is gone');
     await page.getByLabel('Override the leases').check();
-    await page.getByRole('button', { name: 'Decline 1 item' }).click();
-    await said(page, '1 item is now won’t fix.');
+    await page.getByRole('button', { name: 'Mark as won’t fix 1 issue' }).click();
+    await said(page, '1 issue marked as won’t fix');
     expect(page.url()).to.include('/bugs?project=bulk');
     expect(await web.getItem(refs[1] ?? '')).to.include({ status: 'wont_fix', claim: null });
     expect(web.tab.faults).to.deep.equal([]);
@@ -179,7 +179,7 @@ describe('web: work on errors and bugs in a real browser', () => {
     const ref = await error('shop', "order 'A-4711' has no lines");
     const { page } = await web.openTab();
     await web.tab.go(`/bugs/${ref}`);
-    await page.getByRole('link', { name: 'Ignore like this' }).click();
+    await page.getByRole('link', { name: 'Mute similar' }).click();
     expect(await page.getByLabel('Pattern').inputValue()).to.equal('TypeError: order .* has no lines');
     expect(await page.getByRole('radio', { name: 'Regular expression' }).isChecked()).to.equal(true);
     expect(await page.locator('#f-project').inputValue()).to.equal('shop');
@@ -220,7 +220,7 @@ describe('web: work on errors and bugs in a real browser', () => {
     const other = await error('plain', 'the other');
     const { page } = await web.openTab({ scripts: false });
     await page.goto(`${web.url}/bugs`);
-    await page.getByRole('search', { name: 'Bugs' }).locator('summary', { hasText: 'Project' }).click();
+    await page.getByRole('search', { name: 'Issues' }).locator('summary', { hasText: 'Project' }).click();
     await page.getByRole('checkbox', { name: /^plain/ }).check();
     await page.getByRole('button', { name: 'Filter' }).click();
     expect(await page.getByRole('group', { name: 'Active filters' }).innerText()).to.include('plain');
@@ -234,8 +234,8 @@ describe('web: work on errors and bugs in a real browser', () => {
     await page.locator('input[name=scope][value=filter]').check();
     await page.getByLabel('Action', { exact: true }).selectOption('severity:low');
     await page.getByRole('button', { name: 'Apply' }).click();
-    await page.getByRole('button', { name: 'Set severity low on 2 items' }).click();
-    await said(page, '2 items are now low.');
+    await page.getByRole('button', { name: 'Set severity to low for 2 issues' }).click();
+    await said(page, '2 issues set to low');
     expect(await web.getItem(kept)).to.include({ severity: 'low', severity_locked: true });
 
     await page.goto(`${web.url}/bugs/${other}`);
@@ -243,13 +243,13 @@ describe('web: work on errors and bugs in a real browser', () => {
     await page.getByLabel('Merge into').fill('stays');
     await page.getByRole('button', { name: 'Search issues' }).click();
     await page.getByRole('radio').check();
-    await page.getByRole('button', { name: `Merge ${other} into it` }).click();
-    await said(page, 'Merged');
+    await page.getByRole('button', { name: `Merge ${other} into selected` }).click();
+    await said(page, 'Issues merged');
     expect(await page.locator('.alert-info').first().innerText()).to.include(kept);
     await page.goto(`${web.url}/bugs/${kept}`);
     expect(await page.locator('section', { hasText: 'Duplicates' }).last().innerText()).to.include(other);
     await page.getByRole('button', { name: 'Split off' }).click();
-    await said(page, `${other} is an item of its own again`);
+    await said(page, `${other} split off and reopened`);
     expect(await web.getItem(other)).to.include({ status: 'open', duplicate_of: null });
 
     await page.goto(`${web.url}/bugs`);

@@ -11,6 +11,7 @@ const GUIDES = {
     '# Operations\n\nHow to run it.\n\n## Storage\n\nWhere `storage.url` leads.\n\n```sh\n# Storage of no heading\n```\n\n## Storage\n\nAgain.\n',
   keys: '# Keys\n\nWhat each key opens.\n\n## Release key\n\nSigns the storage of packages.\n',
   'decisions/001-threads': '# 001 — Threads\n\nStorage on a thread.\n',
+  'decisions/README': '# Decisions\n\nContents.\n',
   stray: 'No title.\n',
 };
 
@@ -32,9 +33,9 @@ describe('the guides', () => {
   it('are grouped by task, with all others at the end', async () => {
     const groups = await guides.listGroups();
     expect(groups.map(({ title, guides: g }) => [title, g.map(({ name }) => name)])).to.deep.equal([
-      ['Run it', ['operations', 'keys']],
+      ['Operate', ['operations', 'keys']],
       ['More', ['stray']],
-      ['Decisions and specification', ['decisions/001-threads']],
+      ['Decisions and specification', ['decisions/README']],
     ]);
     expect(groups[0]?.guides[0]).to.deep.equal({ name: 'operations', title: 'Operations', text: 'How to run it.' });
   });

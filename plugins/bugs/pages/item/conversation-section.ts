@@ -1,17 +1,29 @@
 import { loadPart, type ItemSectionInput } from './section.js';
-import { toHistoryLine, type HistoryEntry } from './history-lines.js';
+import { formatActor, listClaimingAgents, toHistoryLine, type HistoryEntry } from './history-lines.js';
+
+interface StoredComment {
+  body: string;
+  author: string;
+}
 
 export async function buildConversationSection(about: ItemSectionInput): Promise<object> {
   const [comments, activity] = await Promise.all([loadPart(about, 'comments'), loadPart(about, 'activity')]);
+  const entries = activity.items as HistoryEntry[];
+  const agents = listClaimingAgents(entries);
   const description = about.item.description?.length ?? 0;
   const isPlain = description > MAX_RENDERED_LENGTH;
   return {
     plain_description: isPlain,
     comments: {
       ...comments,
-      items: markPlainComments(comments.items as { body: string }[], isPlain ? 0 : description).toReversed(),
+      items: markPlainComments(comments.items as StoredComment[], isPlain ? 0 : description)
+        .map((comment) => Object.assign(comment, { author: formatActor(comment.author, agents) }))
+        .toReversed(),
     },
-    activity: { ...activity, items: (activity.items as HistoryEntry[]).map(toHistoryLine) },
+    activity: {
+      ...activity,
+      items: entries.map((entry) => toHistoryLine({ ...entry, actor: formatActor(entry.actor, agents) })),
+    },
   };
 }
 

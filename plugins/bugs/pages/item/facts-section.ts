@@ -52,7 +52,7 @@ export function buildFacts(item: Item, project: string, pull: PullRequest | null
     { label: 'Resolved', at: item.resolved_at },
     { label: 'Closed', at: item.closed_at },
     { label: 'Reported by', value: SOURCE_LABELS[item.source].toLowerCase() },
-    { label: 'Grouping key', value: item.dedup_key, mono: true },
+    { label: 'Grouping key', value: item.type === 'error' ? item.dedup_key : null, mono: true },
   ].filter(isFilled);
 }
 

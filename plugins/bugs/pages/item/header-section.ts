@@ -28,12 +28,14 @@ export async function buildHeaderSection({
     list_url: buildListUrl(context),
     live_topics: formatTopics(item.id, page.facts()),
     item,
+    // A bug or feature that was reported once has no events to compare.
+    counted: item.type === 'error' || item.hit_count > 1,
     outside: Object.fromEntries(item.untrusted_fields.map((field) => [field, true])),
     claim: toLeaseView(item, now),
     mine: item.assignee === name,
     undoable:
       problem.form === undefined ? findUndoableChange(item, detail.activity as HistoryEntry[], name, now) : null,
-    rule_url: rule === null ? null : await services.filters.findRulePage(rule),
+    mute_rule: rule === null ? null : await services.filters.findRulePage(rule),
     actions: page.actions().flatMap((action) => {
       const { label, icon, shortcut = null } = action;
       const href = action.href(item);

@@ -71,6 +71,28 @@ function formatProgress({ data }: HistoryEntry): string {
   return `${note === '' ? 'renewed the lease' : `says: ${note}`}${tokens}`;
 }
 
+/**
+ * Maps the name of a token to the agent that claimed the item with it, as far as the shown history
+ * has the claim.
+ */
+export const listClaimingAgents = (entries: readonly HistoryEntry[]): ReadonlyMap<string, string> =>
+  new Map(
+    entries
+      .toReversed()
+      .flatMap(({ action, actor, data }): [string, string][] =>
+        action === 'claimed' && toText(data['agent']) !== '' ? [[actor, toText(data['agent'])]] : [],
+      ),
+  );
+
+const PLUGIN_ACTOR_PATTERN = /^(?:(.+) \()?plugin:([\w-]+)\)?$/;
+
+/** Formats who acted: the agent in place of its token, a user without the plugin that acted for it. */
+export function formatActor(actor: string, agents: ReadonlyMap<string, string>): string {
+  const [, user, plugin] = PLUGIN_ACTOR_PATTERN.exec(actor) ?? [];
+  if (plugin !== undefined) return user ?? plugin.charAt(0).toUpperCase() + plugin.slice(1);
+  return actor === 'system' ? 'AOS' : (agents.get(actor) ?? actor);
+}
+
 const FIELD_LABELS: Record<string, string> = {
   title: 'the title',
   type: 'the type',

@@ -100,6 +100,8 @@ describe('bugs: pages', () => {
         /<a class="nav-link active" href="\/bugs\?status[^"]*severity[^"]*" aria-current="page">Critical/,
       );
       expect(await page('/bugs').nav?.badge?.()).to.equal(2);
+      expect(await page('/bugs').nav?.badge?.('alpha'), 'of the chosen project').to.equal(2);
+      expect(await page('/bugs').nav?.badge?.('beta'), 'of another project').to.equal(null);
     });
 
     it('filters by the URL, and ignores empty form fields', async () => {
@@ -240,6 +242,24 @@ describe('bugs: pages', () => {
       expect(html).to.include('fixer-7 is working on this').and.include('29 min left');
       expect(html).to.include('role="progressbar"').and.include('name="force" value="true"');
       expect(html).to.include('Stop agent and reopen').and.include('Interrupts fixer-7');
+    });
+
+    it('names the agent instead of the token that it acts with', async () => {
+      const { ref } = await fixture.bugs.record(report({ description: 'Steps' }));
+      await fixture.leases.claim(ref, MANAGER, { agent: 'fixer-7' });
+      await fixture.comments.add(ref, MANAGER, { body: 'On it' });
+      const html = await detail(ref);
+      expect(html).to.include('<b>fixer-7</b> commented').and.include('<b>fixer-7</b> claimed this');
+      expect(html).to.not.include(`<b>${MANAGER.name}</b>`);
+    });
+
+    it('shows events, frequency and grouping only for what has events', async () => {
+      const { ref: feature } = await fixture.bugs.record(report({ type: 'feature', title: 'Export as CSV' }));
+      const { ref: error } = await fixture.bugs.record(errorReport({ error_message: 'has events' }));
+      for (const id of ['frequency', 'occurrences', 'why']) {
+        expect(await detail(feature), id).to.not.include(`id="${id}"`);
+        expect(await detail(error), id).to.include(`id="${id}"`);
+      }
     });
 
     it('offers exactly the transitions of the state table', async () => {
@@ -636,7 +656,7 @@ describe('bugs: pages', () => {
     });
 
     it('edits severity and tags in place; status precedes frequency', async () => {
-      const { ref } = await fixture.bugs.record(report({ tags: ['old'], target_agent: 'fixer-7' }));
+      const { ref } = await fixture.bugs.record(errorReport({ tags: ['old'], target_agent: 'fixer-7' }));
       const html = await detail(ref);
       expect(html).to.include('<button class="dropdown-item" type="submit" name="severity" value="critical">');
       expect(html.indexOf('id="move"')).to.be.within(1, html.indexOf('id="frequency"'));
@@ -775,6 +795,14 @@ describe('bugs: pages', () => {
       const html = await load();
       expect(html).to.include('Down').and.include('cart is empty').and.include('regression').and.include('2 open');
       expect(html).to.include('Held').and.include('In progress').and.include('3 new issues since yesterday');
+    });
+
+    it('shows the chosen project alone', async () => {
+      await fixture.bugs.record(report({ title: 'Down', severity: 'critical' }));
+      const own = await fixture.board.getAttention(6, 'alpha');
+      expect([own.total, own.fresh, own.concerns.length]).to.deep.equal([1, 1, 1]);
+      const other = await fixture.board.getAttention(6, 'beta');
+      expect([other.total, other.fresh, other.concerns.length]).to.deep.equal([0, 0, 0]);
     });
 
     it('includes old, frequent items behind very many newer ones', async () => {

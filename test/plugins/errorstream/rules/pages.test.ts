@@ -98,8 +98,12 @@ describe('ignore rules: pages', () => {
     const refused = (await visit('POST', '/ignore-rules', { body: row })) as View;
     expect(refused.status).to.equal(422);
     expect(html(refused)).to.include(String.raw`value="^E: cart .* \(empty\)$"`);
-    const done = await visit('POST', '/ignore-rules', { body: { ...row, reason: 'the sale' } });
+    const done = await visit('POST', '/ignore-rules', { body: { ...row, back: '/errors?q=cart', reason: 'the sale' } });
     expect(done).to.be.instanceOf(Redirect);
+    expect(done).to.include({ location: '/errors?q=cart' });
+    const { flash } = done as Redirect;
+    expect(flash?.message).to.match(/^Muted until \d+ \w+$/);
+    expect(flash?.action?.post).to.match(/^\/ignore-rules\/[\w-]+\/delete\?back=%2Ferrors%3Fq%3Dcart$/);
     await fixture.runs.waitForIdle();
     expect((await shown(fixture.bugs, one.ref)).muted).to.equal(true);
     expect((await shown(fixture.bugs, other.ref)).muted).to.equal(false);
