@@ -67,7 +67,7 @@ export class CommonClient {
 
   /**
    * Takes a seat of a floating license, renews its lease, and gives the seat back at exit: when the
-   * process ends by itself, or by SIGINT, SIGTERM or SIGHUP. After `process.exit` or a crash the
+   * process ends by itself, or by SIGINT, SIGTERM or SIGHUP. After a forced exit or a crash the
    * seat is free when its lease ends. Never keeps the process alive, and never rejects.
    */
   holdSeat(key: string, options?: SeatOptions): Promise<HeldSeat> {

@@ -128,7 +128,15 @@ export async function ask(): Promise<UpdateCheck> {
         await writeFile(join(dir, 'example.mjs'), example);
         printed.push((await node('example.mjs', env)).trim());
       }
-      expect(printed).to.deep.equal(['64', 'package.tar.gz', 'agent', 'active true true', 'true', 'true\nstopped']);
+      expect(printed).to.deep.equal([
+        '64',
+        'package.tar.gz',
+        'agent',
+        'active true true',
+        'active',
+        'true',
+        'true\nstopped',
+      ]);
     } finally {
       await service.dispose();
     }
