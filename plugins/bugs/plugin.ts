@@ -30,6 +30,8 @@ import { UNMAPPED_OCCURRENCES } from '../../ports/domain/frame-rewriting.js';
 import { LIVE_TOPICS } from '../../ports/domain/live-topics.js';
 import { RUNTIME } from '../../ports/domain/system.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
+import { CONFIG_KINDS } from '../../ports/domain/config/kinds.js';
+import { createGroupingRuleKind } from './http/grouping-rule-config-kind.js';
 import { buildProjectBelongings } from './project-belongings.js';
 import { COLLECTIONS } from './collections.js';
 import type { BugsConfig, BugDeps } from './deps.js';
@@ -129,6 +131,7 @@ export default definePlugin<BugsConfig>({
     SEARCH_PROVIDERS.point,
     LIVE_TOPICS.point,
     AUDIT_TARGETS.point,
+    CONFIG_KINDS.point,
   ],
   config,
   tags: {
@@ -229,6 +232,7 @@ export default definePlugin<BugsConfig>({
           },
         }),
         extend(SEARCH_PROVIDERS, buildItemSearch(deps)),
+        extend(CONFIG_KINDS, createGroupingRuleKind(services.regrouping, deps.projects)),
         extend(LIVE_TOPICS, buildItemListTopic(deps)),
         extend(LIVE_TOPICS, buildItemTopic(deps)),
       ],

@@ -6,6 +6,7 @@ import { definePlugin, extend, listen } from '../../kernel/contract.js';
 import { AGENT_SETTINGS } from '../../ports/domain/agent-requests.js';
 import { AUDIT } from '../../ports/domain/audit.js';
 import { BUG_CREATED, BUG_CRITICAL, FEATURE_CREATED, ITEM_ACTIONS, ITEMS } from '../../ports/domain/bugs.js';
+import { CONFIG_KINDS } from '../../ports/domain/config/kinds.js';
 import { ITEM_FACTS } from '../../ports/domain/item-facts.js';
 import { LIVE_TOPICS } from '../../ports/domain/live-topics.js';
 import { PROJECT_CLEANUPS, PROJECTS } from '../../ports/domain/projects.js';
@@ -14,6 +15,7 @@ import { ATTEMPT_DATA, WEBHOOK_RECEIVERS } from '../../ports/domain/webhooks.js'
 import { ERRORS } from './errors.js';
 import { requestAgentAction, buildRunFacts, buildDispatchPages, buildRunTopic } from './pages.js';
 import { AgentDispatchService } from './agent-requests.js';
+import { createAgentRuleKind } from './rule-config-kind.js';
 import { buildDispatchRoutes } from './routes.js';
 import { RequestRuleService } from './request-rules.js';
 import { AgentRunService } from './agent-runs.js';
@@ -30,6 +32,7 @@ export default definePlugin({
     ITEM_ACTIONS.point,
     ITEM_FACTS.point,
     ATTEMPT_DATA.point,
+    CONFIG_KINDS.point,
     LIVE_TOPICS.point,
     PROJECT_CLEANUPS.point,
     TOKEN_PURPOSES.point,
@@ -55,6 +58,7 @@ export default definePlugin({
         extend(ITEM_ACTIONS, requestAgentAction),
         extend(ITEM_FACTS, buildRunFacts(runs)),
         extend(ATTEMPT_DATA, requests),
+        extend(CONFIG_KINDS, createAgentRuleKind(rules)),
         extend(LIVE_TOPICS, buildRunTopic(runs)),
         extend(PROJECT_CLEANUPS, rules),
         extend(TOKEN_PURPOSES, tokens),

@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { withSchemaName, whole, type Doc } from '../../kernel/contract.js';
+import { MANAGED_FIELD, whole, withSchemaName, type Doc } from '../../kernel/contract.js';
 import type { Item, Severity } from '../../ports/domain/bugs.js';
 
 export interface RequestRule extends Doc {
@@ -10,6 +10,8 @@ export interface RequestRule extends Doc {
   tag: string | null;
   agent: string;
   enabled: boolean;
+  /** Created by an apply. */
+  managed?: true;
   created_by: string;
   created_at: string;
 }
@@ -20,6 +22,7 @@ export interface RequestRuleFields {
   tag?: string | null;
   agent?: string;
   enabled?: boolean;
+  managed?: true;
 }
 
 const ORDERED_SEVERITIES: readonly Severity[] = ['low', 'medium', 'high', 'critical'];
@@ -84,5 +87,5 @@ export const ruleSchema = withSchemaName(
     enabled: joi.boolean(),
     created_by: joi.string(),
     created_at: joi.string().isoDate(),
-  }),
+  }).keys({ managed: MANAGED_FIELD }),
 );

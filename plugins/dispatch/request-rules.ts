@@ -54,7 +54,8 @@ export class RequestRuleService {
       throw conflict(`There are ${MAX_REQUEST_RULES} rules, which is the most.`);
     const { severity = null, tag = null, agent, enabled = true } = fields;
     const created_at = this.clock.iso();
-    const rule = { id: this.ids.uuid(), project, severity, tag, agent, enabled, created_by, created_at };
+    const managed = fields.managed && { managed: fields.managed };
+    const rule = { id: this.ids.uuid(), project, severity, tag, agent, enabled, ...managed, created_by, created_at };
     await this.rows.insert(rule);
     this.#atHand = null;
     await this.audit.record(principal, 'request_rule.created', rule.id, { agent, project });

@@ -10,6 +10,8 @@ import { MAIL_QUEUE } from '../../ports/domain/mail/mail-queue.js';
 import { HOUR_MS, MINUTE_MS } from '../../lib/time.js';
 import { PROJECT_USAGE, PROJECTS, SELLER_BRANDS } from '../../ports/domain/projects.js';
 import { WATCHDOG } from '../../ports/domain/watchdog.js';
+import { CONFIG_KINDS } from '../../ports/domain/config/kinds.js';
+import { createStatusPageKind } from './store/status-page-config-kind.js';
 import type { StatusPagesConfig, StatusPagesDeps } from './deps.js';
 import { buildStatusPageRoutes } from './http/status-page-routes.js';
 import { HOST_PATTERN } from './model/status-page.js';
@@ -41,7 +43,7 @@ export default definePlugin<StatusPagesConfig>({
   title: 'Status pages',
   needs: [AUDIT, PROJECTS, SELLER_BRANDS, THROTTLE, WATCHDOG].map(({ name }) => name),
   uses: [MAIL_QUEUE.name],
-  extends: [AUDIT_TARGETS.point, PROJECT_USAGE.point],
+  extends: [AUDIT_TARGETS.point, CONFIG_KINDS.point, PROJECT_USAGE.point],
   config,
   collections: [
     {
@@ -107,6 +109,7 @@ export default definePlugin<StatusPagesConfig>({
         { name: 'expire', everyMs: HOUR_MS, removesByAge: true, run: () => services.subscribers.removeExpired() },
       ],
       extensions: [
+        extend(CONFIG_KINDS, createStatusPageKind(services.pages)),
         extend(AUDIT_TARGETS, {
           noun: 'status_page',
           describe: async (slug) => {

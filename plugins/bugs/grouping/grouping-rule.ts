@@ -24,6 +24,8 @@ export interface GroupingRule extends RuleBehaviour {
   id: string;
   name: string;
   enabled: boolean;
+  /** Created by an apply. */
+  managed?: true;
   created_by: string;
   /** RFC 3339. */
   created_at: string;

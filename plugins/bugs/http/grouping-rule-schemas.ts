@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { withSchemaName, whole } from '../../../kernel/contract.js';
+import { MANAGED_FIELD, whole, withSchemaName } from '../../../kernel/contract.js';
 import { MAX_RULE_ELEMENTS, MAX_PROJECT_RULES } from '../grouping/grouping-rule.js';
 
 /** Not every store preserves NUL and unpaired surrogates. */
@@ -87,7 +87,7 @@ const ruleShape = withSchemaName(
     created_by: joi.string(),
     created_at: timestamp,
     updated_at: timestamp,
-  }),
+  }).keys({ managed: MANAGED_FIELD }),
 );
 export const ruleOutput = withSchemaName('GroupingRuleAnswer', whole({ rule: ruleShape }));
 export const rulesOutput = withSchemaName(

@@ -52,9 +52,13 @@ export class GroupingRuleService {
    * Appends the rule as the last one.
    * @throws ServiceError not_found, insufficient_scope, validation_failed, conflict
    */
-  async create(principal: Principal, project: string, fields: GroupingRuleFields): Promise<GroupingRule> {
+  async create(
+    principal: Principal,
+    project: string,
+    { managed, ...fields }: GroupingRuleFields & { managed?: true },
+  ): Promise<GroupingRule> {
     await this.#findList(principal, project);
-    const rule = this.#buildRule(principal, fields);
+    const rule = { ...this.#buildRule(principal, fields), ...(managed && { managed }) };
     validateRule(rule);
     await this.secrets.rejectSecrets({ ...fields });
     await this.book.reload();
@@ -69,6 +73,17 @@ export class GroupingRuleService {
     });
     await this.#record(principal, 'created', project, rule);
     return rule;
+  }
+
+  /**
+   * Checks fields without writing.
+   * @returns the given fields as they are stored
+   * @throws ServiceError validation_failed
+   */
+  check(principal: Principal, fields: GroupingRuleFields): GroupingRuleFields {
+    const rule = this.#buildRule(principal, fields);
+    validateRule(rule);
+    return Object.fromEntries(Object.keys(fields).map((name) => [name, rule[name as keyof GroupingRuleFields]]));
   }
 
   /**

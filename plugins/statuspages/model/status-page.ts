@@ -1,6 +1,7 @@
 import joi from 'joi';
-import { withSchemaName, whole } from '../../../kernel/contract.js';
+import { MANAGED_FIELD, whole, withSchemaName } from '../../../kernel/contract.js';
 import { COLOUR_PATTERN, COLOUR_MESSAGE } from '../../../lib/brand/colour.js';
+import { cleanText } from '../../../lib/text/clean-text.js';
 import { MONITOR_SOURCE_PATTERN } from '../../../ports/domain/watchdog.js';
 import type { Doc } from '../../../ports/store.js';
 
@@ -49,6 +50,8 @@ export interface StatusPageDoc extends Doc {
   /** Secret last segment of the preview URL. */
   preview_key: string;
   password?: PagePassword | null;
+  /** Created by an apply. */
+  managed?: true;
   created_by: string;
   created_at: string;
   updated_at: string;
@@ -78,7 +81,20 @@ export interface PageFields {
   /** Null removes it. */
   password?: string | null;
   components?: ComponentFields[];
+  managed?: true;
 }
+
+export const toComponent = ({
+  name,
+  sources = [],
+  subtree = null,
+  details = false,
+}: ComponentFields): StatusPageComponent => ({
+  name: cleanText(name),
+  sources: [...new Set(sources)],
+  subtree,
+  details,
+});
 
 const sourceText = joi.string().pattern(MONITOR_SOURCE_PATTERN).message('is not the source of a monitor');
 const buildOptionalText = (most: number): joi.StringSchema => joi.string().max(most).allow(null, '');
@@ -181,7 +197,7 @@ export const statusPageSchema = withSchemaName(
     created_by: joi.string(),
     created_at: joi.string().isoDate(),
     updated_at: joi.string().isoDate(),
-  }),
+  }).keys({ managed: MANAGED_FIELD }),
 );
 
 export type StatusPageView = Omit<StatusPageDoc, 'host' | 'preview_key' | 'password' | 'subscriptions' | 'rev'> & {

@@ -12,9 +12,8 @@ import {
   hasPassword,
   MAX_PASSWORD_BYTES,
   MAX_PAGE_MONITORS,
+  toComponent,
   toStatusPageView,
-  type StatusPageComponent,
-  type ComponentFields,
   type PageFields,
   type PagePassword,
   type StatusPageDoc,
@@ -30,11 +29,35 @@ export class StatusPageService {
 
   /** Lists pages by title. A project token sees only the pages of its project. */
   async list(principal: Principal): Promise<StatusPageView[]> {
-    const own = getTokenProject(principal);
-    const pages = await collectAll(this.deps.pages, { filter: own === null ? {} : { project: own }, limit: MAX_PAGES });
+    const pages = await this.listStored(principal);
     return pages
       .map((page) => this.toView(page))
       .toSorted((a, b) => a.title.localeCompare(b.title, 'en') || (a.slug < b.slug ? -1 : 1));
+  }
+
+  listStored(principal: Principal): Promise<StatusPageDoc[]> {
+    const own = getTokenProject(principal);
+    return collectAll(this.deps.pages, { filter: own === null ? {} : { project: own }, limit: MAX_PAGES });
+  }
+
+  /**
+   * Checks fields without writing; not project, components and password.
+   * @param id null for a new page
+   * @throws ServiceError validation_failed, insufficient_scope
+   */
+  async check(
+    fields: PageFields & { slug: string; title: string },
+    id: string | null,
+    principal: Principal,
+  ): Promise<void> {
+    const { project: _project, components: _components, password: _password, ...rest } = fields;
+    const before = id === null ? null : await this.deps.pages.get(id);
+    await this.#applyFields(before ?? this.#createBlank(fields, principal), rest, principal);
+  }
+
+  async isPassword(password: string | null | undefined, hash: string | null | undefined): Promise<boolean> {
+    if (typeof password !== 'string' || typeof hash !== 'string') return false;
+    return (await this.deps.hasher.verify(password, hash)).ok;
   }
 
   toView(page: StatusPageDoc): StatusPageView {
@@ -69,13 +92,21 @@ export class StatusPageService {
 
   /** @throws ServiceError validation_failed, unknown_project, insufficient_scope, conflict */
   async create(fields: PageFields & { slug: string; title: string }, principal: Principal): Promise<StatusPageDoc> {
-    const { pages, ids, clock, audit, timezone } = this.deps;
+    const { pages, audit } = this.deps;
     if ((await pages.count({})) >= MAX_PAGES) throw conflict(`There are ${MAX_PAGES} status pages, which is the most.`);
+    const page = await this.#applyFields(this.#createBlank(fields, principal), fields, principal);
+    await this.#runUniqueWrite(() => pages.insert(page), fields);
+    await audit.record(principal, 'status_page.created', page.slug, { published: page.published });
+    return page;
+  }
+
+  #createBlank({ slug, title }: { slug: string; title: string }, principal: Principal): StatusPageDoc {
+    const { ids, clock, timezone } = this.deps;
     const at = clock.iso();
-    const blank: StatusPageDoc = {
+    return {
       id: ids.uuid(),
-      slug: fields.slug,
-      title: fields.title,
+      slug,
+      title,
       text: null,
       seller: null,
       colour: null,
@@ -91,10 +122,6 @@ export class StatusPageService {
       updated_at: at,
       rev: 1,
     };
-    const page = await this.#applyFields(blank, fields, principal);
-    await this.#runUniqueWrite(() => pages.insert(page), fields);
-    await audit.record(principal, 'status_page.created', page.slug, { published: page.published });
-    return page;
   }
 
   /**
@@ -245,18 +272,6 @@ export class StatusPageService {
     if (!(await this.deps.watchdog.listConditions({ ...query, subtrees })).complete) throw invalid(tooMany);
   }
 }
-
-const toComponent = ({
-  name,
-  sources = [],
-  subtree = null,
-  details = false,
-}: ComponentFields): StatusPageComponent => ({
-  name: cleanText(name),
-  sources: [...new Set(sources)],
-  subtree,
-  details,
-});
 
 const parseHost = (url: string): string | null => (URL.canParse(url) ? new URL(url).hostname : null);
 

@@ -17,15 +17,24 @@ webhooks:
   - { name: chat, url: "https://chat.example.com/hook", events: "monitor.down,bug.created", secret: "0123456789" }
 ignore_rules:
   - { name: resets, match_type: contains, pattern: ECONNRESET, reason: Clients that go away, project: shop }
+status_pages:
+  - { slug: status, title: Shop status, password: visitors-only, components: [{ name: Web, sources: [web-1] }] }
+grouping_rules:
+  - { project: shop, name: timeouts, message: "timeout of (\\\\w+)", fingerprint: [timeout, "{{ 1 }}"] }
+agent_rules:
+  - { project: shop, agent: fixer, severity: high }
 `;
 
 const CREATED = [
   'create projects shop',
   'create monitors web-1',
   'create monitors nightly',
+  'create status_pages status',
   'create channels on call',
   'create webhooks chat',
   'create ignore_rules resets',
+  'create grouping_rules shop/timeouts',
+  'create agent_rules fixer of shop',
 ];
 
 const toUnchanged = (line: string): string => line.replace('create', 'unchanged');
@@ -87,9 +96,12 @@ for (const engine of new PluginStores('apply', []).all) {
       const pruned = await fixture.apply(rest, '?prune=1');
       expect(listActions(pruned), pruned.text).to.deep.equal([
         'unchanged projects shop',
+        'delete agent_rules fixer of shop',
+        'delete grouping_rules shop/timeouts',
         'delete ignore_rules resets',
         'delete webhooks chat',
         'delete channels on call',
+        'delete status_pages status',
         'delete monitors nightly',
         'delete monitors web-1',
       ]);
@@ -103,7 +115,11 @@ for (const engine of new PluginStores('apply', []).all) {
     it('exports a document that applies as unchanged', async () => {
       await fixture.apply(DOCUMENT);
       const exported = await fixture.get('/api/admin/v1/config');
-      expect(exported.json['secrets']).to.deep.equal(['channels[0].target', 'webhooks[0].secret']);
+      expect(exported.json['secrets']).to.deep.equal([
+        'status_pages[0].password',
+        'channels[0].target',
+        'webhooks[0].secret',
+      ]);
       expect(exported.text).not.to.include('secret-path');
       const again = await fixture.apply(exported.json['document'] as object);
       expect(again.status, again.text).to.equal(200);
@@ -167,6 +183,16 @@ describe('apply: rejected documents', () => {
       'an unresolved file',
       'version: 1\nwebhooks: [{name: a, url: "https://a.example", events: "*", secret: "${file:x}"}]',
       'webhooks[0].secret',
+    ],
+    [
+      'a component of an unknown monitor',
+      'version: 1\nstatus_pages: [{slug: s, title: S, components: [{name: a, sources: [none]}]}]',
+      'status_pages[0].components[0].sources',
+    ],
+    [
+      'a grouping rule without a condition',
+      'version: 1\nprojects: [{slug: g}]\ngrouping_rules: [{project: g, name: n, title: t}]',
+      'grouping_rules[0].message',
     ],
     ['another version', 'version: 2\nprojects: []', 'version'],
     ['no version', 'projects: []', 'version'],

@@ -2,8 +2,10 @@
 import { NodeOutbound } from '../../../adapters/node/outbound.js';
 import apply from '../../../plugins/apply/plugin.js';
 import bugs from '../../../plugins/bugs/plugin.js';
+import dispatch from '../../../plugins/dispatch/plugin.js';
 import errorstream from '../../../plugins/errorstream/plugin.js';
 import notifications from '../../../plugins/notifications/plugin.js';
+import statuspages from '../../../plugins/statuspages/plugin.js';
 import watchdog from '../../../plugins/watchdog/plugin.js';
 import webhooks from '../../../plugins/webhooks/plugin.js';
 import type { DocumentStore } from '../../../ports/store.js';
@@ -11,7 +13,7 @@ import { HttpFixture, type Answer } from '../access/http-fixture.js';
 
 export const APPLY_PATH = '/api/admin/v1/apply';
 
-const PLUGINS = [apply, bugs, errorstream, webhooks, watchdog, notifications];
+const PLUGINS = [apply, bugs, errorstream, webhooks, watchdog, notifications, statuspages, dispatch];
 
 export const SCOPES = [
   'system:manage',
