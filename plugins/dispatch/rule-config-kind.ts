@@ -4,8 +4,10 @@ import { getCallerName } from './caller.js';
 import { ruleCreationSchema, type RequestRuleFields } from './request-rule.js';
 import type { RequestRuleService } from './request-rules.js';
 
-const getRuleName = ({ agent, project, tag }: ConfigFields): string =>
-  [String(agent), project ? `of ${String(project)}` : '', tag ? `tagged ${String(tag)}` : ''].filter(Boolean).join(' ');
+function getRuleName(fields: ConfigFields): string {
+  const { agent = '', project, tag } = fields as RequestRuleFields;
+  return [agent, project ? `of ${project}` : '', tag ? `tagged ${tag}` : ''].filter(Boolean).join(' ');
+}
 
 export const createAgentRuleKind = (rules: RequestRuleService): ConfigKind => ({
   kind: 'agent_rules',

@@ -25,6 +25,7 @@ import { LIVE_TOPICS } from '../../ports/domain/live-topics.js';
 import { ONBOARDING_STEPS } from '../../ports/domain/dashboard.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { CONFIG_KINDS } from '../../ports/domain/config/kinds.js';
+import { createMaintenanceKind } from './http/maintenance-config-kind.js';
 import { createMonitorKind } from './http/monitor-config-kind.js';
 import { createProjectCleanup, createProjectUsage } from './project-cleanup.js';
 import { COLLECTIONS } from './collections.js';
@@ -227,6 +228,7 @@ export default definePlugin<WatchdogConfig>({
         extend(PROJECT_PARTS, createMonitorProjectPart(services.status, deps)),
         extend(SEARCH_PROVIDERS, createMonitorSearch(services)),
         extend(CONFIG_KINDS, createMonitorKind(services, deps)),
+        extend(CONFIG_KINDS, createMaintenanceKind(services)),
         extend(ONBOARDING_STEPS, {
           id: 'monitor',
           order: 40,

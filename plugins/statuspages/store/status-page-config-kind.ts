@@ -47,6 +47,6 @@ export const createStatusPageKind = (pages: StatusPageService): ConfigKind => ({
     await pages.create({ ...toPageFields(fields), managed: true }, principal);
     return [];
   },
-  update: async (principal, { id }, changed) => void (await pages.change(id, changed as PageFields, principal)),
+  update: async (principal, { id }, changed) => void (await pages.change(id, changed, principal)),
   delete: async (principal, { id }) => void (await pages.remove(id, principal)),
 });

@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { created, deleted, withSchemaName, whole, type RouteSpec } from '../../../kernel/contract.js';
+import { created, deleted, MANAGED_FIELD, whole, withSchemaName, type RouteSpec } from '../../../kernel/contract.js';
 import { MAX_REPEATED_SECONDS, MAX_WINDOW_SOURCES, type NewWindow } from '../maintenance/window-service.js';
 import { toWatchdogCaller } from '../model/caller.js';
 import type { WindowKind, WindowView } from '../model/maintenance-window.js';
@@ -59,7 +59,7 @@ const windowSchema = withSchemaName(
     open_until: nullableTime,
     next_from: nullableTime,
     next_until: nullableTime,
-  }),
+  }).keys({ managed: MANAGED_FIELD }),
 );
 const silenceBody = withSchemaName(
   'SilenceCreation',

@@ -36,6 +36,7 @@ export interface NewWindow {
   schedule?: string | null;
   timezone?: string | null;
   duration_seconds?: number | null;
+  managed?: true;
 }
 
 @injectable()
@@ -76,6 +77,7 @@ export class MaintenanceWindowService {
       project: caller.project,
       reason: given.reason ? cleanText(given.reason) : null,
       ...parseTimes(given, now),
+      ...(given.managed && { managed: given.managed }),
       created_by: caller.name,
       created_at: clock.iso(),
     };
@@ -85,6 +87,16 @@ export class MaintenanceWindowService {
     await windows.insert(doc);
     await this.#apply();
     return toWindowView(doc, clock.now());
+  }
+
+  /**
+   * Checks fields without writing; not whether the monitors exist.
+   * @throws ServiceError validation_failed
+   */
+  check(given: NewWindow): void {
+    parseTimes(given, this.deps.clock.now());
+    if ((given.sources ?? []).length === 0 && (given.subtree ?? null) === null)
+      throw invalid({ sources: 'must name a monitor, or `subtree` one with all below it' });
   }
 
   /**

@@ -25,6 +25,8 @@ export interface WindowDoc extends Doc {
   schedule: string | null;
   timezone: string;
   duration_seconds: number | null;
+  /** Created by an apply. */
+  managed?: true;
   created_by: string;
   created_at: string;
 }

@@ -17,6 +17,9 @@ webhooks:
   - { name: chat, url: "https://chat.example.com/hook", events: "monitor.down,bug.created", secret: "0123456789" }
 ignore_rules:
   - { name: resets, match_type: contains, pattern: ECONNRESET, reason: Clients that go away, project: shop }
+maintenance:
+  - { reason: nightly backup, sources: [web-1], schedule: "0 2 * * *", duration_seconds: 3600 }
+  - { reason: new disks, subtree: web-1, from: "2027-01-01T00:00:00Z", until: "2027-01-01T06:00:00+01:00" }
 status_pages:
   - { slug: status, title: Shop status, password: visitors-only, components: [{ name: Web, sources: [web-1] }] }
 grouping_rules:
@@ -29,6 +32,8 @@ const CREATED = [
   'create projects shop',
   'create monitors web-1',
   'create monitors nightly',
+  'create maintenance nightly backup',
+  'create maintenance new disks',
   'create status_pages status',
   'create channels on call',
   'create webhooks chat',
@@ -102,6 +107,8 @@ for (const engine of new PluginStores('apply', []).all) {
         'delete webhooks chat',
         'delete channels on call',
         'delete status_pages status',
+        'delete maintenance nightly backup',
+        'delete maintenance new disks',
         'delete monitors nightly',
         'delete monitors web-1',
       ]);
@@ -128,6 +135,20 @@ for (const engine of new PluginStores('apply', []).all) {
       const one = await fixture.get('/api/admin/v1/config?project=shop');
       const { monitors } = one.json['document'] as { monitors: { source: string }[] };
       expect(monitors.map(({ source }) => source)).to.deep.equal(['web-1']);
+    });
+
+    it('replaces a changed window, and leaves out one that is over', async () => {
+      await fixture.apply(DOCUMENT);
+      const longer = DOCUMENT.replace('duration_seconds: 3600', 'duration_seconds: 7200');
+      const changed = await fixture.apply(longer);
+      const update = (changed.json['plan'] as Action[]).find(({ action }) => action === 'update');
+      expect(update?.changes, changed.text).to.deep.equal([{ field: 'duration_seconds', from: 3600, to: 7200 }]);
+      const { items } = (await fixture.get('/api/watchdog/v1/maintenance')).json as { items: { managed?: true }[] };
+      expect(items.map(({ managed }) => managed)).to.deep.equal([true, true]);
+      const over = 'version: 1\nmaintenance: [{reason: past, sources: [web-1], until: "2020-01-01T00:00:00Z"}]';
+      const answer = await fixture.apply(over);
+      expect(answer.json['plan'], answer.text).to.deep.equal([]);
+      expect(answer.json['warnings']).to.deep.equal(['maintenance[0]: past is over and was left out']);
     });
 
     it('completes an interrupted apply when it is repeated', async () => {
@@ -193,6 +214,11 @@ describe('apply: rejected documents', () => {
       'a grouping rule without a condition',
       'version: 1\nprojects: [{slug: g}]\ngrouping_rules: [{project: g, name: n, title: t}]',
       'grouping_rules[0].message',
+    ],
+    [
+      'a window without a duration',
+      'version: 1\nmonitors: [{source: w}]\nmaintenance: [{reason: r, sources: [w], schedule: "0 2 * * *"}]',
+      'maintenance[0].duration_seconds',
     ],
     ['another version', 'version: 2\nprojects: []', 'version'],
     ['no version', 'projects: []', 'version'],
