@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { buildArchive, type SourceFile } from '../../../support/release-server.js';
+import { Browser } from '../../../conformance/wire.js';
 import { ADMIN_ACCOUNT, TestService } from '../../../support/service.js';
 import { install, remove, runAgent, scratch, type Ran } from './agent.js';
 
@@ -117,6 +118,27 @@ describe('update-agent with a real service', () => {
     const items = listed.body['items'] as { version: string; downloads: number }[];
     const downloads = new Map(items.map((one) => [one.version, one.downloads]));
     expect([downloads.get('2.2.0'), downloads.get('2.3.0')]).to.deep.equal([1, 0]);
+  });
+
+  it('rolls a channel back by the page of the release, with a reason', async () => {
+    const admin = new Browser(service);
+    await admin.login(ADMIN_ACCOUNT.username, ADMIN_ACCOUNT.password);
+    const listed = await service.request('GET', '/api/updateservice/v1/releases?product=shop', token);
+    const items = listed.body['items'] as { id: string; version: string }[];
+    const getPath = (version: string): string =>
+      `/releases/${items.find((one) => one.version === version)?.id ?? version}`;
+    const page = await admin.open('GET', getPath('2.2.0'));
+    expect(page.text).to.include('Roll back to this version');
+    expect((await admin.open('GET', getPath('2.3.0'))).text).not.to.include('Roll back to this version');
+    const csrf_token = await admin.csrf(getPath('2.2.0'));
+    const empty = await admin.open('POST', `${getPath('2.2.0')}/rollback`, { csrf_token, reason: '' });
+    expect(empty.status).to.equal(422);
+    const done = await admin.open('POST', `${getPath('2.2.0')}/rollback`, { csrf_token, reason: 'loses the cart' });
+    expect(done.status, done.text).to.equal(303);
+    expect((await admin.open('GET', getPath('2.3.0'))).text)
+      .to.match(/rolled back/i)
+      .and.include('loses the cart');
+    expect((await go()).stdout).to.include('UPDATED: 2.3.0 -> 2.2.0\n');
   });
 
   it('installs from scratch when every release is offered only to older versions', async () => {
