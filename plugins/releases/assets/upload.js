@@ -65,6 +65,16 @@ function idle() {
   submit.disabled = false;
 }
 
+/** Shows the commands for the selected project. */
+form.elements.product.addEventListener('change', async () => {
+  const shown = document.querySelector('[data-publish-commands]');
+  const response = await fetch(`/releases/new?product=${encodeURIComponent(form.elements.product.value)}`);
+  if (!response.ok) return;
+  const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+  const next = page.querySelector('[data-publish-commands]');
+  if (next) shown.replaceWith(next);
+});
+
 form.addEventListener('submit', (event) => {
   event.preventDefault();
   if (sending) return;

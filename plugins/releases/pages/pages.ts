@@ -34,7 +34,7 @@ import {
 
 const PAGE_SIZE = 50;
 const MAX_SHOWN_FILES = 200;
-const ROLLOUT_STEPS = [0, 25, 50, 75, 100];
+const ROLLOUT_STEPS = [1, 5, 10, 25, 50, 100];
 
 const releaseIdParams = joi.object({ id: joi.string().hex().length(40).required() });
 const textSchema = (most: number) => joi.string().max(most).empty('');

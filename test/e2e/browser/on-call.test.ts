@@ -112,9 +112,9 @@ describe('web: on call with a phone', () => {
 
   it('halts a rollout with three taps, from the card of the newest release', async () => {
     await tap(main().getByRole('link', { name: 'Machines on shop 1.4.0' }));
-    await tap(main().locator('summary', { hasText: 'Halt now' }));
+    await tap(main().locator('summary', { hasText: 'Halt rollout' }));
     await page.locator('#reason-halt').fill('It loses carts');
-    await tap(page.getByRole('button', { name: 'Halt now' }));
+    await tap(page.getByRole('button', { name: 'Halt rollout' }));
     await page.getByText('It loses carts').first().waitFor();
     const asked = `${web.url}/api/updateservice/v1/check?product=shop&channel=stable&platform=any&version=1.3.0`;
     expect(await (await fetch(asked)).text()).not.to.contain('"1.4.0"');

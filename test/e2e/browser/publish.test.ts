@@ -36,12 +36,13 @@ describe('web: publishing in the browser', () => {
     await page.locator('#f-notes').fill('## Fixed\n\n- **Vouchers** add up\n- <script>globalThis.owned = 1</script>');
     await page.locator('#f-package').setInputFiles(join(folder, file));
   }
-  const send = (page: Page): Promise<void> => page.getByRole('button', { name: 'Publish', exact: true }).click();
+  const send = (page: Page): Promise<void> =>
+    page.getByRole('button', { name: 'Publish release', exact: true }).click();
 
   it('publishes with three clicks from the dashboard, and renders notes as safe markdown', async () => {
     await web.tab.go('/');
     await web.page.getByRole('link', { name: 'Releases', exact: true }).first().click();
-    await web.page.getByRole('main').getByRole('link', { name: 'Publish' }).first().click();
+    await web.page.getByRole('main').getByRole('link', { name: 'Publish release' }).first().click();
     await filled(web.page, '1.0.0', 'a.tar.gz');
     await send(web.page);
     await web.page.waitForURL(/\/releases\/[0-9a-f]{40}$/);
@@ -123,7 +124,7 @@ describe('web: publishing in the browser', () => {
     await filled(page, '1.1.0', 'b.tar.gz');
     await send(page);
     expect(page.url()).to.match(/\/releases\/[0-9a-f]{40}$/);
-    expect(await page.getByRole('status').first().innerText()).to.contain('shop 1.1.0 is published.');
+    expect(await page.getByRole('status').first().innerText()).to.contain('shop 1.1.0 published.');
   });
 
   it('rejects a form of another site before it reads the package', async () => {
@@ -152,15 +153,15 @@ describe('web: publishing in the browser', () => {
   it('halts a rollout with three clicks from the list, and resumes at its percentage', async () => {
     await web.tab.go('/releases');
     await web.page.getByRole('link', { name: 'shop 1.0.0' }).click();
-    await web.page.locator('summary', { hasText: 'Halt now' }).click();
+    await web.page.locator('summary', { hasText: 'Halt rollout' }).click();
     await web.page.locator('#reason-halt').fill('It loses carts');
-    await web.page.getByRole('button', { name: 'Halt now' }).click();
+    await web.page.getByRole('button', { name: 'Halt rollout' }).click();
     await web.page.getByText('It loses carts').first().waitFor();
-    expect(await web.page.locator('summary', { hasText: 'Halt now' }).count()).to.equal(0);
+    expect(await web.page.locator('summary', { hasText: 'Halt rollout' }).count()).to.equal(0);
     const asked = `${web.url}/api/updateservice/v1/check?product=shop&channel=stable&platform=linux-x64&version=0.9.0`;
     expect(await (await fetch(asked)).text()).not.to.contain('"1.0.0"');
     await web.page.getByRole('button', { name: 'Update rollout' }).click();
-    await web.page.locator('summary', { hasText: 'Halt now' }).waitFor();
+    await web.page.locator('summary', { hasText: 'Halt rollout' }).waitFor();
   });
 
   it('lists machines by version and last contact, with the install command', async () => {

@@ -131,19 +131,19 @@ describe('web: clicks per task', () => {
   });
   task('Publish a release', async () => {
     await click(nav('Releases'));
-    await click(link('Publish'));
+    await click(link('Publish release'));
     await web.page.locator('#f-product').selectOption('shop');
     await web.page.locator('#f-version').fill('1.5.0');
     await web.page.locator('#f-package').setInputFiles(join(folder, 'shop.tar.gz'));
-    await click(web.page.getByRole('button', { name: 'Publish', exact: true }));
+    await click(web.page.getByRole('button', { name: 'Publish release', exact: true }));
     await web.page.waitForURL(/\/releases\/[0-9a-f]{40}$/);
   });
   task('Halt a rollout', async () => {
     await click(nav('Releases'));
     await click(link('shop 1.5.0'));
-    await click(main().locator('summary', { hasText: 'Halt now' }));
+    await click(main().locator('summary', { hasText: 'Halt rollout' }));
     await web.page.locator('#reason-halt').fill('It loses carts');
-    await click(button('Halt now'));
+    await click(button('Halt rollout'));
     await said('It loses carts');
   });
   task('See which machines run a version', async () => {
