@@ -122,7 +122,7 @@ describe('web: administration in a real browser', () => {
     const row = page.locator('tr', { hasText: 'Chat' });
     expect(await row.innerText())
       .to.include('bug.created')
-      .and.match(/enabled|failing/);
+      .and.match(/Enabled|Failing/);
     expect(await page.getByRole('link', { name: 'New webhook' }).count()).to.equal(0);
     await row.getByRole('link', { name: 'Chat' }).click();
     await page.getByRole('heading', { name: 'Deliveries' }).waitFor();
@@ -156,7 +156,7 @@ describe('web: administration in a real browser', () => {
     const { id } = made['license'] as { id: string };
     const total = (await deliveries()).length;
     expect(await asked(`/licenses/${id}`, 'Revoke')).to.equal('Revoke for 2 machines');
-    expect(await asked(`/licenses/${id}`, 'Deactivate')).to.equal('Deactivate for 2 machines');
+    expect(await asked(`/licenses/${id}`, 'Deactivate license')).to.equal('Deactivate for 2 machines');
     expect(await asked('/monitors/queue', 'Delete')).to.equal('Delete and revoke 1 token');
     expect(await asked(`/webhooks/${webhook}`, 'Delete')).to.equal(
       `Delete with ${total} ${total === 1 ? 'delivery' : 'deliveries'}`,
@@ -179,7 +179,7 @@ describe('web: administration in a real browser', () => {
     // What can be taken back is not asked for.
     await page.getByRole('button', { name: 'Apply' }).click();
     await page.getByText('2 issues closed').waitFor();
-    expect(await page.locator('tbody tr', { hasText: 'thing' }).first().innerText()).to.include('closed');
+    expect(await page.locator('tbody tr', { hasText: 'thing' }).first().innerText()).to.include('Closed');
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('2 issues restored').waitFor({ timeout: 60_000 });
     await page.getByRole('link', { name: 'Back' }).click();

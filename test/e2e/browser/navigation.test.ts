@@ -16,7 +16,7 @@ describe('web: sidebar and audit log', () => {
     const last = await web.page.locator(`${side} .nav-link`).last().boundingBox();
     expect((last?.y ?? 901) + (last?.height ?? 0)).to.be.at.most(900);
     const labels = await web.page.locator(`${side} .nav-link-title`).allInnerTexts();
-    expect(labels).to.include.members(['Monitors', 'Machines', 'Audit', 'System']);
+    expect(labels).to.include.members(['Monitors', 'Machines', 'Audit log', 'System']);
     expect(labels).not.to.include('Hierarchy').and.not.to.include('Migrations');
   });
 

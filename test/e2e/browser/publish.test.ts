@@ -50,7 +50,7 @@ describe('web: publishing in the browser', () => {
     expect(await notes.locator('strong').innerText()).to.equal('Vouchers');
     expect(await notes.innerText()).to.contain('<script>globalThis.owned = 1</script>');
     expect(await web.page.evaluate('globalThis.owned')).to.equal(undefined);
-    expect(await web.page.locator('section[aria-labelledby="faults"]').innerText()).to.contain('0 of 5 allowed');
+    expect(await web.page.locator('section[aria-labelledby="faults"]').innerText()).to.contain('Auto-halt: 0 of 5');
     expect(web.tab.faults).to.deep.equal([]);
   });
 
