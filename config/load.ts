@@ -1,7 +1,4 @@
-/**
- * Loads the configuration as one frozen value: files, then environment, validated with joi. Files
- * are read strictly (`"8080"` is not a number). The kernel validates the plugins' sections.
- */
+/** Loads the configuration as one frozen value: files, then environment, validated with joi. */
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -36,18 +33,11 @@ export interface ResolvedConfig extends CoreConfig {
 
 export interface Configuration {
   core: ResolvedConfig;
-  /**
-   * Top-level sections other than the core's, unvalidated; a variable is text or the list that it
-   * holds.
-   */
+  /** Unvalidated; a variable is text or the list that it holds. */
   sections: Readonly<Record<string, unknown>>;
   misspelt: readonly MisspeltVariable[];
-  /** Names of `SVC_` variables that are settings of neither the service nor a companion. */
+  /** `SVC_` variables of neither the service nor a companion. */
   unknown: readonly string[];
-  /**
-   * Returns the source of a key: `config/local.json`, a path, `environment variable SVC_PORT`, or
-   * `the default`.
-   */
   origin(key: string): string;
   /**
    * Validates one plugin's section, with defaults, frozen.
@@ -123,8 +113,7 @@ function parseText(schema: joi.Schema, text: string): unknown {
   }
   if (schema.type === 'string') return text;
   if (schema.type === 'number' && text.trim() !== text) return text;
-  // A value out of range is returned converted, so that the message names the range instead of the
-  // type.
+  // The message then names the range instead of the type.
   return schema.validate(text).value as unknown;
 }
 
@@ -165,7 +154,7 @@ function validate<T>(sources: ConfigSources, tree: ConfigTree, schema: joi.Schem
   return deepFreeze(value);
 }
 
-/** A joi section must be present for its members' defaults to apply. */
+/** A section must be present for its members' defaults to apply. */
 function addSections(tree: ConfigTree, schema: joi.Schema): ConfigTree {
   const whole = { ...tree };
   for (const [key, section] of getSchemaMembers(schema) ?? []) {
@@ -177,7 +166,7 @@ function addSections(tree: ConfigTree, schema: joi.Schema): ConfigTree {
   return whole;
 }
 
-/** Parses variables with a JSON list or object, which joi does not convert. */
+/** joi does not convert lists and objects. */
 function parseLists(sources: ConfigSources, sections: ConfigTree): ConfigTree {
   const copy = structuredClone(sections);
   for (const path of sources.texts) {

@@ -1,4 +1,4 @@
-/** Detects whether the configuration may name plugins, without loading the configuration code. */
+/** Without loading the configuration code. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -7,7 +7,7 @@ const PLUGIN_VARIABLE_PATTERN = /^SVC_.*plugins/i;
 /** A key with an escape sequence may be any key. */
 const PLUGIN_TEXT_PATTERN = /plugins|\\u/i;
 
-/** An unreadable file counts as a match; it is reported elsewhere. */
+/** An unreadable file counts as a match. */
 async function canMentionPlugins(path: string): Promise<boolean> {
   try {
     return PLUGIN_TEXT_PATTERN.test(await readFile(path, 'utf8'));
@@ -16,7 +16,7 @@ async function canMentionPlugins(path: string): Promise<boolean> {
   }
 }
 
-/** Returns false only if exactly the built-in plugins run. */
+/** False only if exactly the built-in plugins run. */
 export async function arePluginsConfigured(env: NodeJS.ProcessEnv = process.env): Promise<boolean> {
   if (Object.keys(env).some((key) => PLUGIN_VARIABLE_PATTERN.test(key))) return true;
   const files = [

@@ -1,7 +1,3 @@
-/**
- * Reads members of an object schema from joi's internals, because `describe()` walks and validates
- * the whole schema.
- */
 import type joi from 'joi';
 
 export function getSchemaMembers({ type, $_terms: terms }: joi.Schema): ReadonlyMap<string, joi.Schema> | null {

@@ -1,7 +1,6 @@
 /**
- * Every core configuration key with description, unit and default. `config/default.json` and
- * `docs/configuration.md` are generated from this file (scripts/configuration.mjs). Null means "not
- * set".
+ * Every core configuration key. `config/default.json` and `docs/configuration.md` are generated
+ * from this file (scripts/configuration.mjs).
  */
 import joi from 'joi';
 import type { HttpLimits } from '../ports/http/limits.js';
@@ -249,8 +248,7 @@ export const coreSchema = joi.object({
 });
 
 /**
- * Variables of contract 00 that belong to a plugin's section. The first administrator comes only
- * from the environment, so that no password is stored in a file.
+ * The first administrator comes only from the environment, so that no password is stored in a file.
  */
 export const FIRST_ADMIN_VARIABLES: ReadonlyMap<string, string> = new Map([
   ['SVC_ADMIN_USER', 'access.admin_user'],

@@ -1,13 +1,13 @@
 /**
  * Merges JSON files and environment variables into one tree, as contract 00 ("Configuration") names
- * them. `origins` records the source of each value for error messages.
+ * them.
  */
 import type joi from 'joi';
 import { readConfiguredFile, UntrustedFile } from '../lib/files/trusted-file.js';
 import { getSchemaMembers, getSchemaMetas } from './schema-members.js';
 import { coreSchema, FIRST_ADMIN_VARIABLES } from './schema.js';
 
-/** Invalid configuration. `message` is one line: the key, the problem and the source. */
+/** Invalid configuration. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
   constructor(
@@ -34,7 +34,7 @@ const deletePaths = (paths: { keys(): Iterable<string>; delete(path: string): bo
   for (const known of paths.keys()) if (known === path || known.startsWith(`${path}.`)) paths.delete(known);
 };
 
-/** Merges `over` into `sources`: objects member by member, other values as a whole. */
+/** Objects member by member, other values as a whole. */
 function mergeTree(sources: ConfigSources, over: ConfigTree, from: string, at: string[] = []): void {
   let target = sources.tree;
   for (const key of at) target = target[key] as ConfigTree;
@@ -72,7 +72,7 @@ async function readJson(path: string, optional: boolean, label: string): Promise
   try {
     value = JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (error) {
-    // JSON.parse quotes the text, which may be a secret, so only the position is reported.
+    // JSON.parse quotes the text, which may be a secret.
     const place = /position \d+(?: \(line \d+ column \d+\))?/.exec((error as Error).message)?.[0];
     throw new ConfigError(label, `is not valid JSON${place ? ` at ${place}` : ''}`, path);
   }
@@ -93,10 +93,7 @@ const corePaths = new Set<string>();
   }
 })(coreSchema, []);
 
-/**
- * Resolves the path that a variable sets, and whether its value is a file name; null for other
- * variables.
- */
+/** Null for other variables. */
 export function resolveVariable(name: string): { path: string; file: boolean } | null {
   const own = configVariables.get(name);
   if (own !== undefined) return { path: own, file: false };
@@ -106,7 +103,7 @@ export function resolveVariable(name: string): { path: string; file: boolean } |
   const rest = /^SVC_(.*)$/.exec(name)?.[1];
   if (rest === undefined || !rest.includes('__')) return null;
   const path = rest.toLowerCase().split('__').join('.');
-  // Plugin keys are unknown here, so only core keys support the `…_FILE` form.
+  // Only core keys support the `…_FILE` form.
   const withoutFile = path.replace(/_file$/, '');
   const file = withoutFile !== path && !corePaths.has(path) && corePaths.has(withoutFile);
   return { path: file ? withoutFile : path, file };
@@ -117,7 +114,7 @@ export interface MisspeltVariable {
   meant: string;
 }
 
-/** Core keys by their variable name with a single underscore: `SVC_SERVER_PORT`. */
+/** `SVC_SERVER_PORT`. */
 const singleUnderscoreNames: ReadonlyMap<string, string> = new Map(
   [...corePaths]
     .filter((path) => path.includes('.'))
@@ -127,10 +124,7 @@ const singleUnderscoreNames: ReadonlyMap<string, string> = new Map(
     }),
 );
 
-/**
- * Finds variables that resemble a setting. All other `SVC_` variables belong to the companions
- * (contract 00, configuration).
- */
+/** All other `SVC_` variables belong to the companions (contract 00, configuration). */
 export function findMisspeltVariables(env: NodeJS.ProcessEnv): MisspeltVariable[] {
   return Object.keys(env).flatMap((name) => {
     const meant = singleUnderscoreNames.get(name.toUpperCase());
@@ -142,7 +136,7 @@ export function findMisspeltVariables(env: NodeJS.ProcessEnv): MisspeltVariable[
 const COMPANION_PATTERN =
   /^SVC_(URL|TOKEN|TOKEN_FILE|USERNAME|PASSWORD|PASSWORD_FILE|PROJECT|PRODUCT|PRODUCT_KEY|PRODUCT_KEY_FILE|JSON|YES|WAIT_SECONDS|SERVER|SCHEDULE|RESTART|REQUIRE_SIGNED|PLATFORM|PIN|MONITOR_NAME|MACHINE_ID|DIR|CHANNEL|CA_FILE|ALLOW_HTTP|SET_\w+|TEST_\w+)$/;
 
-/** Finds variables that set nothing here or in a companion, except misspelt ones. */
+/** Except misspelt ones. */
 export function findUnknownVariables(env: NodeJS.ProcessEnv): string[] {
   const misspelt = new Set(findMisspeltVariables(env).map(({ name }) => name));
   return Object.keys(env)
@@ -176,10 +170,7 @@ async function readVariable(name: string, value: string, file: boolean): Promise
   }
 }
 
-/**
- * Merges the environment's variables over the files.
- * @throws ConfigError when two of them set the same key
- */
+/** @throws ConfigError when two of them set the same key */
 async function mergeVariables(sources: ConfigSources, env: NodeJS.ProcessEnv): Promise<void> {
   const setters = new Map<string, string>();
   for (const name of Object.keys(env).toSorted()) {
@@ -200,8 +191,7 @@ async function mergeVariables(sources: ConfigSources, env: NodeJS.ProcessEnv): P
 }
 
 /**
- * Reads all sources.
- * @param root folder that contains `config/`
+ * @param root contains `config/`
  * @throws ConfigError
  */
 export async function readSources(root: string, env: NodeJS.ProcessEnv): Promise<ConfigSources> {

@@ -1,5 +1,3 @@
-/** Settings that systemd passes to a supervised service (sd_notify(3), sd_watchdog_enabled(3)). */
-
 export interface SupervisorEnv {
   socket: string;
   /** Interval of watchdog messages in milliseconds, a third of `WatchdogSec`; null: no watchdog. */

@@ -23,10 +23,7 @@ export function validateStorageUrl(value: string): string {
   throw new Error('must be sqlite:<path>, mongodb://…, mongodb+srv://… or memory:');
 }
 
-/**
- * Validates a PEM private key (Ed25519 or RSA), or a seed of at least 32 characters (contract 50,
- * license files).
- */
+/** PEM private key, or a seed of at least 32 characters (contract 50, license files). */
 export function validateLicenseKey(value: string): string {
   if (!value.includes('-----BEGIN')) {
     if (value.length < 32) throw new Error('must be a PEM private key, or at least 32 characters long');

@@ -9,8 +9,7 @@ export class NotInManifest extends Error {
 }
 
 /**
- * Returns a function that opens the plugin's collections: `collection('notes')` of the plugin
- * `chat` is `chat_notes`.
+ * `collection('notes')` of the plugin `chat` is `chat_notes`.
  * @throws NotInManifest
  */
 export function getPluginCollection(

@@ -1,6 +1,5 @@
 /**
  * Constructor injection with tsyringe: a container per plugin below one per kernel, nothing global.
- * A class is its own key with one instance per container.
  */
 import 'reflect-metadata';
 import { container, Lifecycle, type DependencyContainer, type InjectionToken } from 'tsyringe';
@@ -10,7 +9,6 @@ const INJECTION_METADATA_KEY = 'injectionTokens';
 
 type Constructor = Extract<InjectionToken<unknown>, abstract new (...args: never[]) => unknown>;
 
-/** Instances of a record of classes, under the same names. */
 export type Instances<R extends Readonly<Record<string, Class<unknown>>>> = {
   -readonly [N in keyof R]: R[N] extends Class<infer T> ? T : never;
 };
@@ -36,7 +34,6 @@ export class ContainerScope {
   }
 
   /**
-   * Creates one instance of each class with its dependencies.
    * @throws Error naming a parameter without `@inject(…)`, a token without a value, or a full
    *   dependency cycle
    */
@@ -77,10 +74,7 @@ export class ContainerScope {
   }
 }
 
-/**
- * Returns the keys of the constructor's parameters. Without them, a transpiler that drops decorator
- * metadata would silently inject undefined.
- */
+/** A transpiler that drops decorator metadata would silently inject undefined. */
 function getParameterKeys(type: Class<unknown>): (string | Constructor)[] {
   const noted = (Reflect.getOwnMetadata(INJECTION_METADATA_KEY, type) ?? {}) as Record<
     string,

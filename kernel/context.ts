@@ -96,11 +96,10 @@ export function createPluginContext(plugin: PluginRun, shared: SharedServices): 
 
 const listNames = (members: object): string => Object.keys(members).toSorted().join(', ');
 
-/** Returns a proxy that throws on unknown members, so that a typo is reported where it is used. */
+/** Throws on unknown members, so that a typo is reported where it is used. */
 function rejectUnknownMembers<T extends object>(members: T, describe: (name: string) => string): T {
   return new Proxy(members, {
     get(target, name, receiver): unknown {
-      // Names that promises and inspection read from every object.
       if (typeof name === 'symbol' || name in target || INSPECTED_NAMES.has(name))
         return Reflect.get(target, name, receiver);
       throw new Error(describe(name));
@@ -117,10 +116,7 @@ const INSPECTED_NAMES: ReadonlySet<string> = new Set([
   'nodeType',
 ]);
 
-/**
- * Resolves a plugin's own job names. Unknown jobs are rejected here instead of being lost in the
- * queue.
- */
+/** Unknown jobs are rejected here instead of being lost in the queue. */
 function createPluginJobs(run: PluginRun, jobs: Jobs | undefined): Ports['jobs'] {
   const there = (): Jobs => {
     if (jobs === undefined) throw new Error('there are no jobs in this process');

@@ -1,6 +1,6 @@
 /**
- * The plugin contract and public surface (`aos/plugin`). The API report in docs/plugin-api.md is
- * generated from it, and a test compares them. Only a breaking change increments `PLUGIN_API`.
+ * The plugin contract and public surface (`aos/plugin`), from which docs/plugin-api.md is
+ * generated. Only a breaking change increments `PLUGIN_API`.
  */
 export type { CommandCall, CommandOption, CommandResult, CommandSpec } from './contract/command.js';
 export type { Manifest, Migration, MigrationContext } from './contract/manifest.js';

@@ -1,4 +1,4 @@
-/** Sorts plugins by dependency, otherwise in listed order, so that the result is deterministic. */
+/** Sorts plugins by dependency, otherwise in listed order. */
 export interface Dependent {
   id: string;
   after: readonly string[];
@@ -6,10 +6,7 @@ export interface Dependent {
 
 export interface DependencyOrder {
   order: string[];
-  /**
-   * Each cycle in full, `['a', 'b', 'a']` for "a after b after a"; the shortest through its first
-   * member.
-   */
+  /** `['a', 'b', 'a']` for "a after b after a". */
   circles: string[][];
 }
 

@@ -1,7 +1,6 @@
 /**
- * Errors with stable codes for callers (contract 00, error codes). `CODES` are shared; plugins
- * declare their own in the manifest. docs/errors.md is generated from both. Any other thrown value
- * is a bug: 500 `internal_error`, logged, its text hidden unless `app.debug`.
+ * Errors with stable codes (contract 00, error codes); docs/errors.md is generated from them. Any
+ * other thrown value is a bug: 500 `internal_error`, logged, its text hidden unless `app.debug`.
  */
 import type { ErrorCodes } from '../ports/http.js';
 
@@ -72,16 +71,15 @@ export type ErrorCode = keyof typeof CODES;
 export interface ErrorOptions {
   /** Path in the input → what is wrong and how to fix it. */
   fields?: Record<string, string>;
-  /** Further members of `error`, for example `claim`. */
   extra?: Record<string, unknown>;
   headers?: Record<string, string>;
   cause?: unknown;
 }
 
-/** Identifies errors across copies of this module, because a plugin may bring its own. */
+/** A plugin may bring its own copy of this module. */
 const ERROR_BRAND = Symbol.for('aos.ServiceError');
 
-/** An error with a stable code. `message` is one sentence that may be shown to the caller. */
+/** An error with a stable code. */
 export class ServiceError extends Error {
   override name = 'ServiceError';
   readonly [ERROR_BRAND] = true;
@@ -92,7 +90,6 @@ export class ServiceError extends Error {
   readonly headers: Record<string, string> | undefined;
 
   constructor(code: ErrorCode, message: string, options?: ErrorOptions);
-  /** With a plugin's code, as its manifest declares it in `errors`. */
   constructor(code: string, message: string, options: ErrorOptions & { status: number });
   constructor(code: string, message: string, options: ErrorOptions & { status?: number } = {}) {
     super(message, { cause: options.cause });
@@ -108,31 +105,25 @@ export class ServiceError extends Error {
   }
 }
 
-/**
- * Creates an error with a plugin's own code, declared with this status in the manifest's `errors`.
- */
+/** Creates an error with a plugin's own code. */
 export const refuse = (status: number, code: string, message: string, options: ErrorOptions = {}): ServiceError =>
   new ServiceError(code, message, { ...options, status });
 
-/**
- * Returns `refuse` for the codes of one catalog, with their statuses; other codes do not compile.
- */
+/** Returns `refuse` for one catalog's codes; others do not compile. */
 export const refusals =
   <const C extends ErrorCatalog>(catalogue: C) =>
   (code: keyof C & string, message: string, options: ErrorOptions = {}): ServiceError =>
     new ServiceError(code, message, { ...options, status: (catalogue[code] as ErrorCatalog[string])[0] });
 
-/** Creates a 404. `what` is a noun with its id, for example `item shop-17`. */
+/** Creates a 404. */
 export function notFound(what: string): ServiceError {
   const name = what.replace(/^such /, '').replace(/ with (?:this|one of these) ids?$/, '');
   return new ServiceError('not_found', `${name.charAt(0).toUpperCase()}${name.slice(1)} not found.`);
 }
 /**
  * Returns an object that the caller may access, else throws 404 as if it did not exist, so that a
- * project token learns nothing about other projects (contract 10, tokens). If the caller names a
- * foreign project itself, use `denied`.
+ * project token learns nothing about other projects (contract 10, tokens).
  * @param own the only project that the caller may access; null: all
- * @param what as in `notFound`
  */
 export function owned<T extends object>(
   own: string | null,
@@ -144,7 +135,7 @@ export function owned<T extends object>(
   if (found === null) throw notFound(what);
   return found;
 }
-/** Like `owned`, but returns null for inaccessible objects. */
+/** Like `owned`, but returns null. */
 export const ownedOrNull = <T extends object>(
   own: string | null,
   object: T | null | undefined,
@@ -152,16 +143,13 @@ export const ownedOrNull = <T extends object>(
 ): T | null => (object && (own === null || projectOf(object) === own) ? object : null);
 
 /**
- * Throws 403 when a caller that is bound to one project names another (contract 10, tokens).
- * @param own the only project that the caller may access; null: all
+ * Throws 403 when a caller bound to one project names another (contract 10, tokens).
+ * @param own null: all projects
  */
 export function requireProject(own: string | null, project: string | null): void {
   if (own !== null && own !== project) throw denied(`The token is for the project ${own} only.`);
 }
-/**
- * Creates a 422 for a project that does not exist.
- * @param field that names it
- */
+/** Creates a 422 for a project that does not exist. */
 export const unknownProject = (slug: string, field = 'project'): ServiceError =>
   new ServiceError('unknown_project', `Project ${slug.slice(0, 64)} not found.`, {
     fields: { [field]: 'is not the slug of a project' },
@@ -171,7 +159,6 @@ export const conflict = (message: string, options?: ErrorOptions): ServiceError 
   new ServiceError('conflict', message, options);
 /** Creates a 403: the token's scopes or project do not allow the request. */
 export const denied = (message: string): ServiceError => new ServiceError('insufficient_scope', message);
-/** Message of a 422 that needs no more words than its fields; forms show `FORM_FIELDS_MESSAGE`. */
 const INVALID_FIELDS_MESSAGE = 'Some fields are invalid.';
 const FORM_FIELDS_MESSAGE = 'Fix the highlighted fields.';
 

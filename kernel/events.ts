@@ -1,7 +1,4 @@
-/**
- * In-process event bus. Listeners run concurrently and isolated. It stores nothing: durable
- * listeners and the producer's outbox do (ports/events.ts).
- */
+/** In-process event bus. Listeners run concurrently and isolated. */
 import type { DomainEvent, EventBus, ListenSpec } from '../ports/events.js';
 import type { Logger } from '../ports/logger.js';
 import { runWithTimeout } from './timeout.js';
@@ -15,19 +12,13 @@ export class InProcessEvents implements EventBus {
   readonly #listeners: RegisteredListener[] = [];
   readonly #underWay = new Set<Promise<boolean>>();
 
-  /**
-   * @param timeoutMs after this time a listener counts as failed, so that it does not block its
-   *   producer
-   */
+  /** @param timeoutMs afterwards a listener counts as failed */
   constructor(
     private readonly log: Logger,
     private readonly timeoutMs = 30_000,
   ) {}
 
-  /**
-   * @param ready false while the owner has failed: its durable listeners then keep events in the
-   *   outbox
-   */
+  /** @param ready false: durable listeners keep events in the outbox */
   on(owner: string, listener: ListenSpec, ready: () => boolean = () => true): void {
     const { event, durable } = listener;
     this.#listeners.push({ owner, ready, event, durable, handle: (e) => listener.handle(e) });
@@ -51,7 +42,7 @@ export class InProcessEvents implements EventBus {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
   }
 
-  /** Returns false only when a durable listener did not store the event. */
+  /** False only when a durable listener did not store the event. */
   async #notify(listener: RegisteredListener, event: DomainEvent): Promise<boolean> {
     if (!listener.ready()) return listener.durable !== true;
     try {

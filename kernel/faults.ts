@@ -1,11 +1,7 @@
-/**
- * Faults that can prevent a start. They are collected before anything runs and reported together,
- * so that operators can fix them in a single pass.
- */
+/** Faults that can prevent a start. */
 import { redactText } from '../lib/text/hidden-texts.js';
 
 export interface Fault {
-  /** Plugin id, or its entry in `plugins` if the id is unknown. Null: the configuration itself. */
   plugin: string | null;
   fault: string;
   mend: string;
@@ -13,7 +9,7 @@ export interface Fault {
 
 const toSingleLine = (text: string): string => text.replaceAll(/\s*\n\s*/g, ' ').trim();
 
-/** Formats a fault in one line: `plugin chat: needs "bugs.api", which no plugin provides; …`. */
+/** `plugin chat: needs "bugs.api", which no plugin provides; …`. */
 export function formatFault({ plugin, fault, mend }: Fault): string {
   return toSingleLine(`${plugin === null ? 'configuration' : `plugin ${plugin}`}: ${fault}; ${mend}`);
 }
@@ -28,10 +24,7 @@ export function formatFaults(faults: readonly Fault[]): string {
  */
 export class PluginFaults extends Error {
   override name = 'PluginFaults';
-  /**
-   * Only the configuration has faults: the command line prints one line instead of a list (contract
-   * 00, configuration).
-   */
+  /** The command line prints one line instead of a list (contract 00, configuration). */
   readonly configuration: boolean;
 
   constructor(readonly faults: readonly Fault[]) {
@@ -51,7 +44,7 @@ export class CriticalPluginFailed extends Error {
   }
 }
 
-/** Explicitly requested migrations failed. Those of other plugins are applied. */
+/** Explicitly requested migrations failed. */
 export class MigrationsFailed extends Error {
   override name = 'MigrationsFailed';
   constructor(failed: readonly { id: string; error: unknown }[]) {
@@ -68,9 +61,7 @@ export class BootStopped extends Error {
   }
 }
 
-/**
- * Describes a thrown value in one line, without secret settings, because it is stored and shown.
- */
+/** Describes a thrown value in one line without secret settings, because it is stored and shown. */
 export function getFaultReason(thrown: unknown): string {
   const text = redactText(thrown instanceof Error ? thrown.message : String(thrown));
   return toSingleLine(text) || (thrown instanceof Error ? thrown.name : '');

@@ -1,7 +1,4 @@
-/**
- * `@inject` with compile-time checks: a parameter's type must match its key. A key is a class or a
- * token. tsyringe's own `inject` accepts any key for any parameter.
- */
+/** `@inject` with compile-time checks: a parameter's type must match its key. */
 // tsyringe's decorators require the polyfill to be loaded first.
 import 'reflect-metadata';
 import { inject as injectAt, type InjectionToken } from 'tsyringe';
@@ -12,7 +9,6 @@ export { injectable } from 'tsyringe';
 
 export type Class<T> = abstract new (...args: never[]) => T;
 
-/** Key of a value of type `T` in a plugin's container. */
 export type Key<T> = Class<T> | Token<T>;
 
 /** Shown by the compiler when a key does not match its parameter. */
@@ -28,16 +24,11 @@ export type Injection<T> = <C extends Class<unknown>, I extends number>(
   index: I,
 ) => void;
 
-/**
- * Declares what a constructor parameter receives; required on every parameter of an `@injectable()`
- * class.
- */
 export function inject<T>(key: Key<T>): Injection<T> {
   const token = toInjectionToken(key);
   return (target, member, index) => injectAt(token)(target, member, index);
 }
 
-/** Returns tsyringe's key: the class itself, or the token's name. */
 export function toInjectionToken<T>(key: Key<T>): InjectionToken<T> {
   if (typeof key === 'function') return key as unknown as InjectionToken<T>;
   if (typeof (key as Partial<Token<T>> | undefined)?.name === 'string') return key.name;

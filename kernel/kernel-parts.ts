@@ -12,7 +12,7 @@ export interface KernelConfig extends SectionSettings {
   /** `storage.auto_migrate`. Embedded engines always migrate (contract 00, first start). */
   auto_migrate: boolean;
   plugin_timeout_ms: number;
-  /** For running requests and jobs at the stop. Default 10,000. */
+  /** For running requests and jobs at the stop. */
   stop_timeout_ms?: number;
 }
 
@@ -22,7 +22,7 @@ export interface KernelConfig extends SectionSettings {
  */
 export type SuppliedPorts = Omit<Ports, 'jobs'> & { jobs?: Jobs };
 
-/** Everything the kernel is built from; main.ts supplies it, tests supply fakes. */
+/** Everything the kernel is built from. */
 export interface KernelParts extends SuppliedPorts {
   config: KernelConfig;
   store: DocumentStore;
@@ -36,7 +36,7 @@ export interface KernelParts extends SuppliedPorts {
   checkStore?: () => Promise<void>;
   collections?: readonly CollectionSpec[];
   freeBytes: () => Promise<number>;
-  /** Number of processes that serve the store, including this one. Absent: one. */
+  /** Number of processes that serve the store, including this one. */
   peers?: () => number;
   pluginFailed?: () => void;
   unlistedProxies?: () => readonly UnlistedProxy[];
@@ -46,21 +46,17 @@ export interface KernelParts extends SuppliedPorts {
 export type KernelMode = 'serve' | 'command';
 
 export interface KernelBootOptions {
-  /** False: `serve` without a listening server (tests that inject requests). */
+  /** False: `serve` without a listening server. */
   listen?: boolean;
   /** False: `serve` without the plugins' `start` (`aos plugin check`). */
   start?: boolean;
   /** False: `serve` without scheduled jobs. */
   jobs?: boolean;
-  /**
-   * False: pending migrations stay pending (`aos migrate` lists them first, `aos doctor` changes
-   * nothing).
-   */
+  /** False: pending migrations stay pending. */
   migrate?: boolean;
 }
 
 export interface BootResult {
-  /** `http://127.0.0.1:8080`, or null if nothing listens. */
   address: string | null;
   ms: number;
 }

@@ -1,7 +1,6 @@
 /**
- * Starts the plugins in phases and stops them in reverse. A critical plugin's failure ends the
- * start. Another becomes `failed(reason)`: its routes answer 503, and only plugins that need it
- * fail too.
+ * Starts the plugins in phases and stops them in reverse. A non-critical plugin becomes
+ * `failed(reason)`: its routes answer 503, and only plugins that need it fail too.
  */
 import { hideTexts } from '../lib/text/hidden-texts.js';
 import { SYSTEM, type SystemInfo } from '../ports/domain/system.js';
@@ -70,7 +69,7 @@ export class Kernel {
   }
 
   /**
-   * Starts everything; can be called once. A failed boot first stops what was started.
+   * Starts everything; can be called once.
    * @throws PluginFaults before anything ran; CriticalPluginFailed, BootStopped, or an error of the
    *   store or the server
    */
@@ -101,8 +100,7 @@ export class Kernel {
   }
 
   /**
-   * Returns the collections and migrations that the configured plugins declare, without opening
-   * anything.
+   * Opens nothing.
    * @throws PluginFaults
    */
   async loadDeclarations(): Promise<Migrator['declared']> {
@@ -110,10 +108,7 @@ export class Kernel {
     return (this.#migrator as Migrator).declared;
   }
 
-  /**
-   * Stops everything in reverse, after running jobs and requests have finished. Idempotent; safe
-   * during and after a failed start.
-   */
+  /** Reverse order, after running jobs and requests. Idempotent. */
   stop(): Promise<void> {
     this.#stopping ??= (async () => {
       await this.#booting?.catch(() => undefined);
@@ -226,7 +221,7 @@ export class Kernel {
     return `${applied.length} applied`;
   }
 
-  /** @throws CriticalPluginFailed, or what the kernel's own migration threw */
+  /** @throws CriticalPluginFailed, or the kernel's own migration error */
   #failUnmigrated(failed: MigrationOutcome['failed']): void {
     for (const { plugin, id, error } of failed) {
       const run = this.#plugins.runs.find((one) => one.id === plugin);
@@ -237,8 +232,7 @@ export class Kernel {
   }
 
   /**
-   * Deletes the migration records of a plugin, so that its migrations run again at the next start
-   * on existing data.
+   * Its migrations run again at the next start.
    * @returns the ids of the deleted records
    * @throws ServiceError conflict for a built-in plugin, not_found
    */
@@ -283,7 +277,7 @@ export class Kernel {
     this.#connectListenersAndJobs();
   }
 
-  /** Must precede all starts: their events need every listener. */
+  /** Must precede all starts. */
   #connectListenersAndJobs(): void {
     const { jobs } = this.parts;
     this.#undo.push('events', () => this.#bus.waitUntilIdle());

@@ -13,20 +13,13 @@ import type { Collection, DocumentStore } from '../ports/store.js';
 export const LOCK_DURATION_MS = 30_000;
 const LOCK_NAME_PATTERN = /^[a-z0-9][A-Za-z0-9._:/-]{0,99}$/;
 
-/** Handle for the holder of a lock. */
 export interface HeldLock {
-  /**
-   * Aborts when the lock is lost: the store was unreachable for too long, or this process was
-   * suspended.
-   */
+  /** The store was unreachable for too long, or this process was suspended. */
   readonly signal: AbortSignal;
-  /**
-   * Fencing token, higher than that of every earlier holder, so that writes of earlier holders can
-   * be rejected.
-   */
+  /** Fencing token, higher than that of every earlier holder. */
   readonly fence: number;
   /**
-   * Confirms the lock with the store before a critical step.
+   * Call before a critical step.
    * @throws LeaseLost
    */
   confirm(): Promise<void>;
@@ -36,7 +29,6 @@ interface LockParts {
   store: DocumentStore;
   clock: Clock;
   ids: Ids;
-  /** Absent: process liveness is unknown, and a lock expires only by time. */
   processes?: Processes | undefined;
 }
 

@@ -1,7 +1,4 @@
-/**
- * Validates manifests against a closed schema, without running the plugin. A plugin's own copy of
- * joi is recognized by duck typing.
- */
+/** Validates manifests against a closed schema, without running the plugin. */
 import Joi, { type ObjectSchema } from 'joi';
 import { DECLARED_PORTS, type DeclaredPorts } from '../ports/ports.js';
 import type { CollectionSpec } from '../ports/store.js';
@@ -150,10 +147,7 @@ const manifestSchema = Joi.object({
     'config.schema': '{{#label}} must be a joi object schema',
   });
 
-/**
- * Finds faults in the shape of `plugin`, one sentence each. Converts nothing: `"1"` is not an API
- * number.
- */
+/** Finds faults in the shape of `plugin`, one sentence each. */
 export function findManifestFaults(plugin: object): string[] {
   const { error } = manifestSchema.validate(plugin, {
     abortEarly: false,
@@ -163,7 +157,7 @@ export function findManifestFaults(plugin: object): string[] {
   return error === undefined ? [] : error.details.map(({ message }) => message);
 }
 
-/** Returns a snapshot of a valid manifest; later changes to the plugin have no effect. */
+/** A snapshot: later changes to the plugin have no effect. */
 export function completeManifest(plugin: Plugin): FullManifest {
   return {
     id: plugin.id,

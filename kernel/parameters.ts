@@ -2,8 +2,7 @@ import { normalizeTime } from '../lib/time.js';
 import { invalidQuery } from './errors.js';
 
 /**
- * Normalizes a timestamp to UTC with milliseconds, because the store compares text.
- * @param name of the parameter, for the error
+ * The store compares text.
  * @throws ServiceError invalid_request for an invalid time
  */
 export function timeParameter(name: string, text: string | undefined): string | undefined {

@@ -1,7 +1,6 @@
 /**
  * Validates all plugins together before any runs. Faults of built-in or critical plugins and of the
- * configuration stop the start, reported in one error (architecture: "validate everything"). Other
- * external plugins are disabled with their reason (contract 95).
+ * configuration stop the start; other external plugins are disabled (contract 95).
  */
 import { CATALOG, MIGRATIONS, RUNTIME, SYSTEM, type PluginState } from '../ports/domain/system.js';
 import {
@@ -55,8 +54,8 @@ export const KERNEL_TOKENS: readonly string[] = [RUNTIME, MIGRATIONS, CATALOG, S
 const RESERVED_NAMES: readonly string[] = ['kernel', 'jobs'];
 
 /**
- * Returns the plugins in setup order, those that are switched off, and those that cannot run.
- * @param unloaded plugins that could not be loaded, each with its fault
+ * In setup order.
+ * @param unloaded with their faults
  * @throws PluginFaults with every fault that prevents the start
  */
 export function registerPlugins(
@@ -176,10 +175,7 @@ interface UniqueNameKind {
 }
 
 const formatRename = (noun: string): string => `give the ${noun} another name in one of them`;
-/**
- * Names with exactly one owner. Collections and jobs are prefixed with the plugin id and cannot
- * collide.
- */
+/** Names with exactly one owner. */
 const UNIQUE_NAME_KINDS: readonly UniqueNameKind[] = [
   {
     noun: 'token',
@@ -202,7 +198,7 @@ function findSharedNames(judged: readonly InstalledPlugin[], faults: PluginFault
       for (const name of names(manifest)) {
         const owner = owners.get(name);
         if (owner === undefined) owners.set(name, manifest.id);
-        // Plugins with the same id share a section, and were reported for the id.
+        // Were reported for the id.
         else if (noun !== 'section' || owner !== manifest.id) {
           const fault = `${verb} the ${noun} "${name}", which plugin ${owner} ${verb} too`;
           faults.push({ plugin: manifest.id, fault, mend, owner: loaded });
@@ -252,7 +248,7 @@ function findUnofferedPoints(
   );
 }
 
-/** Dependencies come first: providers of needed or used tokens, and owners of extended points. */
+/** Providers of needed or used tokens, and owners of extended points. */
 function resolveOrder(judged: readonly InstalledPlugin[], faults: PluginFault[]): string[] {
   const providers = new Map(judged.flatMap(({ manifest: m }) => m.provides.map((name) => [name, m.id])));
   const owners = new Map(judged.flatMap(({ manifest: m }) => m.extensionPoints.map((name) => [name, m.id])));

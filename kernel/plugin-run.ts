@@ -38,10 +38,7 @@ export class ProvidedServices {
     this.#values.set(name, { value, owner });
   }
 
-  /**
-   * Returns undefined when the service is not provided, not yet provided, or its provider has
-   * failed.
-   */
+  /** Undefined without a running provider. */
   get(name: string): unknown {
     const found = this.#values.get(name);
     return found === undefined || found.owner?.state === 'failed' ? undefined : found.value;

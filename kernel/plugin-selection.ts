@@ -1,7 +1,4 @@
-/**
- * Selects which plugins run: all except those in `plugins_off` and those that need one of them.
- * Critical plugins and their dependencies cannot be switched off.
- */
+/** Critical plugins and their dependencies cannot be switched off. */
 import type { PluginState } from '../ports/domain/system.js';
 import type { PluginFault } from './loading/broken-plugins.js';
 import type { FullManifest, InstalledPlugin } from './manifest.js';

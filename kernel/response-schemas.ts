@@ -1,4 +1,3 @@
-/** Response schemas that plugins share (contract 00, lists). */
 import joi, { type ObjectSchema, type Schema } from 'joi';
 import { withSchemaName } from '../ports/http.js';
 

@@ -33,10 +33,7 @@ export class RunningPlugins {
 
   constructor(private readonly options: PluginsOptions) {}
 
-  /**
-   * Runs `work` for each plugin in order. One that fails, or whose provider has failed, is dropped;
-   * the others continue.
-   */
+  /** Runs `work` for each plugin in order. */
   async runEach(work: (run: PluginRun) => Promise<void>): Promise<void> {
     for (const run of this.runs) {
       if (this.options.stopping()) throw new BootStopped();
@@ -81,7 +78,7 @@ export class RunningPlugins {
   }
 
   /**
-   * Fails plugins that have already thrown, for example in a timer of their module.
+   * For example in a timer of their module.
    * @throws CriticalPluginFailed
    */
   failThrown(): void {
@@ -92,9 +89,8 @@ export class RunningPlugins {
   }
 
   /**
-   * Fails the external plugin whose code threw outside of a call, such as in a timer.
-   * @returns false when the service cannot continue: a critical plugin, or an error of another
-   *   origin
+   * The plugin's code threw outside of a call.
+   * @returns false when the service cannot continue
    */
   handleUncaught(error: unknown): boolean {
     const entry = findThrowingPlugin(error);
@@ -107,10 +103,7 @@ export class RunningPlugins {
     return true;
   }
 
-  /**
-   * Lists the paths of plugins that do not run: those of their name and those in their code, except
-   * what other plugins serve.
-   */
+  /** Except what other plugins serve. */
   listUnavailablePaths(): string[] {
     const failed = this.runs.filter(({ state, registered }) => state === 'failed' && registered.entry !== BUILT_IN);
     const down = [
@@ -160,7 +153,7 @@ export class RunningPlugins {
     this.#extensions.clear();
   }
 
-  /** Cached until a plugin contributes or fails, because some points are read for every report. */
+  /** Some points are read for every report. */
   listExtensions(point: string): readonly unknown[] {
     let found = this.#extensions.get(point);
     if (found === undefined) {

@@ -1,14 +1,10 @@
-/**
- * A limit on waiting, not on the work: a promise cannot be canceled, so a late result is passed to
- * `late`.
- */
+/** A promise cannot be canceled, so a late result is passed to `late`. */
 export class TimedOut extends Error {
   override name = 'TimedOut';
 }
 
 /**
- * Returns the result of `work`, or throws TimedOut after `ms`.
- * @param what for the message: `setup` gives "setup took longer than 100 ms"
+ * Throws TimedOut after `ms`.
  * @param late receives a late outcome: a value to release, or an error to log
  */
 export async function runWithTimeout<T>(

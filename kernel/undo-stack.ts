@@ -22,7 +22,7 @@ export class UndoStack {
     }
   }
 
-  /** After a failed start, a hanging cleanup must not hide the reason. */
+  /** A hanging cleanup must not hide the reason. */
   async undoAfterFailure(): Promise<void> {
     try {
       await runWithTimeout(CLEANUP_TIMEOUT_MS, 'closing after a failed start', () => this.undoAll());

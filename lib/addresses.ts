@@ -1,13 +1,12 @@
 import ipaddr from 'ipaddr.js';
 
 const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
-/** Fast path: IPv4 has one spelling and covers nearly all calls. */
+/** Covers nearly all calls. */
 const IPV4_PATTERN = new RegExp(`^(?:${OCTET}\\.){3}${OCTET}$`);
 
 /**
- * Returns the network that limits count: an IPv4 address (also from `::ffff:1.2.3.4`), or the /64
- * of an IPv6 address, which one customer can vary freely. Other text is its own network, in lower
- * case.
+ * Returns the network that limits count: an IPv4 address, or the /64 of an IPv6 address, which one
+ * customer can vary freely.
  */
 export function getClientNetwork(address: string): string {
   if (IPV4_PATTERN.test(address)) return address;
@@ -20,10 +19,7 @@ export function getClientNetwork(address: string): string {
   return `${network.join(':')}::/64`;
 }
 
-/**
- * Returns the network of one operator: the /24 of an IPv4, the /48 of an IPv6 address. For evidence
- * that must come from independent places.
- */
+/** Returns the /24 of an IPv4, the /48 of an IPv6 address, for evidence from independent places. */
 export function getOperatorNetwork(address: string): string {
   const network = getClientNetwork(address);
   if (IPV4_PATTERN.test(network)) return `${network.split('.').slice(0, 3).join('.')}.0/24`;

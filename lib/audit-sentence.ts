@@ -39,7 +39,9 @@ const NOUN_NAMES: Readonly<Record<string, string>> = {
   request_rule: 'agent rule',
 };
 
-/** Formats `token.revoked` as `Revoked token`, and `license.machine_blocked` as `Blocked machine`. */
+/**
+ * Formats `token.revoked` as `Revoked token`, and `license.machine_blocked` as `Blocked machine`.
+ */
 export function formatAuditAction(action: string): string {
   const phrase = AUDIT_PHRASES[action];
   if (phrase !== undefined) return phrase;

@@ -1,12 +1,10 @@
 /**
- * A map bounded in entries and age, for cached values that may be missing at any time. Wraps
- * lru-cache with an injectable clock and exact expiry. The bound is a size of one per entry: with
- * an entry count, lru-cache would allocate its tables up front.
+ * A map bounded in entries and age. The bound is a size of one per entry: with an entry count,
+ * lru-cache would allocate its tables up front.
  */
 import { LRUCache } from 'lru-cache';
 
 export interface BoundedMapOptions {
-  /** Maximum entries; evicts the least recently used. */
   most: number;
   /** Milliseconds from `set`; absent: no expiry. */
   ttlMs?: number;
@@ -22,7 +20,7 @@ export class BoundedMap<V extends {}> {
   readonly #ttlMs: number | undefined;
 
   constructor({ most, ttlMs, now }: BoundedMapOptions) {
-    // lru-cache treats a start at 0 as none, where a test's clock may begin.
+    // lru-cache treats a start at 0 as none.
     const perf = now === undefined ? performance : { now: () => now() + 1 };
     this.#entries = new LRUCache<string, V>({ maxSize: most, sizeCalculation: () => 1, ttlResolution: 0, perf });
     this.#ttlMs = ttlMs;
@@ -36,7 +34,7 @@ export class BoundedMap<V extends {}> {
     return this.#entries.get(key);
   }
 
-  /** @param ttlMs TTL of this entry */
+  /** @param ttlMs of this entry */
   set(key: string, value: V, ttlMs = this.#ttlMs): void {
     this.#entries.set(key, value, ttlMs === undefined ? {} : { ttl: Math.max(MIN_TTL_MS, ttlMs - 1) });
   }

@@ -15,7 +15,10 @@ const toShownValue = (value: unknown): ShownValue => {
   return (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, MAX_SHOWN_LENGTH);
 };
 
-/** @param secrets fields shown only as `set` or null */
+/**
+ * Returns changed fields, before and after.
+ * @param secrets shown only as `set` or null
+ */
 export function findChangedFields(
   before: object,
   after: object,

@@ -1,10 +1,7 @@
 /**
- * Guarantees for a clock that steps (contract 95, a bad day):
- * - Due times are monotonic within a process (`DueTimeTracker`).
- * - Nothing is deleted by age while the clock is not trusted (`evaluateClock`, decision 050).
- * - Delta queries miss nothing (`RepeatedTimeRange`).
- *
- * `ClockStepDetector` detects steps by comparison with the monotonic clock.
+ * Guarantees for a clock that steps (contract 95, a bad day): due times are monotonic within a
+ * process, nothing is deleted by age while the clock is not trusted (decision 050), and delta
+ * queries miss nothing.
  */
 import { DAY_MS, HOUR_MS, toIsoString, MINUTE_MS, SECOND_MS } from './time.js';
 import { iterateItems } from './paging.js';
@@ -14,22 +11,18 @@ interface Clock {
   monotonic(): number;
 }
 
-/** Tolerated difference between readings of one clock. */
+/** Between readings of one clock. */
 export const CLOCK_SLACK_MS = 2 * SECOND_MS;
-/** Tolerated difference between the clocks of two processes. */
+/** Between the clocks of two processes. */
 export const CLOCK_SKEW_MS = 30 * SECOND_MS;
-/** A stored time further ahead was written before the clock moved backwards. */
+/** Further ahead: written before the clock moved backwards. */
 export const MAX_AHEAD_MS = MINUTE_MS;
 
-/**
- * Detects clock steps. A suspended machine has stepped ahead, since its monotonic clock stood
- * still.
- */
+/** Detects clock steps; a suspended machine has stepped ahead. */
 export class ClockStepDetector {
   #offset: number;
   #recent = { ms: 0, until: -Infinity };
 
-  /** @param memoryMs how long a step counts as recent */
   constructor(
     private readonly clock: Clock,
     private readonly memoryMs = 0,
@@ -37,7 +30,6 @@ export class ClockStepDetector {
     this.#offset = clock.now() - clock.monotonic();
   }
 
-  /** Returns the step since the last check in milliseconds; negative: backwards, 0: none. */
   check(): number {
     const monotonic = this.clock.monotonic();
     const offset = this.clock.now() - monotonic;
@@ -48,7 +40,6 @@ export class ClockStepDetector {
     return step;
   }
 
-  /** Sum of the recent steps in milliseconds. */
   get recentMs(): number {
     return this.clock.monotonic() < this.#recent.until ? this.#recent.ms : 0;
   }
@@ -63,9 +54,8 @@ interface ReanchorOptions<T> {
   field: string;
   filter?: object;
   sort?: readonly (readonly [string, 'asc'])[];
-  /** Maximum delay of this row in milliseconds; Infinity: any. */
+  /** Infinity: any. */
   longest: (row: T) => number;
-  /** Fields to store; default: the due time. */
   fields?: (row: T, time: number) => Record<string, string | number>;
 }
 
@@ -73,21 +63,16 @@ const MAX_DUE_TIMES = 20_000;
 const PAGE_SIZE = 200;
 
 /**
- * Due times of a queue, stored as times of day, the only shared clock, and tracked by the monotonic
- * clock. After a backwards step they are reanchored: this process's exactly, others' within their
- * maximum delay.
+ * Due times of a queue, stored as times of day and tracked by the monotonic clock. After a
+ * backwards step they are reanchored: this process's exactly, others' within their maximum delay.
  */
 export class DueTimeTracker {
   readonly #steps: ClockStepDetector;
-  /** Stored time → due time on the monotonic clock. */
   readonly #scheduled = new Map<string, number>();
-  /** Monotonic time of the last check of stored times, which may be wrong at start. */
+  /** Monotonic. */
   #checkedAt = -Infinity;
 
-  /**
-   * @param recheckMs interval of checks for times written by other processes; default: only after
-   *   steps
-   */
+  /** @param recheckMs default: only after steps */
   constructor(
     private readonly clock: Clock,
     private readonly recheckMs = Infinity,
@@ -95,12 +80,11 @@ export class DueTimeTracker {
     this.#steps = new ClockStepDetector(clock);
   }
 
-  /** Returns the time to store for `ms` from now. */
   scheduleIn(ms: number): string {
     return this.scheduleAt(this.clock.now() + ms);
   }
 
-  /** Returns a time to store. @param time milliseconds since 1970, by the current clock */
+  /** @param time milliseconds since 1970, by the current clock */
   scheduleAt(time: number): string {
     const due = toIsoString(time);
     if (this.#scheduled.size >= MAX_DUE_TIMES) this.#prune();
@@ -108,7 +92,7 @@ export class DueTimeTracker {
     return due;
   }
 
-  /** Calls `reanchor` when stored times may be wrong; retries failed calls. */
+  /** Retries failed calls. */
   async reanchorIfNeeded(reanchor: () => Promise<unknown>): Promise<void> {
     if (this.#steps.check() < 0) this.#checkedAt = -Infinity;
     const now = this.clock.monotonic();
@@ -117,7 +101,7 @@ export class DueTimeTracker {
     this.#checkedAt = now;
   }
 
-  /** Moves due times that are too far ahead. Compare-and-set, so processes may run concurrently. */
+  /** Moves due times that are too far ahead, by compare-and-set. */
   async reanchor<T extends { id: string }>(rows: Rows<T>, options: ReanchorOptions<T>): Promise<void> {
     const { field, filter, sort, longest, fields } = options;
     const after = toIsoString(this.clock.now() + CLOCK_SLACK_MS);
@@ -134,7 +118,7 @@ export class DueTimeTracker {
     }
   }
 
-  /** By the current clock; Infinity: written by another process. */
+  /** Infinity: written by another process. */
   #getScheduledTime(due: string): number {
     const at = this.#scheduled.get(due);
     return at === undefined ? Infinity : this.clock.now() + Math.max(0, at - this.clock.monotonic());
@@ -150,44 +134,38 @@ export class DueTimeTracker {
   }
 }
 
-/**
- * Returns whether `at` (RFC 3339) is at least `ms` ago. A time far ahead counts as elapsed.
- * @param now milliseconds
- */
+/** Returns whether `at` (RFC 3339) is at least `ms` ago, or far ahead. */
 export function hasElapsed(at: string, ms: number, now: number): boolean {
   const age = now - Date.parse(at);
   return age >= ms || age < -MAX_AHEAD_MS;
 }
 
-/** Returns the equivalent filter for a stored field. */
+/** Returns the equivalent filter. */
 export const buildElapsedFilter = (field: string, ms: number, now: number): { or: Record<string, object>[] } => ({
   or: [{ [field]: { gt: '', lte: toIsoString(now - ms) } }, { [field]: { gt: toIsoString(now + MAX_AHEAD_MS) } }],
 });
 
 /** Maximum lead of a trusted clock. */
 export const MAX_CLOCK_LEAP_MS = HOUR_MS;
-/** Running time after which a clock that stays ahead is trusted. */
+/** Running time after which a clock ahead is trusted. */
 export const CLOCK_TRUST_DELAY_MS = DAY_MS;
 
 /** Stored result of a clock check, for the next check of any process. */
 export interface ClockNote {
   /** Trusted time of day, milliseconds since 1970. */
   at: number;
-  /** Monotonic time of the note, on the clock of `epoch` (ports/clock.ts). */
+  /** On the clock of `epoch` (ports/clock.ts). */
   monotonic: number;
   epoch: string;
   /** Running time with an untrusted clock. */
   doubted_ms: number;
-  /** The clock leapt while running, or was ahead after a stop of the machine; null: trusted. */
+  /** Null: trusted. */
   doubt: 'leap' | 'stop' | null;
 }
 
 /**
  * Evaluates whether the clock is trusted: at most an hour ahead of the last note plus elapsed time,
  * or after a day of running (decision 050).
- * @param last null: the first check of this store, trusted
- * @param checkedAt monotonic time of this process's last check, or null
- * @returns the next note, and the lead in milliseconds; 0: trusted
  */
 export function evaluateClock(
   last: ClockNote | null,
@@ -209,16 +187,15 @@ export function evaluateClock(
 const REPEATED_RANGE_TTL_MS = DAY_MS;
 
 /**
- * Times that occurred twice because the clock moved backwards. New changes then get timestamps
- * older than existing cursors (contract 00, lists), so queries within the range start at its
- * beginning; they may repeat changes, but miss none.
+ * Times that occurred twice because the clock moved backwards. Queries within the range start at
+ * its beginning; they may repeat changes, but miss none (contract 00, lists).
  */
 export class RepeatedTimeRange {
   readonly #steps: ClockStepDetector;
   #checkedAt: number;
   #range: { from: number; to: number; seenAt: number; hasUnknownStart: boolean } | null = null;
 
-  /** @param marginMs maximum delay between timestamp and visibility of a write */
+  /** @param marginMs between timestamp and visibility of a write */
   constructor(
     private readonly clock: Clock,
     private readonly marginMs: number,
@@ -227,10 +204,7 @@ export class RepeatedTimeRange {
     this.#checkedAt = clock.monotonic();
   }
 
-  /**
-   * Detects a backwards step before this process started.
-   * @param newest stored timestamp, RFC 3339
-   */
+  /** @param newest stored timestamp, RFC 3339 */
   detectEarlierStep(newest: string | undefined): void {
     const now = this.clock.now();
     const latest = newest === undefined ? 0 : Date.parse(newest);
@@ -238,7 +212,7 @@ export class RepeatedTimeRange {
     if (latest > now + CLOCK_SLACK_MS) this.#extend(now, latest + REPEATED_RANGE_TTL_MS, true);
   }
 
-  /** Call before each write: the clock may catch up before the next query. */
+  /** Call before each write. */
   check(): void {
     const step = this.#steps.check();
     const monotonic = this.clock.monotonic();
@@ -248,7 +222,7 @@ export class RepeatedTimeRange {
     this.#checkedAt = monotonic;
   }
 
-  /** Returns where a query with this cursor starts. @param mark RFC 3339, as the result */
+  /** @param mark RFC 3339, as the result */
   getQueryStart(mark: string): string {
     this.check();
     const range = this.#range;

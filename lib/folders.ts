@@ -1,7 +1,7 @@
 import { mkdir, open, readdir, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-/** Makes directory entries durable. Windows cannot open folders and does not need it. */
+/** Makes directory entries durable. */
 export async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return;
   const handle = await open(folder, 'r');
@@ -13,9 +13,8 @@ export async function syncFolder(folder: string): Promise<void> {
 }
 
 /**
- * Creates a folder and its parents. Node's recursive `mkdir` loops forever on file systems such as
+ * Creates a folder and its parents: Node's recursive `mkdir` loops forever on file systems such as
  * /proc that return ENOENT below an existing folder.
- * @param mode of created folders
  * @throws the file system's error with the folder
  */
 export async function makeFolders(folder: string, mode: number): Promise<void> {
@@ -38,7 +37,7 @@ async function makeFolder(folder: string, mode: number): Promise<void> {
   }
 }
 
-/** Returns the outermost missing folder on the way to `folder`, or null. */
+/** Returns the outermost missing folder on the way to `folder`. */
 export async function findFirstMissing(folder: string): Promise<string | null> {
   if ((await stat(folder).catch(() => null)) !== null) return null;
   return dirname(folder) === folder ? null : ((await findFirstMissing(dirname(folder))) ?? folder);

@@ -1,5 +1,4 @@
 /** Returns the address in `[::1]`; other hosts unchanged. */
 export const stripBrackets = (host: string): string => host.replace(/^\[|\]$/g, '');
 
-/** Returns the host of a `Host` header without port and brackets. */
 export const parseHostHeader = (header: string): string => stripBrackets(header.replace(/:\d+$/, ''));

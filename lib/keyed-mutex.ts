@@ -1,7 +1,4 @@
-/**
- * Mutex per key within this process, in FIFO order. It prevents writers of one document from
- * repeated compare-and-set failures; between processes, compare-and-set decides.
- */
+/** Mutex per key within this process, in FIFO order. */
 export class KeyedMutex {
   readonly #tails = new Map<string, Promise<unknown>>();
 

@@ -1,15 +1,4 @@
-/**
- * A lease: a document naming the process with an exclusive right while it is renewed. The fencing
- * number rises with every holder, to detect writes of a frozen one.
- *
- * A holder is gone by one of two rules:
- * - `silence`: unchanged for `ttlMs` of the waiter's monotonic clock. For processes that wait;
- *   independent of clocks of other machines.
- * - `clock`: expired. For short-lived processes. An expiry beyond a lease and `MAX_CLOCK_SKEW_MS`
- *   means a clock that moved backwards, and counts as expired.
- *
- * A dead owner on the same host is replaced immediately where `ownerDead` can tell.
- */
+/** A lease: a document naming the process with an exclusive right while it is renewed. */
 
 export interface LeaseRow<O extends object = object> {
   id: string;
@@ -56,7 +45,7 @@ export class Lease<O extends object = object> {
     private readonly options: LeaseOptions<O>,
   ) {}
 
-  /** Acquires the lease if it is free or its holder is gone; null when a live process holds it. */
+  /** Null when a live process holds the lease. */
   async acquire(): Promise<HeldLease | null> {
     const { id, ttlMs, clock, uuid, owner = null } = this.options;
     const holder = uuid();
@@ -72,13 +61,11 @@ export class Lease<O extends object = object> {
     return won === null ? null : this.#toHeldLease(won.doc, left);
   }
 
-  /** @param left remaining milliseconds of the previous holder */
   #toHeldLease({ holder, fence }: LeaseRow<O>, left: number): HeldLease {
     const setBack = left > this.options.ttlMs + MAX_CLOCK_SKEW_MS;
     return new HeldLease(this.rows, this.options, holder ?? '', fence ?? 0, setBack);
   }
 
-  /** Creates the document for the first of two concurrent holders. Returns its current state. */
   async #create(taken: Pick<LeaseRow<O>, 'holder' | 'owner' | 'expires_at'>): Promise<LeaseRow<O>> {
     const { id } = this.options;
     const setOnInsert = { ...taken, fence: 1 };
@@ -128,7 +115,7 @@ export async function createProcessLease<O extends object>(
   });
 }
 
-/** A term of a lease, renewed automatically until released or lost. */
+/** A term of a lease, renewed until released or lost. */
 export class HeldLease {
   readonly #lost = new AbortController();
   readonly #timer: NodeJS.Timeout;
@@ -141,7 +128,7 @@ export class HeldLease {
     private readonly options: Pick<LeaseOptions, 'id' | 'ttlMs' | 'clock' | 'onFault'>,
     readonly holder: string,
     readonly fence: number,
-    /** The previous expiry was implausibly far ahead: the clock moved backwards. */
+    /** The previous expiry was implausibly far ahead. */
     readonly hasClockMovedBack: boolean,
   ) {
     this.#renewed = options.clock.monotonic();
@@ -159,7 +146,7 @@ export class HeldLease {
   }
 
   /**
-   * Checks the lease before an exclusive write, without accessing the store.
+   * Does not access the store.
    * @throws LeaseLost
    */
   check(): void {
@@ -170,8 +157,7 @@ export class HeldLease {
   }
 
   /**
-   * Renews the lease before a long exclusive step.
-   * @param noted further fields to write with the renewal
+   * @param noted fields to write with the renewal
    * @throws LeaseLost
    */
   async confirm(noted: object = {}): Promise<void> {
@@ -184,7 +170,6 @@ export class HeldLease {
     await this.#change({ set: { holder: null } });
   }
 
-  /** Stops renewing: the holder removes the document, or the lease expires. */
   stop(): void {
     clearInterval(this.#timer);
     clearTimeout(this.#end);

@@ -1,12 +1,11 @@
 /**
- * Converts local times of forms (`<input type="datetime-local">`) to UTC. As in `Temporal`, a
- * nonexistent time moves forward by the gap and an ambiguous one means its first occurrence by
- * default.
+ * Converts local times of forms to UTC. As in `Temporal`, a nonexistent time moves forward by the
+ * gap.
  */
 import { BoundedMap } from './bounded-map.js';
 import { DAY_MS, toIsoString } from './time.js';
 
-/** From 1900; earlier zones had offsets of seconds and fractions. */
+/** Earlier zones had offsets of seconds. */
 const LOCAL_TIME_PATTERN = /^(?:19|[2-9]\d)\d\d-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?$/;
 
 const formatCache = new BoundedMap<Intl.DateTimeFormat>({ most: 600 });
@@ -30,7 +29,7 @@ function getFormat(zone: string): Intl.DateTimeFormat {
   return made;
 }
 
-/** Returns the zone's wall clock at an instant as if it were UTC, in whole seconds. */
+/** As if it were UTC, in whole seconds. */
 function getLocalClock(ms: number, zone: string): number {
   const parts = Object.fromEntries(
     getFormat(zone)
@@ -50,7 +49,6 @@ export function getUtcOffset(ms: number, zone: string): number {
 /**
  * Returns the instant of a local time, RFC 3339 in UTC; null if invalid or before 1900.
  * @param text `2026-10-25T02:30`, optionally with seconds
- * @param zone IANA, `Europe/Berlin`
  * @param which occurrence of an ambiguous time
  * @throws RangeError for an unknown zone
  */
@@ -58,7 +56,7 @@ export function utcOfLocal(text: string, zone: string, which: 'first' | 'second'
   const clock = LOCAL_TIME_PATTERN.test(text) ? Date.parse(`${text}Z`) : NaN;
   // JavaScript reads February 31 as a day in March.
   if (Number.isNaN(clock) || toIsoString(clock).slice(0, 16) !== text.slice(0, 16)) return null;
-  // Offsets around a possible change: offsets are below a day, and changes over two days apart.
+  // Offsets are below a day, and changes over two days apart.
   const [before, after] = [getUtcOffset(clock - DAY_MS, zone), getUtcOffset(clock + DAY_MS, zone)];
   const instants = [clock - before, clock - after].filter((ms) => ms + getUtcOffset(ms, zone) === clock);
   if (instants.length === 0) return toIsoString(clock - before);
@@ -66,7 +64,7 @@ export function utcOfLocal(text: string, zone: string, which: 'first' | 'second'
 }
 
 /**
- * Formats an instant as a form value: `2026-10-25T02:30`.
+ * Formats `2026-10-25T02:30`.
  * @param at RFC 3339, or ms since the epoch
  * @throws RangeError for an unknown zone or invalid time
  */

@@ -1,16 +1,13 @@
 /**
- * Outbox of documents (docs/decisions/003): messages written atomically with a change and removed
- * after delivery.
- *
- * Order: write change and entries → deliver each entry → empty the outbox, guarded by `outbox_at`,
- * which every new entry changes and the owner's job uses after a crash. Deliveries of a document
- * are sequential; receivers deduplicate by entry id.
+ * Outbox of documents (docs/decisions/003). Order: write change and entries → deliver each entry →
+ * empty the outbox, guarded by `outbox_at`, which every new entry changes and the owner's job uses
+ * after a crash.
  */
 import { buildElapsedFilter } from './clock-skew.js';
 import { KeyedMutex } from './keyed-mutex.js';
 import { iteratePages } from './paging.js';
 
-/** Older entries belong to an ended process or a failed receiver. */
+/** Older entries belong to an ended process or failed receiver. */
 const LEFTOVER_AGE_MS = 10_000;
 const MAX_BATCH_SIZE = 200;
 const NO_IDS: ReadonlySet<string> = new Set();
@@ -49,28 +46,20 @@ type EmptyingUpdate =
 
 export interface OutboxDelivery<T extends OutboxHolder<E>, E extends OutboxEntry> {
   rows: Rows<T>;
-  /**
-   * Delivers an entry.
-   * @returns true when the receivers have stored it, so that it may be removed
-   */
   deliver(doc: T, entry: E): Promise<boolean>;
-  /** Copies entries to separate storage, if any; idempotent. */
+  /** Copies entries to separate storage; idempotent. */
   place?(doc: T, entries: readonly E[]): Promise<void>;
-  /** Blocks later entries until an earlier one is delivered. */
+  /** Blocks later entries. */
   inOrder: boolean;
-  /**
-   * Batches deliveries within this many milliseconds and empties their documents in one write, for
-   * stores with one command per write. Absent: no batching.
-   */
+  /** Batches deliveries within this many milliseconds, for stores with one command per write. */
   gatherMs?: number;
-  /** Called after all deliveries; true: the document is deleted and needs no emptying. */
   onEmptied?(doc: T): Promise<boolean>;
   /** Milliseconds since 1970. */
   now(): number;
   onFailed(error: unknown, id: string): void;
 }
 
-/** Unique per entry, so that emptying an outbox never removes a newer entry. */
+/** Formats a position, unique so that emptying never removes a newer entry. */
 export const formatOutboxPosition = ({ at, id }: OutboxEntry): string => `${at} ${id}`;
 
 interface DeliveredDocument {
@@ -85,7 +74,7 @@ export class Outbox<T extends OutboxHolder<E>, E extends OutboxEntry> {
   readonly #background = new Set<Promise<void>>();
   readonly #turns: TurnBatcher | null;
   #delivered: DeliveredDocument[] = [];
-  /** Number of active drains, which disable batching. */
+  /** Active drains disable batching. */
   #draining = 0;
 
   constructor(private readonly delivery: OutboxDelivery<T, E>) {
@@ -93,11 +82,7 @@ export class Outbox<T extends OutboxHolder<E>, E extends OutboxEntry> {
     this.#turns = gatherMs === undefined ? null : new TurnBatcher(gatherMs);
   }
 
-  /**
-   * Delivers in the background.
-   * @param doc as written
-   * @param entries written by the caller, already placed
-   */
+  /** @param entries written by the caller, already placed */
   send(doc: T, entries: readonly E[]): void {
     void this.#run(doc.id, async () => {
       if (this.#draining === 0) await this.#turns?.next();
@@ -105,10 +90,6 @@ export class Outbox<T extends OutboxHolder<E>, E extends OutboxEntry> {
     });
   }
 
-  /**
-   * Delivers all entries of a document in its turn; resolves when settled.
-   * @param placed ids of entries that the caller has placed
-   */
   sendAll(id: string, placed: ReadonlySet<string> = NO_IDS): Promise<void> {
     return this.#run(id, async () => {
       const doc = await this.delivery.rows.get(id);
@@ -148,7 +129,7 @@ export class Outbox<T extends OutboxHolder<E>, E extends OutboxEntry> {
     return done !== undefined && 'n' in done && done.n !== 0;
   }
 
-  /** Batches deliveries that end in the same turn of the event loop. */
+  /** Of the same turn of the event loop. */
   #emptyInBatch(id: string, outbox_at: string): Promise<boolean> {
     return new Promise((resolve, reject) => {
       this.#delivered.push({ id, outbox_at, resolve, reject });
@@ -181,8 +162,7 @@ export class Outbox<T extends OutboxHolder<E>, E extends OutboxEntry> {
   }
 
   /**
-   * Delivers entries left by a crash or failed receiver, in batches, and returns the number of
-   * documents.
+   * Delivers entries left by a crash or failed receiver.
    * @param left filter; default: entries older than some seconds
    */
   async reconcile(signal?: AbortSignal, left: object = this.#buildLeftoverFilter()): Promise<number> {
@@ -212,7 +192,6 @@ export class Outbox<T extends OutboxHolder<E>, E extends OutboxEntry> {
     return at ? Math.max(0, (this.delivery.now() - Date.parse(at.split(' ', 1)[0] ?? '')) / 1000) : 0;
   }
 
-  /** Resolves when all deliveries of this process have settled. */
   async drain(): Promise<void> {
     this.#draining += 1;
     this.#turns?.release();
@@ -221,10 +200,7 @@ export class Outbox<T extends OutboxHolder<E>, E extends OutboxEntry> {
   }
 }
 
-/**
- * Batches work to save store commands: the first runs immediately, those within `everyMs` run
- * together afterwards.
- */
+/** The first call runs immediately, those within `everyMs` together afterwards. */
 class TurnBatcher {
   #waiting: (() => void)[] = [];
   #timer: NodeJS.Timeout | null = null;
@@ -232,7 +208,6 @@ class TurnBatcher {
   /** @param everyMs maximum wait in milliseconds */
   constructor(private readonly everyMs: number) {}
 
-  /** Returns null to run now, otherwise a promise of the turn. */
   next(): Promise<void> | null {
     if (this.#timer !== null) return new Promise((resolve) => this.#waiting.push(resolve));
     this.#timer = setTimeout(() => this.#end(), this.everyMs);

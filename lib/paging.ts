@@ -1,7 +1,4 @@
-/**
- * Iterates lists that are paged by cursor. Pages load on demand, so a loop that stops early reads
- * no further.
- */
+/** Iterates lists that are paged by cursor. */
 
 interface Page<T> {
   items: T[];
@@ -37,7 +34,7 @@ export async function* iterateItems<T, Q extends Cursor>(
   for await (const items of iteratePages(list, query)) yield* items;
 }
 
-/** Returns all items, for lists of bounded size. */
+/** Returns all items of a bounded list. */
 export async function collectAll<T, Q extends Cursor>(list: PagedList<T, Q>, query: Q): Promise<T[]> {
   const found: T[] = [];
   for await (const items of iteratePages(list, query)) for (const item of items) found.push(item);

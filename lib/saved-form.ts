@@ -5,9 +5,7 @@
 import { timingSafeEqual } from 'node:crypto';
 
 export interface SavedForm {
-  /** Path with query. */
   path: string;
-  /** Controls in order, without form token. */
   fields: readonly (readonly [name: string, value: string])[];
 }
 
@@ -16,7 +14,6 @@ export const MAX_SAVED_FORM_LENGTH = 48 * 1024;
 
 const SECRET_NAME_PATTERN = /pass|secret|totp|^code$/i;
 
-/** Lists the written texts of a form with readable names. */
 export const listWrittenFields = (fields: SavedForm['fields']): { name: string; value: string }[] =>
   fields.filter(([, value]) => /\S\s+\S/.test(value)).map(([name, value]) => ({ name: toFieldLabel(name), value }));
 
@@ -47,7 +44,6 @@ const addSignaturePrefix = (body: string): string => `kept.${body}`;
 
 /**
  * Signs a form.
- * @param sign a MAC of the service
  * @returns null when it is too long or holds a secret
  */
 export function encodeSavedForm(form: SavedForm, sign: (text: string) => string): string | null {

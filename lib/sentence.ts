@@ -6,10 +6,7 @@ const PREDICATE_PATTERN = /^(?:is|are|must|may|cannot|can|has|have|holds|names|n
 
 export const capitalize = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
-/**
- * Formats `is required`, `Reason` → `Reason is required.`; a text with its own subject only gets a
- * capital letter and period.
- */
+/** Formats `is required`, `Reason` → `Reason is required.` */
 export function formatSentence(fragment: string, subject = 'This'): string {
   const text = fragment.trim().replaceAll('`', '');
   if (text === '') return '';

@@ -1,7 +1,4 @@
-/**
- * Coalesces concurrent calls per key. Unlike memoizing libraries, it offers results that are
- * certainly newer than the request.
- */
+/** Coalesces concurrent calls per key. */
 
 interface Flight<T> {
   running: Promise<T>;

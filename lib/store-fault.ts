@@ -1,7 +1,4 @@
-/**
- * Detects unavailable, full or read-only stores by error name, because plugins may wrap or rethrow
- * them.
- */
+/** By name, because plugins may wrap or rethrow them. */
 const FAULT_NAMES = new Set(['StoreUnavailable', 'StoreFull', 'DiskFull', 'DiskUnwritable']);
 const MAX_CAUSE_DEPTH = 5;
 

@@ -1,7 +1,4 @@
-/**
- * Times as text with one spelling per instant, because stores compare text; durations in
- * milliseconds.
- */
+/** Times as text with one spelling per instant, because stores compare text. */
 
 export const SECOND_MS = 1_000;
 export const MINUTE_MS = 60 * SECOND_MS;
@@ -12,7 +9,6 @@ const RFC_3339_PATTERN = /^\d{4}-\d\d-\d\d[Tt ](?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\
 
 /**
  * Formats RFC 3339 UTC with milliseconds and `Z` (contract 00, names).
- * @param ms since the epoch
  * @throws RangeError
  */
 export const toIsoString = (ms: number): string => new Date(ms).toISOString();
@@ -22,7 +18,6 @@ export const toIsoDay = (ms: number): string => toIsoString(ms).slice(0, 10);
 
 /** Leading day; JavaScript also parses `30 Feb 2026`. */
 const DATE_PATTERN = /^\d{4}-\d\d-\d\d(?=$|[Tt ])/;
-/** Every month has these days. */
 const MIN_MONTH_DAYS = 28;
 
 /** Returns whether `text` is a valid RFC 3339 timestamp with time zone. */
@@ -35,7 +30,7 @@ const isDay = (date: string): boolean =>
 
 /**
  * Normalizes a time that starts with its day (`2026-11-20`), with any offset or none; null for
- * other text and invalid days. More lenient than RFC 3339, for list filters.
+ * other text and invalid days.
  */
 export function normalizeTime(text: string): string | null {
   const ms = Date.parse(text);

@@ -1,9 +1,4 @@
-/**
- * Lists unknown names in a body for `warnings` (contract 00, envelope), by joi's `describe()`. Maps
- * with free names are skipped. Lists validated per element declare members in a meta `fields`.
- * Objects with a meta `judged_elsewhere` are checked elsewhere, except for names dropped by the
- * body parser.
- */
+/** Lists unknown names in a body for `warnings` (contract 00, envelope), by joi's `describe()`. */
 export interface DescribedFields {
   type?: string;
   flags?: { unknown?: boolean };
@@ -14,7 +9,6 @@ export interface DescribedFields {
   metas?: readonly { fields?: DescribedFields; judged_elsewhere?: boolean }[];
 }
 
-/** Warnings per response. */
 const MAX_LISTED_FIELDS = 10;
 const MAX_NAME_LENGTH = 100;
 const MORE_FIELDS_MESSAGE = 'further fields are no fields of this call';
@@ -38,7 +32,7 @@ class UnknownFieldWalker {
     else this.#visitObject(one, value as Record<string, unknown>, path);
   }
 
-  /** Null: the allowed fields are unknown. */
+  /** Null: any field is allowed. */
   #selectBranch(described: DescribedFields, isList: boolean): DescribedFields | null {
     const fits = ({ type }: DescribedFields): boolean => type === (isList ? 'array' : 'object');
     if (described.type !== 'alternatives') return fits(described) ? described : null;

@@ -1,26 +1,20 @@
 /**
- * Versions of releases, agents and packagers (contract 40, versions). Segments are compared as
- * digit strings, because numbers lose precision beyond 2^53.
+ * Segments are compared as digit strings, because numbers lose precision beyond 2^53 (contract 40,
+ * versions).
  */
 
 const VERSION_PATTERN = /^\d+(\.\d+){0,5}(-[0-9A-Za-z.-]{1,40})?$/;
 const DIGITS_PATTERN = /^\d+$/;
 
-/**
- * Returns whether the text fits contract 40's grammar: one to six numeric segments, and a suffix of
- * up to 40 characters.
- */
+/** Returns whether the text fits contract 40's grammar. */
 export const isVersion = (text: string): boolean => VERSION_PATTERN.test(text) && !text.endsWith('\n');
 
-/**
- * Removes build metadata: `1.2.3` for `1.2.3+0a1b2c3`. An unescaped `+` in a query arrives as a
- * space.
- */
+/** Removes build metadata: `1.2.3` for `1.2.3+0a1b2c3`. */
 export const stripBuildMetadata = (text: string): string => text.replace(/[+ ][0-9A-Za-z.-]+$/, '');
 
 /**
- * Compares per numeric segment, missing ones 0; a suffix sorts below none, suffixes as in SemVer
- * (contract 40). Both must be versions.
+ * Compares per numeric segment, missing ones 0; a suffix sorts below none (contract 40). Both must
+ * be versions.
  */
 export function compareVersions(a: string, b: string): number {
   const left = splitVersion(a);
@@ -46,19 +40,15 @@ export function normalizeVersion(version: string): string {
 }
 
 export interface NamedVersion {
-  /** Without prefix and `v`, with metadata. Empty: no version. */
+  /** Without prefix and `v`, with metadata. */
   name: string;
-  /** In contract 40's grammar without metadata, or null. */
+  /** Without metadata, or null. */
   version: string | null;
   /** Numeric build metadata such as `388`, or null. */
   number: string | null;
 }
 
-/**
- * Versions as clients name them everywhere (contract 20, Amendments). A product prefix (`shop@`)
- * and a leading `v` are dropped. Build metadata (`+388`) only decides between equal versions if
- * numeric on both sides. Other text, such as a commit id, equals only itself.
- */
+/** Versions as clients name them everywhere (contract 20, Amendments). */
 const METADATA_PATTERN = /^([^+]+)\+([0-9A-Za-z.-]+)$/;
 const NUMERIC_PATTERN = /^\d+(?:\.\d+){0,5}$/;
 
@@ -73,7 +63,7 @@ export function parseNamedVersion(given: string): NamedVersion {
   return { name, version, number: version !== null && NUMERIC_PATTERN.test(metadata) ? metadata : null };
 }
 
-/** Removes prefix and `v`: `1.4.2+388` of `shop@v1.4.2+388`. */
+/** Returns `1.4.2+388` of `shop@v1.4.2+388`. */
 export const getVersionName = (given: string): string => parseNamedVersion(given).name;
 
 /**

@@ -6,6 +6,6 @@ export interface Clock {
   iso(): string;
   /** Monotonic milliseconds; only differences are meaningful. */
   monotonic(): number;
-  /** Origin of `monotonic`; readings of one epoch are comparable. On Linux: a boot of the host. */
+  /** Origin of `monotonic`; readings of one epoch are comparable. */
   readonly epoch: string;
 }

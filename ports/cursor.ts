@@ -1,13 +1,9 @@
-/**
- * Keyset cursors: the sort values of a page's last row, opaque to clients. A cursor names its sort,
- * so that a cursor of another list is rejected.
- */
+/** Keyset cursors: the sort values of a page's last row, opaque to clients. */
 import { compareDocs, toTotalSort, getPathValue } from './document.js';
 import { InvalidCursor, type Condition, type Doc, type Filter, type Page, type Scalar, type Sort } from './store.js';
 
 const formatSortName = (sort: Sort): string => sort.map(([path, order]) => (order === 'asc' ? '+' : '-') + path).join();
 
-/** Longer URLs do not arrive anyway. */
 const MAX_CURSOR_LENGTH = 16_384;
 
 /** Encodes the cursor after `doc`. @throws TypeError for an object or array in a sort key */
@@ -18,10 +14,7 @@ export function encodeCursor(sort: Sort, doc: Doc): string {
   return encodeCursorAfter(sort, values);
 }
 
-/**
- * Encodes the cursor after these values.
- * @param values of the last row, in the order of `toTotalSort(sort)`
- */
+/** Encodes the cursor after the last row's values, in the order of `toTotalSort(sort)`. */
 export const encodeCursorAfter = (sort: Sort, values: readonly Scalar[]): string =>
   Buffer.from(JSON.stringify([formatSortName(toTotalSort(sort)), ...values])).toString('base64url');
 
@@ -51,7 +44,7 @@ export function resolvePageLimit(limit = 50): number {
   return limit;
 }
 
-/** Builds a page from `limit` + 1 documents; the extra one indicates a next page. */
+/** Builds a page from `limit` + 1 documents. */
 export function toPage<T extends Doc>(sort: Sort, docs: T[], limit: number): Page<T> {
   if (docs.length <= limit) return { items: docs, next: null };
   const items = docs.slice(0, limit);
@@ -68,12 +61,8 @@ export function mergePages<T extends Doc>(sort: Sort, found: readonly (readonly 
 }
 
 /**
- * Returns the rows after `values` as consecutive index ranges: first rows equal in all keys but the
- * last, then in all but the last two, and so on. An adapter reads them in turn until the page is
- * full.
- *
- * A single `or` filter would make planners scan the list from its start. Null sorts first:
- * ascending, present values follow it; descending, it comes last.
+ * Returns the rows after `values` as consecutive index ranges, which an adapter reads in turn until
+ * the page is full. A single `or` filter would make planners scan the list from its start.
  */
 export function toAfterFilters(sort: Sort, values: readonly Scalar[]): Filter[] {
   const total = toTotalSort(sort);

@@ -1,7 +1,4 @@
-/**
- * Reference semantics of DocumentStore's filters, updates and order. The memory and SQLite adapters
- * run these functions; the MongoDB translation is tested against them.
- */
+/** Reference semantics of DocumentStore's filters, updates and order. */
 import {
   FIELD_PATH_PATTERN,
   type Condition,
@@ -42,7 +39,7 @@ export function compareText(a: string, b: string): number {
     let x = a.charCodeAt(i);
     let y = b.charCodeAt(i);
     if (x === y) continue;
-    // Surrogates encode code points above U+FFFF, so they sort above every other unit.
+    // Surrogates encode code points above U+FFFF.
     if (x >= 0xd800 && x <= 0xdfff) x += 0x10000;
     if (y >= 0xd800 && y <= 0xdfff) y += 0x10000;
     return x - y;
@@ -50,7 +47,6 @@ export function compareText(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** null < numbers < text < objects and arrays (equal to each other) < booleans. */
 function getTypeRank(value: Json): number {
   if (value === null) return 0;
   if (typeof value === 'number') return 1;
@@ -134,10 +130,7 @@ export function matchesFilter(doc: Doc, filter: Filter = {}): boolean {
   return true;
 }
 
-/**
- * Writes `value` at `path` and creates missing objects.
- * @throws TypeError when a parent is not an object (null included, as in MongoDB)
- */
+/** @throws TypeError when a parent is not an object (null included, as in MongoDB) */
 function writeValue(doc: Tree, path: string, value: Json): void {
   const keys = checkPath(path).split('.');
   const last = keys.pop() as string;
@@ -159,10 +152,7 @@ function deleteValue(doc: Tree, path: string): void {
   if (at !== null && typeof at === 'object' && !Array.isArray(at)) delete at[last];
 }
 
-/**
- * Returns the value at `path`, or undefined.
- * @throws TypeError when the operator does not apply
- */
+/** @throws TypeError when the operator does not apply */
 function getOperand<V extends Json>(
   doc: Tree,
   path: string,
@@ -278,7 +268,7 @@ function checkPaths(update: Update): void {
   }
 }
 
-/** Builds the document that an upsert creates before `update` applies: the filter's equalities. */
+/** Builds the document that an upsert creates. */
 export function buildSeed(filter: Filter): Doc {
   const seed: Tree = {};
   for (const [path, condition] of Object.entries(filter)) {
@@ -307,7 +297,7 @@ export const attachBytes = <T extends Doc>(
   bytes: Uint8Array | null | undefined,
 ): T => (field === undefined || bytes === null || bytes === undefined ? doc : { ...doc, [field]: bytes });
 
-/** A lone surrogate as JSON.stringify escapes it, after any number of escaped backslashes. */
+/** A lone surrogate as JSON.stringify escapes it. */
 const LONE_SURROGATE_PATTERN = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;
 
 /** Formats a value for storage: undefined fields omitted, lone surrogates replaced by U+FFFD. */

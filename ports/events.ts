@@ -1,14 +1,11 @@
 /**
- * In-process domain events; a failing listener does not affect others.
- *
- * Producers ensure durability: the event is written atomically with the change as an `outbox`
- * element and removed when `emit` returns true. A reconciler re-emits leftovers with the same id,
- * by which durable listeners are idempotent.
+ * In-process domain events; a failing listener does not affect others. Durability: the event is
+ * written atomically with the change as an `outbox` element and removed when `emit` returns true; a
+ * reconciler re-emits leftovers with the same id.
  */
 import type { EventType } from './token.js';
 
 export interface DomainEvent<T = unknown> {
-  /** `evt_<uuidv7>`; unchanged in repeats. */
   id: string;
   event: string;
   /** Time of the change, RFC 3339 UTC. */
@@ -18,12 +15,8 @@ export interface DomainEvent<T = unknown> {
 }
 
 export interface ListenSpec<T = unknown> {
-  /** Event name, or `*`. */
   event: string;
-  /**
-   * Durable listeners store the event before returning; their failure keeps it in the producer's
-   * outbox.
-   */
+  /** Stores the event before returning; a failure keeps it in the producer's outbox. */
   durable?: boolean;
   handle(event: DomainEvent<T>): Promise<void> | void;
 }
@@ -31,7 +24,7 @@ export interface ListenSpec<T = unknown> {
 export interface EventBus {
   on(owner: string, listener: ListenSpec): void;
   /**
-   * Emits an event; resolves when every listener has finished. Never throws.
+   * Resolves when every listener has finished; never throws.
    * @returns false when a durable listener failed: emit again later
    */
   emit<T>(event: DomainEvent<T>): Promise<boolean>;

@@ -14,11 +14,7 @@ import type { RouteTools } from './tools.js';
 
 /** HTTP server; mount first, then start. */
 export interface HttpServer {
-  /**
-   * Finds faults in views, icons and forms, each a sentence with location and fix.
-   * @param parts of every plugin
-   * @param plugins ids to check
-   */
+  /** Finds faults in views, icons and forms, each a sentence with location and fix. */
   findFaults(
     parts: { pages: readonly MountedPage[]; panels: readonly MountedPanel[] },
     plugins: ReadonlySet<string>,
@@ -29,34 +25,25 @@ export interface HttpServer {
     panels: readonly MountedPanel[];
     /** Absent: every host shows all pages. */
     hosts?: readonly MountedHosts[];
-    /** Error codes with status and meaning; other codes are faults. Absent: any code. */
+    /** Other codes are faults. Absent: any code. */
     codes?: ErrorCodes;
-    /**
-     * Paths of plugins that do not run: they answer 503, and all below them. Called once the rest
-     * is mounted.
-     */
+    /** Paths of plugins that do not run: they and all below answer 503. */
     unavailable?: () => readonly string[];
-    /**
-     * Called when a plugin's part cannot be mounted; the others are mounted. Absent: mounting
-     * fails.
-     */
+    /** A plugin's part cannot be mounted. Absent: mounting fails. */
     failed?: (plugin: string, error: unknown) => void;
     authenticator: Authenticator;
-    /** Absent: repeated forms run again, and results appear directly in the response. */
+    /** Absent: repeated forms run again. */
     forms?: FormResultStore | null;
     /** Absent: no project selection. */
     projects?: ProjectChoices | null;
-    /** Checked by routes with `limits.space`. Absent: free space is not checked. */
+    /** Absent: free space is not checked. */
     space?: StorageSpace | null;
-    /** Checks texts from users and agents. Absent: no text is rejected. */
+    /** Absent: no text is rejected. */
     liveTokens?: LiveTokenDetector | null;
   }): Promise<void>;
-  /** Starts listening and returns the URL: `http://127.0.0.1:8080`. */
+  /** Returns the URL. */
   start(): Promise<string>;
-  /** Stops listening, gives requests `timeoutMs` to finish, then closes. */
   stop(timeoutMs: number): Promise<void>;
-  /** Returns OpenAPI 3.1 of the mounted routes. */
   getOpenApi(): Promise<object>;
-  /** Returns the mounted routes that are tools. */
   getTools(): RouteTools;
 }

@@ -1,7 +1,4 @@
-/**
- * Routes and pages as data, independent of the web server. The HTTP adapter mounts them and derives
- * validation, authorization, OpenAPI and navigation.
- */
+/** Routes and pages as data, independent of the web server. */
 export type { Access, AccessRule } from './http/access.js';
 export { Answer, created, Reply, text, type Cookie } from './http/answer.js';
 export type { Authenticator, RequestRejection } from './http/authenticator.js';

@@ -1,15 +1,11 @@
-/**
- * Background jobs over the DocumentStore, never overlapping across processes (contract suite:
- * testing/contracts/jobs.ts).
- */
+/** Background jobs, never overlapping across processes. */
 export interface JobSpec {
-  /** `<plugin>.<job>`; the kernel adds the plugin id. */
   name: string;
   /** Milliseconds between runs. */
   everyMs?: number;
   /** Five-field cron expression in UTC. */
   cron?: string;
-  /** Milliseconds until the run's signal aborts and its lock may pass on. Default 60,000. */
+  /** Milliseconds until the run's signal aborts and its lock may pass on. */
   timeoutMs?: number;
   /** Deletes by age: skipped while the clock is not trusted (decision 050). */
   removesByAge?: boolean;
@@ -20,18 +16,16 @@ export interface JobRun {
   data: unknown;
   /** Aborts at the time limit or when the service stops. */
   signal: AbortSignal;
-  /** 1 for the first attempt. */
   attempt: number;
-  /** A failure of this attempt is final. */
   lastAttempt: boolean;
 }
 
 export interface EnqueueOptions {
   /** Earliest start, RFC 3339. */
   at?: string;
-  /** Deduplicates waiting jobs of this name. */
+  /** Deduplicates waiting jobs. */
   key?: string;
-  /** Maximum retries, after 1, 2, 4, … seconds, at most an hour. Default 0. */
+  /** Retries after 1, 2, 4, … seconds, at most an hour. Default 0. */
   retry?: number;
 }
 
@@ -51,12 +45,15 @@ export interface Jobs {
   /** Registers a job, before `start`. */
   define(spec: JobSpec): void;
   start(): Promise<void>;
-  /** Stops running a failed plugin's job; waiting entries remain. */
+  /** Stops a failed plugin's job; waiting entries remain. */
   retire(name: string): void;
   enqueue(name: string, data?: unknown, options?: EnqueueOptions): Promise<void>;
-  /** Runs a job in this process, under its lock. @returns false when it is running elsewhere */
+  /**
+   * Runs under the job's lock.
+   * @returns false when it is running elsewhere
+   */
   runNow(name: string, data?: unknown): Promise<boolean>;
   list(): Promise<JobInfo[]>;
-  /** Stops taking jobs and waits up to `timeoutMs` for running ones. */
+  /** Stops taking jobs and waits for running ones. */
   drain(timeoutMs?: number): Promise<void>;
 }

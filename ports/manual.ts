@@ -1,16 +1,16 @@
 /** The guides of this version: Markdown pages and pictures (contract 95). */
 
 export interface ManualPage {
-  /** Path below `docs/` without extension: `operations`, `decisions/003-outbox-in-the-document`. */
+  /** Path below `docs/` without extension. */
   name: string;
   /** Markdown. */
   text: string;
 }
 
 export interface Manual {
-  /** Lists all pages by name, cached; empty when installed without guides. */
+  /** Sorted by name; empty when installed without guides. */
   listPages(): Promise<readonly ManualPage[]>;
-  /** Reads a picture by its path below `docs/` (`images/bug.png`); null when missing. */
+  /** @param path below `docs/`: `images/bug.png` */
   readPicture(path: string): Promise<{ bytes: Uint8Array; type: string } | null>;
 }
 
@@ -22,7 +22,7 @@ export const toAnchor = (heading: string): string =>
     .trim()
     .replaceAll(/\s/g, '-');
 
-/** Generates unique anchors of one page; repeated headings are numbered. */
+/** Generates unique anchors of one page. */
 export class AnchorGenerator {
   readonly #taken = new Set<string>();
 

@@ -1,13 +1,9 @@
-/**
- * Metrics for `GET /metrics` (Prometheus text). Label values are fixed words, or sources of
- * monitors.
- */
+/** Metrics for `GET /metrics`. */
 export type Labels = Readonly<Record<string, string>>;
 
 /**
  * Label → possible values. All combinations start as 0, so that the first event is visible as an
- * increase. An empty list: values unknown in advance; `inc(labels, 0)` exposes one before it
- * counts.
+ * increase.
  */
 export type LabelValues = Readonly<Record<string, readonly string[]>>;
 
@@ -21,17 +17,13 @@ export interface Histogram {
 
 /**
  * Names start with `aos_`, for a plugin followed by its id, and end in the base unit (`_seconds`,
- * `_bytes`), for counters in `_total`. Reusing a name returns the same metric.
+ * `_bytes`), for counters in `_total`.
  * @throws TypeError for other names or another kind
  */
 export interface Metrics {
   counter(name: string, help: string, labels?: LabelValues): Counter;
-  /** Registers a gauge. @param read called for every scrape; failures and timeouts yield NaN */
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
-  /**
-   * Registers one gauge per value of a label.
-   * @param read value of the label → number; missing `values` are 0, others appear while returned
-   */
+  /** @param read value of the label → number; missing `values` are 0 */
   gauges(
     name: string,
     help: string,

@@ -1,7 +1,7 @@
 export const OUTBOUND_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 export type OutboundMethod = (typeof OUTBOUND_METHODS)[number];
 
-/** An HTTP request to another machine under the egress policy (contract 70, delivery, egress). */
+/** An HTTP request under the egress policy (contract 70, delivery, egress). */
 export interface OutboundRequest {
   method: OutboundMethod;
   url: string;
@@ -13,31 +13,27 @@ export interface OutboundRequest {
   timeoutMs?: number;
   /** Maximum bytes to read; default 65,536. */
   maxBytes?: number;
-  /** Returns the server's certificate. */
   certificate?: boolean;
-  /** Overrides the URL's host in the `Host` header and for certificate verification. */
+  /** Overrides the URL's host in `Host` and for certificate verification. */
   host?: string;
-  /** Decodes the body by its `Content-Encoding`. */
   decode?: boolean;
   /** Truncates endless or late bodies. Absent: they are errors. */
   partial?: PartialBody;
   tls?: TlsTrust;
-  /** DNS server, `address` or `address:port`. Default: the system's. */
+  /** DNS server, `address` or `address:port`. */
   resolver?: string;
   policy: EgressPolicy;
 }
 
 export interface PartialBody {
-  /** Milliseconds to read the body after the headers; Infinity: until the request's timeout. */
+  /** For the body after the headers; Infinity: until the request's timeout. */
   waitMs: number;
-  /** UTF-8 text after which reading stops. */
   until?: string;
 }
 
 export interface TlsTrust {
   /** Additional trusted certificate authority, PEM. */
   ca?: string;
-  /** Skips certificate verification. */
   insecure?: boolean;
 }
 
@@ -51,24 +47,22 @@ export interface OutboundResponse {
   status: number;
   headers: Record<string, string>;
   body: Buffer;
-  /** Values of `Set-Cookie`, which cannot be joined. Absent: none. */
   cookies?: string[];
-  /** The body exceeded `maxBytes` or was truncated by `partial`. */
+  /** By `maxBytes` or `partial`. */
   truncated: boolean;
-  /** Milliseconds waited for the rest of a truncated body; absent: not truncated. */
+  /** Absent: not truncated. */
   waited_ms?: number;
-  /** With `decode`: declared encoding that the body does not use; null or absent: decoded. */
+  /** Declared encoding that the body does not use. */
   undecodable?: string | null;
   /** The response came from a globally reachable address. */
   public: boolean;
   duration_ms: number;
-  /** If requested, over TLS. */
+  /** If requested. */
   certificate?: ServerCertificate | null;
 }
 
 /** Certificate of a TLS server. */
 export interface ServerCertificate {
-  /** Subject as stated. */
   subject: string;
   issuer: string;
   /** RFC 3339 UTC. */
@@ -76,8 +70,8 @@ export interface ServerCertificate {
 }
 
 /**
- * Failure of a request. `blocked`: denied by the policy, never retried. `unsupported`: impossible
- * on this system. `protocol`: invalid response.
+ * `blocked`: denied by the policy, never retried. `unsupported`: impossible on this system.
+ * `protocol`: invalid response.
  */
 export type OutboundFault =
   'blocked' | 'dns' | 'connect' | 'tls' | 'timeout' | 'reset' | 'invalid_url' | 'unsupported' | 'protocol';
@@ -87,7 +81,6 @@ export class OutboundError extends Error {
   constructor(
     readonly fault: OutboundFault,
     message: string,
-    /** Code of a `tls` failure: `CERT_HAS_EXPIRED`; null: unknown. */
     readonly code: string | null = null,
   ) {
     super(message);
@@ -100,10 +93,13 @@ export class OutboundError extends Error {
 }
 
 export interface Outbound {
-  /** Sends a request; does not follow redirects. @throws OutboundError */
+  /**
+   * Does not follow redirects.
+   * @throws OutboundError
+   */
   request(request: OutboundRequest): Promise<OutboundResponse>;
   /**
-   * Checks a URL against the policy without a request: scheme, user info, literal addresses.
+   * Checks scheme, user info, literal addresses.
    * @returns the reason for a denial, or null
    */
   checkUrl(url: string, policy: EgressPolicy): string | null;

@@ -1,4 +1,3 @@
-/** Ports of plugins: those of everyone, and those a manifest declares. */
 import type { Cipher } from './cipher.js';
 import type { Clock } from './clock.js';
 import type { PasswordHasher } from './hasher.js';
@@ -15,7 +14,7 @@ import type { Signers } from './signer.js';
 import type { SourceMaps } from './source-maps/reader.js';
 import type { Backups } from './store/backups.js';
 
-/** Ports of every plugin, in addition to its collections. */
+/** Ports of every plugin. */
 export interface CorePorts {
   clock: Clock;
   ids: Ids;
@@ -27,17 +26,13 @@ export interface CorePorts {
   jobs: Pick<Jobs, 'enqueue' | 'runNow' | 'list'>;
 }
 
-/** Ports that require a declaration in the manifest's `ports`. */
+/** Ports declared in the manifest's `ports`. */
 export interface DeclaredPorts {
   reach: NetworkProbe;
   releaseStore: ReleaseStore;
-  /** Downloadable update agents. */
   installers: Installers;
-  /** Guides of this version. */
   manual: Manual;
-  /** Release and license keys. */
   signers: Signers;
-  /** Backups of the embedded store. */
   backups: Backups;
   sourceMaps: SourceMaps;
 }

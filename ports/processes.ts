@@ -5,12 +5,12 @@
 export interface ProcessOwner {
   host: string;
   pid: number;
-  /** Distinguishes processes with the same pid; null: unavailable. */
+  /** Distinguishes processes with the same pid. */
   started: string | null;
 }
 
 export interface Processes {
   getSelf(): Promise<ProcessOwner>;
-  /** Returns true only if the process ran on this host and has certainly ended. */
+  /** True only if the process ran on this host and has certainly ended. */
   isDead(owner: ProcessOwner): Promise<boolean>;
 }

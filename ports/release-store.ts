@@ -1,7 +1,6 @@
 /**
- * Stores packages below `/releases/`, which a web server may serve from the same disk (contract 40,
- * files). Uploads are staged on that file system, validated, and published by renames, so partial
- * files are never served. All adapters pass the same suite.
+ * Stores packages below `/releases/` (contract 40, files). Uploads are staged on that file system,
+ * validated, and published by renames, so partial files are never served.
  */
 
 /**
@@ -17,7 +16,7 @@ export interface ReleaseLocation {
 
 /** A completely received, unpublished package. */
 export interface StagedPackage {
-  /** Id until published or discarded, also after a crash. */
+  /** Id, also valid after a crash. */
   id: string;
   /** Bytes. */
   size: number;
@@ -27,11 +26,11 @@ export interface StagedPackage {
 
 /** Validated contents of a package. */
 export interface PackageContents {
-  /** Sorted by path in code point order. */
+  /** In code point order. */
   files: readonly PackagedFile[];
   /** Total bytes of the files. */
   unpacked: number;
-  /** Text of `setup.json` at the root, or null. */
+  /** `setup.json` at the root, or null. */
   setup: string | null;
 }
 
@@ -51,7 +50,7 @@ export interface PackagedFile {
 export class PackageRejected extends Error {
   override name = 'PackageRejected';
   constructor(
-    /** Escaped, truncated entry name; '' when no entry is at fault. */
+    /** Escaped, truncated; '' when no entry is at fault. */
     readonly entry: string,
     /** Continues the sentence after the entry's name: `is an absolute path`. */
     readonly why: string,
@@ -84,7 +83,7 @@ export class FolderTaken extends Error {
 export interface ManifestTexts {
   /** The signed bytes, as UTF-8. */
   manifest: string;
-  /** Base64; null: unsigned, removes an existing signature. */
+  /** Base64; null: removes an existing signature. */
   signature: string | null;
 }
 
@@ -93,67 +92,55 @@ export interface StoredFile {
   /** Bytes. */
   size: number;
   modifiedAt: Date;
-  /** Changes with the bytes, stable across restarts; without quotes. */
+  /** Changes with the bytes, stable across restarts; unquoted. */
   tag: string;
   /**
-   * Reads the bytes from `start` to `end` (exclusive) in chunks of 256 KiB or more. After the first
-   * chunk, replacement or withdrawal has no effect.
-   * @param room allocates a buffer per chunk; default: a new one
+   * Reads from `start` to `end` (exclusive).
+   * @param room allocates a buffer per chunk
    * @throws FileReplaced before the first chunk
    */
   read(start: number, end: number, room?: () => Uint8Array): AsyncIterable<Uint8Array>;
 }
 
-/** The file was replaced or withdrawn before it was read; open it again. */
+/** The file was replaced or withdrawn; open it again. */
 export class FileReplaced extends Error {
   override name = 'FileReplaced';
 }
 
 /** Result of a sweep of the store. */
 export interface SweepResult {
-  /** Removed orphaned files. */
   removed: number;
-  /** Packages with missing parts. */
   damaged: readonly ReleaseLocation[];
 }
 
 /**
- * Receives, validates, publishes and withdraws packages. All writes throw DiskFull and
- * DiskUnwritable, those into a product's folder FolderTaken.
+ * Stores packages. All writes throw DiskFull and DiskUnwritable, those into a product's folder
+ * FolderTaken.
  */
 export interface PackageStore {
   /**
-   * Receives a package; removes it on failure.
+   * Removes the package on failure.
    * @throws PackageTooLarge, DiskFull, DiskUnwritable, and errors of `bytes`
    */
   stage(bytes: AsyncIterable<Uint8Array>, limits: { bytes: number; keepFree: number }): Promise<StagedPackage>;
-  /** Lists staged packages that were neither published nor discarded. */
+  /** Neither published nor discarded. */
   listStaged(): Promise<{ id: string; modifiedAt: Date }[]>;
   discard(id: string): Promise<void>;
   /**
-   * Validates a staged package off the event loop.
+   * Runs off the event loop.
    * @param entry path of the started file, always executable
    * @throws PackageRejected
    */
   inspect(id: string, rules: { platform: string; entry: string | null }): Promise<PackageContents>;
 
-  /**
-   * Publishes a staged package durably: package, signature, manifest, in this order, each by
-   * rename.
-   */
+  /** Publishes durably: package, signature, manifest, in this order, each by rename. */
   put(id: string, place: ReleaseLocation, texts: ManifestTexts): Promise<void>;
-  /**
-   * Publishes an existing package at another location as well (contract 40, promote).
-   * @returns false when it is missing
-   */
   link(from: ReleaseLocation, to: ReleaseLocation, texts: ManifestTexts): Promise<boolean>;
-  /** Replaces the texts of a package, for a new signature. */
+  /** For a new signature. */
   writeTexts(place: ReleaseLocation, texts: ManifestTexts): Promise<void>;
   /** Removes a package permanently. @returns false when it was missing */
   withdraw(place: ReleaseLocation): Promise<boolean>;
-  /**
-   * Returns size, SHA-256 (hashed off the event loop) and manifest of a published package, or null.
-   */
+  /** Hashes off the event loop. */
   readPackageInfo(
     place: ReleaseLocation,
   ): Promise<{ size: number; sha256: string; texts: ManifestTexts | null } | null>;
@@ -161,17 +148,16 @@ export interface PackageStore {
   iterateLocations(): AsyncIterable<ReleaseLocation>;
   /**
    * Removes replaced or withdrawn files that downloads could still read, and orphans of a crash;
-   * unnecessary on a file system. Visits every file, for the reconciler.
+   * unnecessary on a file system.
    */
   sweep(signal?: AbortSignal): Promise<SweepResult>;
 }
 
 /** Reads packages off the event loop, for stores other than a file system. */
 export interface PackageReader {
-  /** Hashes the bytes. @throws errors of `bytes` */
+  /** @throws errors of `bytes` */
   hash(bytes: AsyncIterable<Uint8Array>): Promise<{ sha256: string; size: number }>;
   /**
-   * Validates a package (contract 40, publishing).
    * @param rules `entry`: path of the started file, always executable
    * @throws PackageRejected, and errors of `bytes`
    */
@@ -181,19 +167,17 @@ export interface PackageReader {
   ): Promise<PackageContents>;
 }
 
-/** Result for stores that need no sweep. */
 export const EMPTY_SWEEP_RESULT: SweepResult = { removed: 0, damaged: [] };
 
 /** Writes `latest.json` of channels and products. */
 export interface ChannelTexts {
   /**
-   * Writes atomically, by temporary file and rename.
+   * Atomic, by temporary file and rename.
    * @param channel null: the product's own file
    */
   write(product: string, channel: string | null, text: string): Promise<void>;
 }
 
-/** The access files of a product (contract 40, access files). */
 export type AccessFile = '.htaccess' | '.htpasswd';
 
 export interface AccessFileStore {
@@ -201,34 +185,28 @@ export interface AccessFileStore {
   listProducts(): Promise<string[]>;
   /** Returns a tag that changes with the file, without reading it; null when missing. */
   getTag(product: string, file: AccessFile): Promise<string | null>;
-  /** Returns the text; null when missing. */
   read(product: string, file: AccessFile): Promise<string | null>;
   /**
-   * Writes atomically unless unchanged; creates the product's directory.
+   * Writes atomically unless unchanged.
    * @returns whether it wrote
    */
   write(product: string, file: AccessFile, text: string): Promise<boolean>;
 }
 
 export interface ReleaseStore {
-  /** Folder for a local web server, or null. */
   readonly folder: string | null;
   readonly packages: PackageStore;
   readonly channels: ChannelTexts;
   readonly access: AccessFileStore;
   /**
-   * Opens a file by decoded path segments below `/releases/`: packages, manifests, signatures,
-   * `latest.json`. Returns null when missing or not public (`.incoming`, access files, dotfiles,
-   * links).
+   * Opens a file by decoded segments below `/releases/`. Null when missing or not public
+   * (`.incoming`, access files, dotfiles, links).
    */
   open(segments: readonly string[]): Promise<StoredFile | null>;
-  /**
-   * Checks before a publish that the product's folder is usable.
-   * @throws FolderTaken, one sentence with the fix
-   */
+  /** @throws FolderTaken, one sentence with the fix */
   requireFolder(product: string): Promise<void>;
   /**
-   * Writes and deletes a probe file, so that an unwritable store is detected before publishing.
+   * Writes and deletes a probe file.
    * @param keepFree bytes
    * @throws DiskFull, DiskUnwritable
    */

@@ -1,8 +1,4 @@
-/**
- * Signs releases and licenses; private keys stay in the adapter. Keys may rotate while processes
- * run (`aos release-key rotate`, `aos license-key rotate`): fetch the key per response and do not
- * cache it.
- */
+/** Signs releases and licenses; private keys stay in the adapter. */
 
 /** Public key that verifies signatures of this service. */
 export interface PublicKey {
@@ -15,10 +11,7 @@ export interface PublicKey {
   bits: number;
 }
 
-/**
- * An earlier key with its signature over its successor's SPKI DER; clients that pinned it can
- * follow the chain.
- */
+/** An earlier key with its signature over its successor's SPKI DER. */
 export interface PredecessorKey extends PublicKey {
   /** Base64. */
   signature: string;
@@ -31,16 +24,15 @@ export interface Signature {
 }
 
 export interface Signer {
-  /** Returns the current key; null when signing is disabled (empty `release_private_key`). */
+  /** Null when signing is disabled. */
   getKey(): Promise<PublicKey | null>;
-  /** Lists predecessors, newest first. */
   listPredecessors(): Promise<readonly PredecessorKey[]>;
-  /** Returns when the key came into use, RFC 3339; null when signing is disabled. */
+  /** RFC 3339; null when signing is disabled. */
   getKeyStart(): Promise<string | null>;
-  /** Signs bytes off the event loop; null when signing is disabled. */
+  /** Runs off the event loop; null when signing is disabled. */
   sign(bytes: Uint8Array): Promise<Signature | null>;
   /**
-   * Calls back in every process within 30 seconds of a rotation.
+   * Every process is notified within 30 seconds.
    * @returns a function that unsubscribes
    */
   onRotated(callback: () => void): () => void;

@@ -28,7 +28,7 @@ export { StoreDamaged, type DamageLocation } from './store/damage.js';
 export type Scalar = string | number | boolean | null;
 export type Json = Scalar | Json[] | { [key: string]: Json | undefined };
 
-/** A stored document; `undefined` fields are not stored. */
+/** A stored document. */
 export interface Doc {
   id: string;
 }
@@ -36,15 +36,13 @@ export interface Doc {
 /** Valid field path: `claim.expires_at`. Never `__proto__` or `$x`. */
 export const FIELD_PATH_PATTERN = /^[a-z][a-z0-9_]*(\.[a-z0-9][a-z0-9_]*)*$/;
 
-/** A scalar means equality. All operators of an object must match. */
+/** A scalar means equality. */
 export type Condition =
   | Scalar
   | {
-      /** Equals one of these; null matches a missing field. An empty list matches nothing. */
+      /** Null matches a missing field. An empty list matches nothing. */
       in?: readonly Scalar[];
-      /**
-       * Not equal; `{ne: null}` means present. A missing field differs from every non-null value.
-       */
+      /** `{ne: null}` means present. A missing field differs from every non-null value. */
       ne?: Scalar;
       gt?: string | number;
       gte?: string | number;
@@ -54,70 +52,49 @@ export type Condition =
       exists?: boolean;
       /** Text prefix, case-sensitive. */
       prefix?: string;
-      /**
-       * Contained text, or all of several; case-sensitive. For case-insensitive search, store a
-       * folded field.
-       */
+      /** Case-sensitive; of several, all. For case-insensitive search, store a folded field. */
       contains?: string | readonly string[];
-      /** Array element. */
       has?: Scalar;
       /** Any of several array elements. */
       has_any?: readonly Scalar[];
     };
 
-/** All conditions must match; `or` (one level) matches when any of its filters does. */
+/** All conditions must match; `or` (one level) when any of its filters does. */
 export type Filter = { [path: string]: Condition | readonly Filter[] | undefined; or?: readonly Filter[] };
 
 /**
- * An update; paths as in filters, not nested in one another and not `id` (TypeError). Semantics:
- * `applyUpdate` in ports/document.ts.
- *
- * Writes traverse objects or missing fields. `inc`, `min`, `push` and `pull` require their kind of
- * value or a missing field, never null, which MongoDB rejects or ignores.
+ * An update; paths as in filters, not nested in one another and not `id` (TypeError). `inc`, `min`,
+ * `push` and `pull` require their kind of value or a missing field, never null, which MongoDB
+ * rejects or ignores.
  */
 export interface Update {
-  /** Undefined values act as `unset`. */
   set?: { [path: string]: Json | undefined };
   unset?: readonly string[];
-  /** Adds; a missing field counts as 0. */
   inc?: { [path: string]: number };
-  /**
-   * Writes if greater than the stored value (numbers, or text by code point) or the field is
-   * missing.
-   */
+  /** Writes if greater (text by code point) or missing. */
   max?: { [path: string]: string | number };
-  /** Writes if smaller than the stored value or the field is missing. */
   min?: { [path: string]: string | number };
-  /** Applies only when an upsert creates the document. */
   setOnInsert?: { [path: string]: Json | undefined };
-  /** Appends to an array (created when missing) and keeps the last `keep` elements. */
+  /** Keeps the last `keep` elements. */
   push?: { [path: string]: { each: readonly Json[]; keep?: number } };
-  /** Removes array elements whose `field` (or which themselves) equals one of `in`. */
+  /** Removes elements whose `field` (or which themselves) equals one of `in`. */
   pull?: { [path: string]: { field?: string; in: readonly Scalar[] } };
 }
 
 export type SortOrder = 'asc' | 'desc';
-/**
- * Sort keys holding scalars; the adapter appends `id` in the last key's direction, for a total
- * order.
- */
+/** The adapter appends `id` in the last key's direction, for a total order. */
 export type Sort = readonly (readonly [path: string, order: SortOrder])[];
 
 export interface FindQuery {
   filter?: Filter;
-  /** Default: by id, ascending. */
   sort?: Sort;
   /** 1 to 1,000; default 50. */
   limit?: number;
-  /**
-   * `next` of an earlier page with the same sort, otherwise `InvalidCursor`. Keyset paging: every
-   * page costs the same.
-   */
+  /** `next` of a page with the same sort, otherwise `InvalidCursor`. */
   after?: string | null;
   /**
-   * Skips damaged documents and reports each, for lists and bulk work. Fields outside indexes count
-   * as missing there. Absent: the page fails, so that a damaged document is not mistaken for a
-   * missing one.
+   * Skips damaged documents and reports each, for lists and bulk work. Absent: the page fails, so
+   * that a damaged document is not mistaken for a missing one.
    */
   damaged?: (error: StoreDamaged) => void;
 }
@@ -131,53 +108,45 @@ export interface Page<T> {
 export interface ChangeOptions {
   /** Selects one of several matches. */
   sort?: Sort;
-  /**
-   * Creates `{id, …setOnInsert, …}` when none matches; the filter must specify `id` by equality.
-   */
+  /** Creates the document when none matches; the filter must specify `id` by equality. */
   upsert?: boolean;
 }
 
 export interface ChangeResult<T> {
-  /** Document after the change. */
   doc: T;
   created: boolean;
 }
 
-/**
- * `put` replaces or inserts a whole document. `change` writes at most one document, `remove` every
- * match.
- */
+/** `put` replaces or inserts. `change` writes at most one document, `remove` every match. */
 export type WriteOp<T extends Doc> =
   { insert: T } | { put: T } | { change: Filter; update: Update; upsert?: boolean } | { remove: Filter };
 
-/** Result per operation, in order: documents written, or the conflict of that operation alone. */
+/** Documents written, or the conflict of that operation alone. */
 export type WriteResult = { n: number } | { conflict: string };
 
 export interface Collection<T extends Doc> {
   get(id: string): Promise<T | null>;
   find(query?: FindQuery): Promise<Page<T>>;
   count(filter?: Filter): Promise<number>;
-  /** Counts documents by value of `path`; missing counts as null. */
   groupCount(path: string, filter?: Filter): Promise<{ key: Scalar; n: number }[]>;
-  /** Inserts a document. @throws StoreConflict naming the index (`id` for the primary key) */
+  /** @throws StoreConflict naming the index (`id` for the primary key) */
   insert(doc: T): Promise<void>;
   /**
-   * Finds and modifies one document atomically; null when none matched.
+   * Changes one document atomically; null when none matched.
    * @throws StoreConflict
    */
   change(filter: Filter, update: Update, options?: ChangeOptions): Promise<ChangeResult<T> | null>;
-  /** Changes up to `limit` matches, not atomically as a whole, and returns their number. */
+  /** Not atomic as a whole; returns the number changed. */
   changeMany(filter: Filter, update: Update, limit?: number): Promise<number>;
   remove(filter: Filter, limit?: number): Promise<number>;
-  /** Executes unordered, independent operations in one round trip. */
+  /** Unordered, independent operations in one round trip. */
   bulk(ops: readonly WriteOp<T>[]): Promise<WriteResult[]>;
 }
 
 /**
- * An index. `unique` has exactly one field and is sparse; use a computed key for several, which
- * every MongoDB-compatible server supports. Its values are text, numbers or missing; null is a
- * TypeError, because sparse MongoDB indexes include it. Other indexes get `id` appended for
- * sorting.
+ * An index. `unique` has exactly one field and is sparse; use a computed key for several. Its
+ * values are text, numbers or missing; null is a TypeError, because sparse MongoDB indexes include
+ * it.
  */
 export interface IndexSpec {
   fields: readonly string[];
@@ -188,24 +157,18 @@ export interface CollectionSpec {
   name: string;
   indexes: readonly IndexSpec[];
   /**
-   * Paths indexed for selective lookups in any sort order: equality, `in` and ranges of scalars,
-   * `has` and `has_any` of arrays. Documents without the path cost nothing.
+   * For selective lookups in any sort order: equality, `in` and ranges of scalars, `has` and
+   * `has_any` of arrays.
    */
   values?: readonly string[];
   /**
-   * Texts indexed for `contains` from three characters; shorter ones scan. Written only by inserts
-   * and by `set` or `unset` of exactly that path.
+   * For `contains` from three characters; shorter ones scan. Written only by inserts and by `set`
+   * or `unset` of exactly that path.
    */
   search?: readonly string[];
-  /**
-   * Large, rarely read fields that an engine may compress; not usable in indexes, filters and
-   * sorts.
-   */
+  /** Large, rarely read fields; not usable in indexes, filters and sorts. */
   compressed?: readonly string[];
-  /**
-   * Optional top-level Uint8Array field. `insert` and `put` write it, `get` and `find` return it,
-   * changes preserve and omit it. Not usable in indexes, filters, sorts and updates.
-   */
+  /** Optional top-level Uint8Array field. */
   bytes?: string;
 }
 
@@ -216,14 +179,13 @@ export type TransactionWrite =
       collection: string;
       change: Filter;
       update: Update;
-      /** Returns the document. */
       answer?: boolean;
     });
 
 /**
- * Executes writes of several collections in order, all or none. Returns null without writing when
- * an insert conflicts or a change without `upsert` matches nothing; otherwise per write the
- * document after a change with `answer`, else null.
+ * Executes writes of several collections in order, all or none. Null when an insert conflicts or a
+ * change without `upsert` matches nothing; otherwise per write the document after a change with
+ * `answer`.
  */
 export type Transact = (writes: readonly TransactionWrite[]) => Promise<(Doc | null)[] | null>;
 
@@ -232,38 +194,32 @@ export interface DocumentStore {
   connect(): Promise<void>;
   /** Returns a collection, which may not exist yet. Names match `^[a-z][a-z0-9_]*$`. */
   collection<T extends Doc>(name: string): Collection<T>;
-  /** Lists existing collections by name, including undeclared ones. */
   listCollections(): Promise<string[]>;
   /**
-   * Creates missing collections and indexes and drops outdated ones; idempotent, and safe for
-   * concurrent processes.
+   * Creates missing collections and indexes and drops outdated ones; safe for concurrent processes.
    */
   ensure(specs: readonly CollectionSpec[]): Promise<void>;
   /**
-   * Null on engines without general transactions, such as MongoDB; callers need an alternative with
-   * order, marker and reconciler (docs/consistency.md).
+   * Null on engines without general transactions; callers need an order, marker and reconciler
+   * (docs/consistency.md).
    */
   readonly transact: Transact | null;
   /** Returns the round trip in milliseconds. */
   ping(): Promise<number>;
   /**
-   * Reads all stored data concurrently with other work and reports what is unreadable. Absent when
-   * a database server maintains the files.
+   * Reads all stored data concurrently with other work and reports what is unreadable.
    * @throws StoreUnavailable, or the signal's reason
    */
   readonly examine?: (signal?: AbortSignal) => Promise<StoreExaminationResult>;
-  /** Lists damage encountered since start, where the engine reports it. */
+  /** Damage encountered since start. */
   readonly listDamage?: () => readonly CorruptDocument[];
-  /** Returns the bytes on disk, or null. */
   getSize(): Promise<number | null>;
-  /** Waits for active writes, then closes. */
   close(): Promise<void>;
 }
 
 /** A unique index rejected a write. */
 export class StoreConflict extends Error {
   override name = 'StoreConflict';
-  /** @param index the unique field, or `id` */
   constructor(readonly index: string) {
     super(`a document with this ${index} exists`);
   }

@@ -1,6 +1,6 @@
 /**
- * Typed names: tokens of services, event types, extension points. They are plain data and equal by
- * name, so plugins in plain JavaScript or with another copy of this module are compatible.
+ * Typed names of services, event types and extension points; plain data, so plugins with another
+ * copy of this module are compatible.
  */
 
 /** Name of a service of type `T`: `'bugs.api'`. */
@@ -10,7 +10,7 @@ export interface Token<T> {
   readonly type?: T;
 }
 
-/** Name of an event with `data` of type `T`: `'bug.created'`. */
+/** An event with `data` of type `T`: `'bug.created'`. */
 export interface EventType<T> {
   readonly event: string;
   readonly type?: T;
@@ -24,13 +24,13 @@ export function event<T>(name: string): EventType<T> {
   return { event: name };
 }
 
-/** Point where other plugins add values of type `T`: `'bugs.item_actions'`. */
+/** Point where other plugins add values of type `T`. */
 export interface ExtensionPoint<T> {
   readonly point: string;
   readonly type?: T;
 }
 
-/** Value that a plugin adds to an extension point. */
+/** Value added to an extension point. */
 export interface Extension {
   readonly point: string;
   readonly value: unknown;
@@ -51,15 +51,15 @@ export interface RequestingPlugin {
   title: string;
 }
 
-/** Shared across copies of this module, since plugins may bundle their own. */
+/** Shared across copies of this module. */
 const PER_PLUGIN = Symbol.for('aos.PerPlugin');
 
-/** A service instantiated per requesting plugin, which therefore knows its caller. */
+/** A service instantiated per requesting plugin. */
 export interface PerPlugin<T> {
   readonly [PER_PLUGIN]: (plugin: RequestingPlugin) => T;
 }
 
-/** Returns a value for `services` that creates an instance per requesting plugin. */
+/** Creates a service with an instance per requesting plugin. */
 export const perPlugin = <T>(make: (plugin: RequestingPlugin) => T): PerPlugin<T> => ({ [PER_PLUGIN]: make });
 
 /** Returns the instance of `provided` for a plugin. */

@@ -1,7 +1,4 @@
-/**
- * Routes as tools for the MCP endpoint. Calls use the same pipeline as HTTP requests (credential,
- * scopes, limits, validation, envelope).
- */
+/** Routes as tools for the MCP endpoint. */
 import type { HttpRequest, ToolSpec } from './http.js';
 
 export { UserText, type UserTextPart } from './http/tool.js';
@@ -23,7 +20,7 @@ export interface RouteTool extends Pick<
   input: Record<string, unknown>;
 }
 
-/** Response of the route, including the envelope. */
+/** Response with its envelope. */
 export interface RouteAnswer {
   status: number;
   /** Lower-case names. */
@@ -34,8 +31,8 @@ export interface RouteAnswer {
 export interface RouteTools {
   list(): readonly RouteTool[];
   /**
-   * Calls a tool with credential, address and id of `request`, which must be the handler's own. A
-   * rate limit class that `request` was counted in is not counted again.
+   * Calls a tool with credential, address and id of the handler's own `request`. Its rate limit
+   * class is not counted again.
    * @returns null for an unknown tool
    */
   call(name: string, args: Readonly<Record<string, unknown>>, request: HttpRequest): Promise<RouteAnswer | null>;

@@ -11,7 +11,7 @@ export class EventLoopMonitor {
   /** @param report called with the jobs that ran while the loop was blocked */
   constructor(private readonly report: (jobs: readonly string[], ms: number) => void) {}
 
-  /** Registers a running job. Call the result when the run ends. */
+  /** Call the result when the run ends. */
   trackJob(job: string): () => void {
     if (this.#running.length === 0) this.#start();
     this.#running.push(job);

@@ -1,15 +1,14 @@
 /**
- * How a job is stored. A repeating job is one document whose id is its name, so that it exists
- * once. An enqueued job is a separate document, removed on completion; the document named like its
- * definition records the last outcome and holds the lock of `runNow`. `due_at` makes polling one
- * index lookup: it is the run time of a waiting job and the lock expiry of a running one.
+ * A repeating job is one document whose id is its name, so that it exists once. An enqueued job is
+ * a separate document, removed on completion; the document named like its definition records the
+ * last outcome and holds the lock of `runNow`. `due_at` makes polling one index lookup: it is the
+ * run time of a waiting job and the lock expiry of a running one.
  */
 import type { CollectionSpec, Json } from '../../ports/store.js';
 
 export interface JobDoc {
   id: string;
   name: string;
-  /** Milliseconds, or a cron expression; absent on enqueued jobs. */
   repeat?: number | string;
   data?: Json;
   retry?: number;
@@ -30,7 +29,6 @@ export interface JobDoc {
   fail_reason?: string | null;
 }
 
-/** The kernel creates it before `start` (migrations). */
 export const JOBS_COLLECTION: CollectionSpec = {
   name: 'kernel_jobs',
   indexes: [{ fields: ['name', 'due_at'] }, { fields: ['due_at'] }, { fields: ['key'], unique: true }],

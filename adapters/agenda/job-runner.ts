@@ -31,9 +31,8 @@ export class JobRunner {
   #interrupted = false;
 
   /**
-   * @param times `marginMs`: from a job's time limit to the end of its lock; `lockMs`: how long a
-   *   lock is stored
-   * @param renew renews a lock; false when another process has it
+   * @param times `marginMs`: from a job's time limit to the end of its lock
+   * @param renew false when another process has the lock
    */
   constructor(
     private readonly counter: Counter,
@@ -73,10 +72,7 @@ export class JobRunner {
     else this.log.warn({ ...line, reason: toError(error).message }, 'a job failed and will be retried');
   }
 
-  /**
-   * A run that ignores its signal fails before its lock expires. A run that lost its lock, for
-   * example after a process pause, is aborted.
-   */
+  /** A run that lost its lock, for example after a process pause, is aborted. */
   async #runWithinLimits(spec: JobSpec, job: Job<JobPayload>): Promise<void> {
     const { attrs } = job;
     const { data, token }: JobPayload = attrs.data;

@@ -39,7 +39,6 @@ export function describeJob(spec: JobSpec, docs: readonly JobDoc[], now: string)
   const named = own.find(({ id }) => id === spec.name);
   const locked = own.filter(({ lock, due_at }) => lock !== undefined && (due_at ?? '') > now);
   const waiting = own.find(({ lock, due_at }) => lock === undefined && due_at !== undefined);
-  // Its last attempt failed and a retry follows.
   const retried = own.find(({ id, fail_reason }) => id !== spec.name && typeof fail_reason === 'string');
   const lastRuns = own.flatMap(({ last_run_at }) => last_run_at ?? []).toSorted();
   return {

@@ -11,7 +11,7 @@ export type DueTime = { due_at: string; ahead_ms: number };
 export class JobStore {
   readonly #times: DueTimeTracker;
 
-  /** @param nextTime returns when a cron expression fires next, RFC 3339 */
+  /** @param nextTime RFC 3339 */
   constructor(
     private readonly jobs: Collection<JobDoc>,
     private readonly clock: Clock,
@@ -40,9 +40,7 @@ export class JobStore {
     return Math.max(0, Math.round(time - this.clock.now()));
   }
 
-  /**
-   * Stores one job to run at `due`. With a key, at most one waits, at the earlier of both times.
-   */
+  /** With a key, at most one waits, at the earlier of both times. */
   async add(name: string, data: Json, due: DueTime, key: string | undefined, retry: number): Promise<void> {
     const keys = key === undefined ? {} : { key: `${name}:${key}`, wanted_key: `${name}:${key}` };
     for (;;) {

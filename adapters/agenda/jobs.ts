@@ -1,10 +1,7 @@
 /**
- * Background jobs on Agenda, stored in the DocumentStore. Jobs stored by this process run
- * immediately; polling finds those of others.
- *
- * At its time limit a run's signal aborts; half a second later a run that ignores it fails and its
- * lock is released. Locks are short and renewed while the run lasts, so that a crash frees every
- * job within a minute. Jobs run at least once.
+ * Jobs stored by this process run immediately; polling finds those of others. Locks are short and
+ * renewed while the run lasts, so that a crash frees every job within a minute. Jobs run at least
+ * once.
  */
 import {
   Agenda,
@@ -53,7 +50,6 @@ export interface AgendaJobsDependencies {
   store: DocumentStore;
   clock: Clock;
   ids: Ids;
-  /** Should limit repeated lines about an unavailable store. */
   log: Logger;
   metrics: Metrics;
   faults?: RepeatedLineLimiter;
@@ -132,8 +128,7 @@ export class AgendaJobs implements Jobs {
       this.runs.inc({ job: 'engine', result: 'error' });
       this.log.error({ err: error }, 'jobs: an error outside of any job');
     });
-    // A slot is free, so waiting jobs need not wait for the next poll. A repeating job has no
-    // others.
+    // A slot is free, so waiting jobs need not wait for the next poll.
     this.agenda.on('complete', ({ attrs: { name } }: Job) => {
       const spec = this.specs.get(name);
       if (spec !== undefined && getRepeatInterval(spec) === undefined) this.pollSoon(name);
@@ -152,16 +147,13 @@ export class AgendaJobs implements Jobs {
     const define: DefineJob = this.agenda.define.bind(this.agenda);
     define(spec.name, (job) => this.work.run(spec, job), {
       concurrency: limit,
-      // Locks no more than can run concurrently and leaves the rest to other processes.
+      // Leaves the rest to other processes.
       lockLimit: limit,
       backoff: ({ attempt, jobData }) => this.getRetryDelay(attempt, jobData as JobPayload),
     });
   }
 
-  /**
-   * Returns the next time of a cron expression.
-   * @throws Error on an invalid one
-   */
+  /** @throws Error on an invalid expression */
   private getNextCronTime(cron: string): string {
     const probe = new Job(this.agenda, { name: 'probe', priority: 0, type: 'single', nextRunAt: null, data: null });
     // Agenda counts from the last run, or else reads the clock itself.
@@ -252,7 +244,7 @@ export class AgendaJobs implements Jobs {
     return Math.min(MAX_RETRY_DELAY_MS, this.options.retryBaseMs * 2 ** (attempt - 1));
   }
 
-  /** Makes Agenda poll for jobs of this name in `inMs`, unless the regular poll comes first. */
+  /** Unless the regular poll comes first. */
   private pollSoon(name: string, inMs = 0): void {
     if (inMs > this.options.pollMs) return;
     if (inMs > 0) {

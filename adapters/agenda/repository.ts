@@ -1,10 +1,7 @@
 /**
- * Agenda's storage over the DocumentStore, so that jobs run on every engine. Every change of a
- * locked job checks the lock's token: a process that lost its lock, because it was slow or paused,
- * can neither start nor finish the job. Locks are short and renewed during the run; a short job's
- * lock outlives its time limit by a margin, which also covers clock differences. Agenda's own check
- * of `lockedAt` is disabled (`FAR_FUTURE`), because the time limit of each job is enforced
- * separately.
+ * Every change of a locked job checks the lock's token: a process that lost its lock, because it
+ * was slow or paused, can neither start nor finish the job. Locks are short and renewed during the
+ * run; a short job's lock outlives its time limit by a margin, which also covers clock differences.
  */
 import { hostname } from 'node:os';
 import { toJobId, type JobParameters, type JobRepository } from 'agenda';
@@ -21,7 +18,7 @@ import { JobStore, type DueTime } from './job-store.js';
 
 const LOCK_OWNER = `${hostname()}:${process.pid}`;
 const FAR_FUTURE = new Date('9999-12-31T00:00:00.000Z');
-/** A taken job stays due, even if the clock changes before it starts. */
+/** Even if the clock changes before it starts. */
 const ALWAYS_DUE = new Date(0);
 /** A run that starts this soon after its lock was stored does not renew it. */
 const FRESH_LOCK_MS = 250;
@@ -42,17 +39,12 @@ export interface JobRepositoryDependencies {
   clock: Clock;
   ids: Ids;
   log: Logger;
-  /** Repeated log lines, which end when the store answers again. */
   faults?: RepeatedLineLimiter;
-  /**
-   * Returns how long a lock of this name is stored; undefined for names that this process does not
-   * run.
-   */
+  /** Undefined for names that this process does not run. */
   leaseMs: (name: string) => number | undefined;
   /** Lifetime of a renewed lock, and the maximum of any lock. */
   lockMs: number;
   names: () => string[];
-  /** Returns when a cron expression fires next, RFC 3339. */
   next: (cron: string) => string;
 }
 
@@ -87,7 +79,7 @@ export class StoreJobRepository implements UsedRepository {
     return this.held.size;
   }
 
-  /** Resolves when this process holds no lock, and no poll from before `stopping` can take one. */
+  /** No poll from before `stopping` can take a lock then. */
   async waitUntilIdle(): Promise<void> {
     await Promise.allSettled(this.polls);
     if (this.held.size > 0) await new Promise<void>((resolve) => this.idle.push(resolve));
@@ -118,7 +110,6 @@ export class StoreJobRepository implements UsedRepository {
     }
   }
 
-  /** Uses one query for all names that Agenda polls in the same turn of the event loop. */
   private findDueNamesOnce(): Promise<ReadonlySet<string>> {
     if (this.dueNames === null) {
       this.dueNames = this.findDueNames();
@@ -147,18 +138,14 @@ export class StoreJobRepository implements UsedRepository {
   }
 
   /**
-   * Returns the time up to which locks have expired. After a forward clock step the previous clock
-   * applies until the longest lock is over by the monotonic clock, so that locks do not expire
-   * early.
+   * After a forward clock step the previous clock applies until the longest lock is over by the
+   * monotonic clock, so that locks do not expire early.
    */
   private getLockExpiryBound(): string {
     this.steps.check();
     return toIsoString(this.parts.clock.now() - Math.max(0, this.steps.recentMs));
   }
 
-  /**
-   * Locks the document named like the job, for `runNow`; undefined when another process holds it.
-   */
   async lockNamed(name: string, repeat: number | string | undefined, data: Json): Promise<JobParameters | undefined> {
     const setOnInsert = { name, fail_count: 0, ...(repeat === undefined ? {} : { repeat }) };
     await this.jobs.change({ id: name }, { setOnInsert }, { upsert: true });
@@ -187,8 +174,7 @@ export class StoreJobRepository implements UsedRepository {
     const id = String(job._id);
     const lock = { id, token: (job.data as JobPayload).token };
     const begins = Boolean(job.lockedAt);
-    // Agenda checks this time while the end of the run is being stored. A slow store would
-    // otherwise make it log the run as canceled and release its slot early.
+    // A slow store would otherwise make it log the run as canceled and release its slot early.
     job.lockedAt = FAR_FUTURE;
     try {
       const isStored = begins ? await this.begin(lock, job) : await this.finish(lock, job);
@@ -254,7 +240,7 @@ export class StoreJobRepository implements UsedRepository {
     return changed !== null;
   }
 
-  /** Returns when the job runs next, or null. An interval counts from the start of the run. */
+  /** An interval counts from the start of the run. */
   private getNextDueTime(
     { repeatInterval: repeat, nextRunAt }: JobParameters,
     held: HeldLock | undefined,
@@ -266,7 +252,6 @@ export class StoreJobRepository implements UsedRepository {
     return nextRunAt && nextRunAt > ALWAYS_DUE ? this.rows.dueIn(nextRunAt.getTime() - Date.now()) : null;
   }
 
-  /** Releases locks in the background; on an error they expire by themselves. */
   private async releaseLocks(locks: readonly LockKey[]): Promise<void> {
     for (const lock of locks) {
       if (!this.held.has(lock.token)) continue;
@@ -296,7 +281,6 @@ export class StoreJobRepository implements UsedRepository {
   }
 }
 
-/** Returns a taken job as Agenda runs it. */
 function toParameters({ id, name, repeat, data, retry, fail_count }: JobDoc, token: string): JobParameters<JobPayload> {
   return {
     _id: toJobId(id),

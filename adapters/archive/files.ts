@@ -23,10 +23,7 @@ export async function readTextFile(path: string): Promise<string | null> {
   }
 }
 
-/**
- * Writes a private file (0600) durably. Replaces an existing file, which is a leftover of an
- * interrupted run.
- */
+/** Writes a private file (0600) durably. */
 export async function writePrivateFile(path: string, content: AsyncIterable<Uint8Array> | string): Promise<void> {
   await rm(path, { force: true });
   const file = await open(path, 'wx', 0o600);

@@ -1,6 +1,6 @@
 /**
  * Release packages in an archive: each content once under its hash, with all its places, because a
- * promoted release has two. `latest.json` and access files are generated from the documents.
+ * promoted release has two.
  */
 import { createHash } from 'node:crypto';
 import { isPlatform } from '../../lib/formats/platform.js';
@@ -37,10 +37,7 @@ export interface ArchivedPlaces extends WrittenArchive {
   places: readonly ReleaseLocation[];
 }
 
-/**
- * Iterates over every package that is in place with its manifest.
- * @param places receives the place of each
- */
+/** @param places receives the place of each */
 export async function* iteratePackageEntries(
   releases: ReleaseStore,
   places: ReleaseLocation[],
@@ -66,10 +63,7 @@ async function* readPackageBytes(releases: ReleaseStore, place: ReleaseLocation)
   if (file !== null) yield* file.read(0, file.size);
 }
 
-/**
- * Validates an entry below `releases/` without storing it.
- * @throws ArchiveRejected
- */
+/** @throws ArchiveRejected */
 export async function checkPackageEntry(entry: FileEntry, content: AsyncIterable<Uint8Array>): Promise<void> {
   if (PACKAGE_ENTRY_PATTERN.test(entry.path)) return;
   if (!PLACE_ENTRY_PATTERN.test(entry.path))
@@ -84,7 +78,6 @@ export class StagedPackages {
   constructor(private readonly packages: PackageStore) {}
 
   /**
-   * Reads an entry below `releases/`.
    * @returns its place, or null for a package
    * @throws ArchiveRejected
    */
@@ -132,10 +125,8 @@ const isPlace = (place: Partial<ReleaseLocation> | undefined): place is ReleaseL
   isPlatform(place.platform);
 
 /**
- * Puts staged packages in place. Repeatable after an interruption: existing packages stay. Archives
- * contain no access files, so a product without them is closed before its first package is placed.
- *
- * @param places of one archive; iterated twice
+ * Repeatable after an interruption: existing packages stay. Archives contain no access files, so a
+ * product without them is closed before its first package is placed.
  * @throws Error when a package is neither staged nor in place
  */
 export async function putPackages(

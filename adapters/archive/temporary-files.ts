@@ -1,6 +1,3 @@
-/**
- * Temporary files that a killed backup or export leaves next to its target (docs/consistency.md).
- */
 import { randomUUID } from 'node:crypto';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';

@@ -1,6 +1,3 @@
-/**
- * `aos backup`, `restore`, `export` and `import` (contract 95, command line): arguments and output.
- */
 import type { CommandSpec } from '../../kernel/contract.js';
 import { EXIT_CODES } from './output.js';
 import {

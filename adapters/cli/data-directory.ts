@@ -22,7 +22,6 @@ export async function checkDataDirectory(folder: string): Promise<string> {
   await access(nearest, constants.R_OK | constants.W_OK | constants.X_OK);
   if (nearest !== folder) return `${folder}: the first start makes it`;
   if (!(await stat(folder)).isDirectory()) throw new Error(`${folder} is no folder`);
-  // Modes exist only on Unix.
   if (process.platform === 'win32') return folder;
   const open: string[] = [];
   // Others may traverse it to the release store (contract 40, files), but not read it.
@@ -45,8 +44,7 @@ export async function checkFreeSpace(folder: string): Promise<string> {
 const MIN_RELEASE_FREE_BYTES = 64 * 1024 * 1024;
 
 /**
- * Checks whether the release store is writable, without writing.
- * @param folder null: packages are in MongoDB
+ * Checks without writing.
  * @throws Error naming the problem
  */
 export async function checkReleaseFolder(folder: string | null, dataDir: string): Promise<string> {

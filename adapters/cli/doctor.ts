@@ -1,7 +1,6 @@
 /**
  * `aos doctor`: reports each fault with its fix, even if the service cannot start (contract 95,
- * command line). It changes nothing: it creates no key, folder, store or index, and runs no
- * migration.
+ * command line).
  */
 import type { Configuration, ResolvedConfig } from '../../config/load.js';
 import { loadConfig } from '../../config/load.js';
@@ -48,7 +47,6 @@ function checkNode(): string {
   return process.version;
 }
 
-/** Checks who may read the hashes in `.htpasswd` (contract 40, files). */
 async function checkAccessFiles(configuration: Configuration): Promise<string> {
   if (isStoredInMongo(configuration)) return 'in MongoDB with the packages: this service alone serves them';
   const { mode, gid } = await getAccessMode(configuration);
@@ -77,7 +75,7 @@ interface InspectedService extends OpenedStore {
   service: Service | null;
 }
 
-/** Sets the plugins up. The result does not depend on data, which no setup reads. */
+/** The result does not depend on data, which no setup reads. */
 async function checkPlugins(
   configuration: Configuration,
   keys: ServiceKeys | null,
@@ -112,10 +110,7 @@ async function checkMigrations({ kernel }: Service, found: InspectedService): Pr
   return 'none pending';
 }
 
-/**
- * Faults in plugin sections are reported as configuration faults.
- * @returns whether the plugins can run
- */
+/** Faults in plugin sections are reported as configuration faults. */
 async function examinePlugins(
   found: Diagnosis,
   configuration: Configuration,

@@ -1,7 +1,6 @@
 /**
  * `aos release-key rotate` and `aos license-key rotate` (contract 40, files; contract 50, license
- * files): the previous key signs its successor, and running processes reload it. A configured key
- * needs `--to`, because the service cannot change its configuration.
+ * files). A configured key needs `--to`.
  */
 import type { CommandSpec } from '../../kernel/contract.js';
 import { invalid } from '../../kernel/errors.js';

@@ -1,6 +1,6 @@
 /**
- * `aos`: the command line. Help, version and usage errors load nothing else, to stay fast (contract
- * 95, command line). Exit codes: 0, 1 (error), 64 (usage); 2 for the tick.
+ * Help, version and usage errors load nothing else, to stay fast (contract 95, command line). Exit
+ * codes: 0, 1 (error), 64 (usage); 2 for the tick.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,3 @@
-/** `aos migrate`: applies pending migrations (contract 10, install and migrate). */
 import type { CommandSpec } from '../../kernel/contract.js';
 import { withService } from './service.js';
 

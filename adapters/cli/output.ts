@@ -1,6 +1,4 @@
-/**
- * Output of commands: with `--json` one document on stdout, else text (contract 95, command line).
- */
+/** With `--json` one document on stdout (contract 95, command line). */
 import { ServiceError } from '../../kernel/errors.js';
 import { redactText } from '../../lib/text/hidden-texts.js';
 import { PluginFaults } from '../../kernel/faults.js';

@@ -1,7 +1,4 @@
-/**
- * The service's own commands, imported lazily. Domain commands (`token`, `user`, `project` …) come
- * from plugins.
- */
+/** Domain commands (`token`, `user`, `project` …) come from plugins. */
 import type { CommandSpec } from '../../kernel/contract.js';
 
 export const OWN_COMMANDS: Readonly<Record<string, () => Promise<CommandSpec>>> = {

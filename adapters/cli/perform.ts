@@ -20,10 +20,7 @@ async function readStdin(): Promise<string> {
 
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
-/**
- * Reports system errors as faults of the argument.
- * @throws ServiceError validation_failed
- */
+/** @throws ServiceError validation_failed */
 async function withFileErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -14,7 +14,6 @@ const OBSERVE_MS = 300;
 async function withPlugin<T>(entry: string, work: (service: Service) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'aos-check-'));
   try {
-    // Ignores this installation, so that the result is reproducible.
     const env = {
       SVC_DATA_DIR: folder,
       SVC_STORAGE_URL: 'memory:',

@@ -1,7 +1,4 @@
-/**
- * `aos plugin new <name> [--js]`: creates a working plugin with tests from `templates/plugin`; only
- * the name changes.
- */
+/** `aos plugin new <name> [--js]`: creates a plugin from `templates/plugin`. */
 import { existsSync, realpathSync } from 'node:fs';
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
@@ -15,11 +12,8 @@ import { UsageError } from './usage.js';
 const NAME_PATTERN = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 const MAX_ID_LENGTH = 32;
 interface PluginNames {
-  /** `on-call` */
   name: string;
-  /** `oncall` */
   id: string;
-  /** `On call` */
   title: string;
 }
 
@@ -99,10 +93,7 @@ function canResolveService(folder: string): boolean {
   }
 }
 
-/**
- * As `npm install` would. Windows allows junctions without privileges, other systems use symbolic
- * links.
- */
+/** As `npm install` would. */
 async function linkService(folder: string): Promise<void> {
   await mkdir(join(folder, 'node_modules'), { recursive: true });
   await symlink(findPackageRoot(), join(folder, 'node_modules', 'aos'), 'junction');

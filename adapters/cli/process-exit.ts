@@ -1,6 +1,6 @@
 /**
- * Ends the process. Everything is closed in order first, but what does not close (a plugin's timer,
- * a hanging connection) must not keep the process alive (contract 95: exit codes, shutdown).
+ * Everything is closed in order first, but what does not close (a plugin's timer, a hanging
+ * connection) must not keep the process alive (contract 95: exit codes, shutdown).
  */
 import { endLiveThreads } from '../../lib/process/live-threads.js';
 import { EXIT_CODES } from './output.js';
@@ -11,10 +11,7 @@ const EXIT_GRACE_MS = 500;
 const THREADS_TIMEOUT_MS = 5_000;
 export const STORE_LOST_TIMEOUT_MS = 2_000;
 
-/**
- * Resolves at the first SIGTERM or SIGINT. A second one, or 15 s, ends the process with exit code
- * 1.
- */
+/** A second one, or 15 s, ends the process with exit code 1. */
 export function waitForStopSignal(): Promise<void> {
   let asked = false;
   return new Promise((resolve) => {
@@ -43,10 +40,7 @@ export function ignoreClosedReaders(): void {
   }
 }
 
-/**
- * Ignores all further errors of standard output and error, such as a full disk. Replaces
- * `ignoreClosedReaders`.
- */
+/** Ignores all further errors of standard output and error, such as a full disk. */
 export function ignoreOutputErrors(): void {
   for (const stream of OUTPUT_STREAMS) stream.removeAllListeners('error').on('error', () => undefined);
 }
@@ -59,9 +53,7 @@ export function exitSoon(): void {
   setTimeout(() => void exitNow(), EXIT_GRACE_MS).unref();
 }
 
-/**
- * @param code defaults to the process's exit code, which `process.exit(undefined)` would reset to 0
- */
+/** @param code `process.exit(undefined)` would reset it to 0 */
 async function exitNow(code = process.exitCode): Promise<never> {
   await endLiveThreads(THREADS_TIMEOUT_MS);
   return process.exit(code);

@@ -1,7 +1,4 @@
-/**
- * `aos serve`: runs the service until SIGTERM or SIGINT. With `--json` its document is printed once
- * it listens, and the log goes to stderr.
- */
+/** With `--json` its document is printed once it listens, and the log goes to stderr. */
 import { join, relative, sep } from 'node:path';
 import { loadConfig, type ResolvedConfig } from '../../config/load.js';
 import { applyOption } from '../../config/sources.js';

@@ -4,7 +4,6 @@ import { compose, requireStore, type Service } from '../../config/compose/compos
 import { handlePluginErrors } from './plugin-faults.js';
 
 /**
- * Runs `work` with a service, concurrently with others on the same store.
  * @param threads of the embedded store: false for short work
  * @throws NoStore
  */

@@ -1,8 +1,4 @@
-/**
- * Notifies systemd about readiness, liveness and stopping. The timer runs on the event loop, so
- * systemd restarts a blocked service. Node has no Unix datagram sockets, so the unit needs
- * `NotifyAccess=all`.
- */
+/** The timer runs on the event loop, so systemd restarts a blocked service. */
 import { spawn } from 'node:child_process';
 import type { SupervisorEnv } from '../../config/supervisor-env.js';
 

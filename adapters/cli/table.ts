@@ -1,12 +1,8 @@
-/**
- * Table of all commands, built in advance (`commands.json`), so that help and usage errors need no
- * start.
- */
+/** Built in advance, so that help and usage errors need no start. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CommandSpec } from '../../kernel/contract.js';
 
-/** A command without its implementation. */
 export type CommandSummary = Omit<CommandSpec, 'run'>;
 
 const COMMANDS_FILE = join(import.meta.dirname, 'commands.json');

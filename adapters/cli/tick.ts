@@ -1,8 +1,6 @@
 /**
- * `aos tick`: one round of background work, for machines where a scheduler calls it instead of
- * `serve` (interface, scheduled tick; contract 90, tick). The evaluator's lease covers all of it;
- * exit code 2 while another run holds it. Other jobs run under their own locks, so it can run next
- * to a server.
+ * The evaluator's lease covers all of it (interface, scheduled tick; contract 90, tick); exit code
+ * 2 while another run holds it.
  */
 import type { CommandResult, CommandSpec } from '../../kernel/contract.js';
 import { WATCHDOG, type RunRecord } from '../../ports/domain/watchdog.js';
@@ -25,7 +23,7 @@ interface TickExtras {
 
 const getErrorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Runs every repeating job once, except those running elsewhere. Returns the failed ones. */
+/** Runs every repeating job once, except those running elsewhere. */
 async function runJobs(jobs: Pick<Jobs, 'list' | 'runNow'>, signal: AbortSignal): Promise<FailedJob[]> {
   const failed: FailedJob[] = [];
   for (const { name, every_ms, cron } of await jobs.list()) {
@@ -40,7 +38,6 @@ async function runJobs(jobs: Pick<Jobs, 'list' | 'runNow'>, signal: AbortSignal)
   return failed;
 }
 
-/** Reports changes of the store's protection; a failed test only when its result has changed. */
 function formatStoreLines(state: ReleaseStoreState | null, quiet: boolean): string[] {
   if (state === null) return [];
   // The first result of a store without packages is not a change worth reporting.

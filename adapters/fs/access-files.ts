@@ -1,7 +1,3 @@
-/**
- * Stores `.htaccess` and `.htpasswd` of products on the file system, where a web server reads them
- * (contract 40, access files).
- */
 import { join } from 'node:path';
 import { syncFolder } from '../../lib/folders.js';
 import type { AccessFile, AccessFileStore } from '../../ports/release-store.js';

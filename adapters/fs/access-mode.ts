@@ -1,6 +1,6 @@
 /**
- * Determines who may read `.htpasswd`, which contains password hashes: this service and the web
- * server's group (contract 40, files). Reads the group file, because Node cannot look up groups.
+ * Determines who may read `.htpasswd` (contract 40, files). Node cannot look up groups, so the
+ * group file is read.
  */
 import { readFile, stat } from 'node:fs/promises';
 import { PUBLIC_FILE_MODE, PRIVATE_FILE_MODE, type FileOwner } from './durable-writes.js';
@@ -23,7 +23,6 @@ const GROUP_MODE = 0o640;
 /** @throws Error whose message ends a sentence with what is wrong with the group */
 export async function resolveAccessMode(section: WebServerSection): Promise<AccessMode> {
   if (process.platform === 'win32') return PRIVATE_ACCESS;
-  // A web server is configured, but not the local user that runs it.
   if (section.web_group === null) return section.web_path === null ? PRIVATE_ACCESS : PUBLIC_ACCESS;
   const gid = await findGroupId(section.web_group);
   if (gid === null) throw new Error('is no group of this machine');
@@ -44,10 +43,7 @@ async function findGroupId(group: string): Promise<number | null> {
 const canAssignGroup = (gid: number): boolean =>
   process.geteuid?.() === 0 || process.getegid?.() === gid || (process.getgroups?.().includes(gid) ?? false);
 
-/**
- * Returns owner and group for a file in `folder`. Files written by root belong to the folder's
- * owner, so that the service can read them.
- */
+/** Files written by root belong to the folder's owner. */
 export async function getFileOwner(folder: string, { gid }: AccessMode): Promise<FileOwner | null> {
   if (process.platform === 'win32') return null;
   const stats = await stat(folder);

@@ -41,10 +41,7 @@ async function createFolderIfMissing(folder: string): Promise<boolean> {
   }
 }
 
-/**
- * Creates a file: complete and durable when `work` resolves, removed when it fails.
- * @param owner null for the writing process
- */
+/** Creates a file: complete and durable when `work` resolves, removed when it fails. */
 export async function writeNewFile<T>(
   path: string,
   mode: number,
@@ -70,10 +67,7 @@ export async function writeNewFile<T>(
 
 const WRITE_CHUNK_CHARACTERS = 1024 * 1024;
 
-/**
- * Replaces a text atomically.
- * @param temporary path on the same file system
- */
+/** Replaces a text atomically. */
 export async function replaceText(
   temporary: string,
   path: string,
@@ -81,7 +75,7 @@ export async function replaceText(
   { mode, owner }: { mode: number; owner: FileOwner | null } = { mode: PUBLIC_FILE_MODE, owner: null },
 ): Promise<void> {
   const write = async (file: FileHandle): Promise<void> => {
-    // Appends in pieces, because encoding megabytes in one call would block the event loop.
+    // Encoding megabytes in one call would block the event loop.
     for (const piece of splitText(text, WRITE_CHUNK_CHARACTERS)) await file.writeFile(piece);
   };
   await writeNewFile(temporary, mode, write, owner);

@@ -17,14 +17,12 @@ import {
 import { INCOMING_FOLDER, isValidName, LATEST_FILE } from './paths.js';
 import { isProductFolder } from './products.js';
 
-/** Others may traverse, but not list. */
 const TRAVERSE_MODE = 0o711;
 /** A sticky folder such as `/tmp` is shared. */
 const STICKY_BIT = 0o1000;
 /**
- * Names that the service creates in its data directory. Everything else keeps its modes, because it
- * belongs to the user or the directory is shared (`SVC_DATA_DIR=/etc`). The embedded store
- * restricts its own files.
+ * Everything else keeps its modes, because it belongs to the user or the directory is shared
+ * (`SVC_DATA_DIR=/etc`).
  */
 const SERVICE_NAMES = new Set([
   'data-key',
@@ -50,8 +48,7 @@ export interface ServicePaths {
 
 /**
  * Corrects the modes of the data directory, its content and the release store down to the products'
- * own files. Shared folders keep their modes.
- * @returns paths with other modes that were not changed: another user's, or shared
+ * own files.
  */
 export async function correctModes({ dataDir, store, others }: ServicePaths, access: AccessMode): Promise<string[]> {
   if (process.platform === 'win32') return [];
@@ -94,10 +91,7 @@ export async function correctModes({ dataDir, store, others }: ServicePaths, acc
   return left;
 }
 
-/**
- * Returns names in the data directory that the service did not create; any such name makes the
- * folder shared.
- */
+/** Any foreign name makes the folder shared. */
 export async function listForeignNames({ dataDir, store, others }: ServicePaths): Promise<string[]> {
   const placed = new Set([store, ...others].map((path) => getPathSegments(dataDir, path)[0]));
   const isOwn = (name: string): boolean => SERVICE_NAMES.has(name) || placed.has(name);
@@ -113,10 +107,7 @@ function getPathSegments(folder: string, path: string): string[] {
     : inside.split(sep);
 }
 
-/**
- * Returns the service's users: this process's user, and for root, as in a command, also the data
- * directory's owner.
- */
+/** For root also the data directory's owner. */
 async function getServiceUsers(dataDir: string): Promise<readonly (number | undefined)[]> {
   const own = process.geteuid?.();
   return own === 0 ? [own, (await stat(dataDir).catch(() => null))?.uid] : [own];

@@ -77,10 +77,7 @@ export class IncomingFolder {
     }
   }
 
-  /**
-   * Writes and deletes a probe file.
-   * @throws DiskFull, and other disk errors
-   */
+  /** @throws DiskFull, and other disk errors */
   async probe(keepFree: number): Promise<void> {
     const { path } = await this.createPath();
     await writeNewFile(path, PRIVATE_FILE_MODE, (file) => file.write('x'));

@@ -1,7 +1,6 @@
 /**
- * Serves installers from `installer/` of the data directory, where `place` copies the result of
- * `npm run build:agent`. It replaces only files that it wrote and that are unchanged since; files
- * of users stay (contract 60, installer).
+ * Serves installers from `installer/`; `place` replaces only files that it wrote and that are
+ * unchanged since (contract 60, installer).
  */
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -20,7 +19,6 @@ import {
 import { statFile, createStoredFile, computeTag } from './stored-file.js';
 
 const MANIFEST_FILE = 'installer.json';
-/** Record of `place`: the tag of each file when it was written. */
 const PLACED_FILE = '.placed.json';
 const NAME_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 const ENCODING_EXTENSIONS = { br: '.br', gzip: '.gz' } as const satisfies Record<InstallerEncoding, string>;
@@ -44,10 +42,6 @@ export class FsInstallers implements Installers {
     return this.#placing;
   }
 
-  /**
-   * Prepares `placing` before requests are served.
-   * @returns false when everything is in place
-   */
   async announce(): Promise<boolean> {
     const text = await readText(join(this.built, MANIFEST_FILE));
     if (text === null) return false;
@@ -75,10 +69,7 @@ export class FsInstallers implements Installers {
     return stats === null ? null : createStoredFile(path, stats);
   }
 
-  /**
-   * Returns the names of files that were placed or replaced. The manifest is written last, so that
-   * it never lists a missing file.
-   */
+  /** The manifest is written last, so that it never lists a missing file. */
   async place(): Promise<string[]> {
     try {
       const text = await readText(join(this.built, MANIFEST_FILE));
@@ -116,7 +107,7 @@ export class FsInstallers implements Installers {
     return due;
   }
 
-  /** Returns whether the file is missing, or unchanged since `place` wrote it. */
+  /** Missing, or unchanged since `place` wrote it. */
   async #isReplaceable(name: string, placed: PlacedRecord): Promise<boolean> {
     const tag = await this.#getTag(name);
     return tag === null || tag === placed[name]?.to;
@@ -132,7 +123,6 @@ export class FsInstallers implements Installers {
     try {
       return text === null ? {} : (JSON.parse(text) as PlacedRecord);
     } catch (error) {
-      // Without a valid record every file counts as a user's and is not replaced.
       if (error instanceof SyntaxError) return {};
       throw error;
     }

@@ -1,7 +1,6 @@
 /**
  * Reads and hashes packages in at most two threads, to leave cores for requests. A thread reads a
- * file by path; other bytes are sent on request. Small packages are read directly, because starting
- * a thread takes longer.
+ * file by path; other bytes are sent on request.
  */
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
@@ -17,9 +16,9 @@ import { readPackageContents, type PackageRules } from './package-contents.js';
 import type { PackageJob, PackageJobMessage } from './worker.js';
 
 const MAX_CONCURRENT_THREADS = 2;
-/** Packed size up to which a package is read without a thread. */
+/** Up to this size without a thread. */
 export const MAX_SMALL_PACKAGE_BYTES = 256 * 1024;
-/** Limits of a small package; a thread reads packages beyond them and every rejected one. */
+/** A thread reads packages beyond them and every rejected one. */
 const SMALL_PACKAGE_LIMITS = { entries: 500, unpackedBytes: 4 * 1024 * 1024 };
 
 const hashBytes = (bytes: Uint8Array): { sha256: string; size: number } => ({
@@ -111,10 +110,7 @@ async function* resumeIteration(
   }
 }
 
-/**
- * Runs one job in a separate thread.
- * @param files receives the files of a package
- */
+/** Runs one job in a separate thread. */
 async function runInThread(job: PackageJob, source: PackageSource, files: PackagedFile[]): Promise<PackageJobMessage> {
   const pieces = typeof source === 'string' ? null : source[Symbol.asyncIterator]();
   const worker = new Worker(new URL('./worker.js', import.meta.url), { workerData: job });

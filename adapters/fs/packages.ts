@@ -27,7 +27,7 @@ export class FsPackages implements PackageStore {
     private readonly writing: WriteRunner,
   ) {}
 
-  /** Receives a package, then hashes it in a thread, to keep the main thread free. */
+  /** Hashes in a thread. */
   async stage(bytes: AsyncIterable<Uint8Array>, limits: { bytes: number; keepFree: number }): Promise<StagedPackage> {
     const { id, size } = await this.writing(() => this.incoming.stage(bytes, limits));
     try {

@@ -1,7 +1,4 @@
-/**
- * Paths of the store. Every segment is a plain name, so no path leads out of the store; links are
- * never followed.
- */
+/** Paths of the store. */
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ReleaseLocation } from '../../ports/release-store.js';

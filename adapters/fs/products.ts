@@ -1,6 +1,6 @@
 /**
- * Determines which folders of the store are products. The store may be a web server's directory
- * (`releases.path`) with other folders, which this service never changes.
+ * The store may be a web server's directory (`releases.path`) with other folders, which this
+ * service never changes.
  */
 import { lstat, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -12,7 +12,6 @@ import { readFileStart, listFolders, statFile } from './stored-file.js';
 /** First line of a product's access files (contract 40, access files). */
 const ACCESS_FILE_SIGNATURE = '# aos-access';
 const ACCESS_FILES = ['.htaccess', '.htpasswd'];
-/** Channel, version and platform. */
 const PACKAGE_DEPTH = 3;
 const MAX_INSPECTED_ENTRIES = 8;
 
@@ -22,9 +21,7 @@ export async function listProducts(store: string): Promise<string[]> {
   return found;
 }
 
-/**
- * Returns whether the folder has access files of this service or, if they were removed, a package.
- */
+/** Access files of this service or, if removed, a package. */
 export async function isProductFolder(folder: string): Promise<boolean> {
   for (const name of ACCESS_FILES) if (await hasAccessFileSignature(join(folder, name))) return true;
   return hasPackage(folder, PACKAGE_DEPTH);
@@ -34,7 +31,7 @@ export async function isProductFolder(folder: string): Promise<boolean> {
 const UNFINISHED_PATTERN = /^\.ht-/;
 
 /**
- * Protects folders that others created, and links.
+ * Protects folders that others created.
  * @throws FolderTaken
  */
 export async function requireProductFolder(folder: string): Promise<void> {

@@ -1,9 +1,8 @@
 /**
- * Release store on the file system, which a web server may serve directly (contract 40, files).
- * Served files are complete and synced, with their mode set, before a rename puts them in place;
- * then the folder is synced. A crash leaves old or new files, and at most leftovers in `.incoming`.
- * Between the renames of a package, its signature and its manifest they may briefly differ; agents
- * detect this by hash and retry.
+ * Served files are complete and synced, with their mode set, before a rename puts them in place
+ * (contract 40, files); then the folder is synced. A crash leaves old or new files, and at most
+ * leftovers in `.incoming`. Between the renames of a package, its signature and its manifest they
+ * may briefly differ; agents detect
  */
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';

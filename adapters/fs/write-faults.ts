@@ -1,6 +1,6 @@
 /**
- * Translates disk errors of failed writes to the port's errors (contract 95, a bad day). Each write
- * tries the disk again, so the store recovers without a restart.
+ * Translates disk errors (contract 95, a bad day). Each write tries the disk again, so the store
+ * recovers without a restart.
  */
 import { DiskFull, DiskUnwritable } from '../../ports/release-store.js';
 import { getErrorCode } from './durable-writes.js';

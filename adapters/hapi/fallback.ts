@@ -1,6 +1,6 @@
 /**
- * Handles requests without a plugin route: unknown paths (404), other methods (405 with `Allow`,
- * before any credential is read), preflights and hapi's own errors.
+ * Handles requests without a plugin route: 404, 405 before any credential is read, preflights and
+ * hapi's own errors.
  */
 import type { Boom } from '@hapi/boom';
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
@@ -117,10 +117,7 @@ export class FallbackHandlers {
     return this.shared.sending.send(request, h, id, page ? this.shared.headers.page : this.shared.headers.api, answer);
   }
 
-  /**
-   * `onPreResponse`: converts hapi's errors. Callers can cause only one: a path that hapi cannot
-   * decode.
-   */
+  /** Callers can cause only one: a path that hapi cannot decode. */
   readonly handleBoom = async (request: Request, h: ResponseToolkit, error: Boom): Promise<Lifecycle.ReturnValue> => {
     let failure = toFailure(error);
     if (!failure) {

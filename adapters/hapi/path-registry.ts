@@ -2,7 +2,6 @@ import type { HttpMethod } from '../../ports/http.js';
 
 export interface RegisteredPath {
   path: string;
-  /** Upper case; GET includes HEAD. */
   methods: ReadonlySet<HttpMethod>;
   bare: boolean;
   cors: boolean;

@@ -1,7 +1,3 @@
-/**
- * Custom hosts that show a single shared page. The page keeps its usual paths, so that links work
- * under both addresses, and is also served at `/`.
- */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import type { MountedHosts } from '../../ports/http.js';
@@ -31,7 +27,7 @@ export class PreRouter {
     this.#ownHost = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : '';
   }
 
-  /** Handles a request, possibly asynchronously. Returns false when hapi must handle it. */
+  /** False: hapi must handle it. */
   tryHandle(req: IncomingMessage, res: ServerResponse, routed: RequestListener): boolean {
     if (PROBE_PATHS.has(req.url ?? '')) return false;
     const name = this.hosts.length === 0 ? null : this.#getHostName(req.headers.host);
@@ -47,18 +43,13 @@ export class PreRouter {
     return true;
   }
 
-  /**
-   * Returns the name of a possible custom host; null for an IP address or the service's own host.
-   */
+  /** Null for an IP address or the service's own host. */
   #getHostName(host: string | undefined): string | null {
     const name = (host ?? '').replace(/:\d*$/, '').toLowerCase();
     return name === this.#ownHost || !name.includes('.') || isIP(name) !== 0 ? null : name;
   }
 
-  /**
-   * Rewrites the request to the page of its host. Returns true when nothing matches and the request
-   * has been rejected.
-   */
+  /** Returns true when nothing matches and the request has been rejected. */
   #rerouteOrReject(place: HostPage | null, req: IncomingMessage, res: ServerResponse): boolean {
     if (place === null) return false;
     const url = this.#resolveUrl(place, req.url ?? '');

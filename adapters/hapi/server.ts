@@ -1,7 +1,4 @@
-/**
- * The web server: hapi as router and transport, with the rules of contract 00 for every request.
- * Only this folder touches hapi's requests and responses.
- */
+/** Only this folder touches hapi's requests and responses. */
 import { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isBoom } from '@hapi/boom';
@@ -51,7 +48,7 @@ import { TokenLeakGuard } from './validation/token-leak-guard.js';
 
 const MIB_BYTES = 1024 * 1024;
 const STALL_TIMEOUT_MS = 60_000;
-/** Concurrent reads with a credential; others wait, alternating by address. */
+/** Others wait, alternating by address. */
 const MAX_CONCURRENT_READS = 32;
 const MAX_CONCURRENT_OPEN_PAGES = 4;
 /** An address gets the unsent budget divided by this. */
@@ -285,7 +282,7 @@ export class HapiServer implements HttpServer {
     await kept;
     this.#inFlight.stop();
     this.#eventStreams.close();
-    // Drained before hapi stops, because hapi closes connections with requests it has not seen.
+    // hapi closes connections with requests it has not seen.
     await this.#requests.drain(left());
     await this.#server.stop({ timeout: left() });
   }

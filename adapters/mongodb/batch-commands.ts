@@ -4,7 +4,7 @@ import { DUPLICATE_KEY_CODE } from './errors.js';
 import type { CallOutcome } from './gathering.js';
 import { getConflictIndex, type MongoDoc } from './translate.js';
 
-/** Returns the documents with these ids, null for missing ones. Ids may repeat. */
+/** Null for missing ones. Ids may repeat. */
 export async function getAll(
   driver: Driver<MongoDoc>,
   ids: readonly string[],
@@ -23,7 +23,7 @@ export async function insertAll(driver: Driver<MongoDoc>, docs: readonly MongoDo
 }
 
 /**
- * Of two documents with one id the later one wins: the server keeps the order.
+ * Of two documents with one id the later one wins.
  * @throws as `insertAll`
  */
 export async function putAll(driver: Driver<MongoDoc>, docs: readonly MongoDoc[]): Promise<CallOutcome<void>[]> {

@@ -8,7 +8,7 @@ import type { Filter } from '../../ports/store.js';
 import { buildTrigramQuery } from './trigrams.js';
 import { toFieldName, toQuery, type MongoQuery, type MongoDoc } from './translate.js';
 
-/** Beyond this, walking the list order soon finds a match. */
+/** Walking the list order then soon finds a match. */
 const MAX_CANDIDATES = 2_000;
 
 export interface IndexInfo {
@@ -16,7 +16,7 @@ export interface IndexInfo {
   leading: ReadonlySet<string>;
 }
 
-/** Returns ids that include every match; null when they may be many. */
+/** Null when matches may be many. */
 export async function findCandidateIds(
   driver: Driver<MongoDoc>,
   known: IndexInfo,

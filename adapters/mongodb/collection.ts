@@ -1,7 +1,4 @@
-/**
- * A MongoDB collection. Each method is one command, or a few that keep the port's guarantees on a
- * standalone server.
- */
+/** Each method is one command, or a few that keep the port's guarantees on a standalone server. */
 import type { Collection as Driver } from 'mongodb';
 import { toAfterFilters, decodeCursor, resolvePageLimit, toPage } from '../../ports/cursor.js';
 import { applyUpdate, stringifyJson, toPlainUpdate, buildSeed } from '../../ports/document.js';
@@ -49,7 +46,7 @@ const MAX_CONCURRENT_WRITES = 16;
 export interface CollectionAccess {
   getDriver(): Driver<MongoDoc>;
   runRead<V>(work: () => Promise<V>): Promise<V>;
-  /** Runs a write that closing the store waits for; rejects new writes afterwards. */
+  /** Rejects new writes once the store is closing. */
   runWrite<V>(work: () => Promise<V>): Promise<V>;
   getIndexInfo(): Promise<IndexInfo>;
 }
@@ -247,7 +244,7 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
     return rows.map(({ _id }) => _id);
   }
 
-  /** Inserts and puts are sent as one command each; other operations run concurrently. */
+  /** Inserts and puts take one command each. */
   async bulk(ops: readonly WriteOp<T>[]): Promise<WriteResult[]> {
     const results: WriteResult[] = ops.map(() => ({ n: 0 }));
     const settle = async (op: WriteOp<T>, i: number): Promise<void> => void (results[i] = await this.#runOperation(op));

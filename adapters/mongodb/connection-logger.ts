@@ -1,4 +1,4 @@
-/** Logs the state of the MongoDB connection: at each change, and once a minute while it lasts. */
+/** At each change, and once a minute while it lasts. */
 import { RepeatedLineLimiter } from '../../lib/text/repeated-line-limiter.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Logger } from '../../ports/logger.js';

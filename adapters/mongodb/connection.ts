@@ -1,7 +1,7 @@
 /**
- * Keeps the MongoDB connection usable during failures (contract 95, a bad day). The driver does not
- * always detect a dead connection, and calls then wait forever. Every operation therefore has a
- * deadline, one ping checks an unreachable server for all callers, and a silent client is replaced.
+ * The driver does not always detect a dead connection, and calls then wait forever (contract 95, a
+ * bad day). Every operation therefore has a deadline, one ping checks an unreachable server for all
+ * callers, and a silent client is replaced.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { MongoClient, type Collection, type Db, type Document, type MongoClientOptions } from 'mongodb';
@@ -76,7 +76,6 @@ export class MongoConnection {
   }
 
   /**
-   * @param patient whether the URL sets the timeout
    * @throws the driver's error, or one that names it when no server answers in time; the client is
    *   then closed
    */
@@ -99,8 +98,8 @@ export class MongoConnection {
   }
 
   /**
-   * @throws StoreUnavailable immediately while the server is unreachable, and after the deadline;
-   *   otherwise the driver's error
+   * @throws StoreUnavailable while the server is unreachable, and after the deadline; otherwise the
+   *   driver's error
    */
   async run<V>(work: () => Promise<V>): Promise<V> {
     if (this.#isAway) throw new StoreUnavailable();
@@ -126,8 +125,7 @@ export class MongoConnection {
   }
 
   /**
-   * Runs work without a deadline, such as building an index; it fails when the server stops
-   * answering pings.
+   * Runs work without a deadline, such as building an index.
    * @throws as `run`
    */
   async runLong<V>(work: () => Promise<V>): Promise<V> {
@@ -246,7 +244,7 @@ export class MongoConnection {
   }
 }
 
-/** Closes without waiting: pending calls have timed out, and the close itself may never end. */
+/** Pending calls have timed out, and the close may never end. */
 function discardClient(client: MongoClient): void {
   void client.close(true).catch(() => undefined);
 }

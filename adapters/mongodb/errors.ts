@@ -6,7 +6,6 @@ import { getConflictIndex } from './translate.js';
 export const DUPLICATE_KEY_CODE = 11000;
 /** BadValue, TypeMismatch, PathNotViable: the field has the wrong type for the operator. */
 const TYPE_MISMATCH_CODES = new Set<unknown>([2, 14, 28]);
-/** OutOfDiskSpace, QuotaExceeded */
 const DISK_FULL_CODES = new Set<unknown>([14031, 12501]);
 /** Messages of storage engines, file systems and hosted servers without a specific code. */
 const DISK_FULL_PATTERN = /No space left on device|Disk quota exceeded|over your space quota/i;
@@ -25,7 +24,7 @@ const UNAVAILABLE_CODES = new Set<unknown>([
 const UNREACHABLE_NAME_PATTERN =
   /^Mongo(?:Network|NetworkTimeout|ServerSelection|ServerClosed|StalePrimary|NotConnected|TopologyClosed|ClientClosed|ExpiredSession|PoolCleared|PoolClosed|WaitQueueTimeout|ConnectionPool|OperationTimeout)\w*Error$|^PoolCleared/;
 
-/** Node's codes for a lost connection, which the driver passes on directly or in its own error. */
+/** The driver passes them on directly or in its own error. */
 const BROKEN_CONNECTION_CODES = new Set<unknown>([
   'EPIPE',
   'ECONNRESET',
@@ -42,7 +41,7 @@ const BROKEN_CONNECTION_CODES = new Set<unknown>([
 const isBrokenConnection = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && BROKEN_CONNECTION_CODES.has(error.code);
 
-/** Returns whether server selection failed, so that further operations would wait as long. */
+/** Further operations would wait as long. */
 export const isServerMissing = (error: unknown): boolean =>
   error instanceof Error && error.name === 'MongoServerSelectionError';
 

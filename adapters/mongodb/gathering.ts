@@ -1,6 +1,6 @@
 /**
  * Batches calls of one event-loop turn into one command. Nothing is delayed: the batch is sent when
- * the turn ends. Each call still gets its own outcome.
+ * the turn ends.
  */
 
 const MAX_BATCH_CALLS = 1000;

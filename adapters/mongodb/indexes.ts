@@ -1,7 +1,6 @@
 /**
- * Translates declared indexes to MongoDB. The paths of `CollectionSpec.values` share one wildcard
- * index, which has no entries for documents without them. Servers without wildcard indexes get one
- * index per path.
+ * The paths of `CollectionSpec.values` share one wildcard index, which has no entries for documents
+ * without them.
  */
 import { checkPath } from '../../ports/document.js';
 import type { CollectionSpec, IndexSpec } from '../../ports/store.js';
@@ -39,10 +38,7 @@ export function buildIndexPlan({ indexes, values = [], search = [] }: IndexDecla
   return { own, shared: toSharedIndex(paths.map(toFieldName)), instead: alone };
 }
 
-/**
- * A unique index is named after its field, because the conflict message contains the name; the
- * others end in `_id`, as sorts do.
- */
+/** A unique index is named after its field, because the conflict message contains the name. */
 export function toIndex({ fields, unique }: IndexSpec): MongoIndex {
   const names = fields.map(toFieldName);
   if (unique) {
@@ -64,10 +60,7 @@ const toSharedIndex = (names: readonly string[]): MongoIndex => ({
   wildcardProjection: Object.fromEntries(names.map((name) => [name, 1])),
 });
 
-/**
- * Returns whether an index was created by an earlier declaration, not manually. Unique indexes
- * remain, because they enforce a rule.
- */
+/** Returns whether an index was created by an earlier declaration, not manually. */
 export function isManagedIndex({ key, name, unique }: { key: object; name?: string; unique?: boolean }): boolean {
   const fields = Object.keys(key);
   if (unique === true || fields.length === 0 || name === undefined) return false;

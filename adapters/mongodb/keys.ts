@@ -1,8 +1,7 @@
 /**
  * Percent-encodes object keys that MongoDB or its driver would interpret. Untrusted documents may
  * contain operators and paths (`$…`, `a.b`), driver types (`_bsontype`, `$ref`) or NUL, which ends
- * a key; `~` is the adapter's own prefix. Keys are decoded on read. Field paths never need
- * encoding.
+ * a key; `~` is the adapter's own prefix. Field paths never need encoding.
  */
 import type { Json } from '../../ports/store.js';
 

@@ -1,7 +1,7 @@
 /**
- * Counts the processes that serve one MongoDB. Each process divides shared limits by this number
- * (contract 95, several processes), so that counting needs no store access. Every process renews a
- * document; one that is not renewed in time, by the observer's monotonic clock, is gone.
+ * Counts the processes that serve one MongoDB, which divide shared limits (contract 95, several
+ * processes). Every process renews a document; one that is not renewed in time, by the observer's
+ * monotonic clock, is gone.
  */
 import { hostname } from 'node:os';
 import { StalenessTracker } from '../../lib/staleness.js';
@@ -47,9 +47,7 @@ export class PeerCounter {
     this.#seen = new StalenessTracker(() => parts.clock.monotonic());
   }
 
-  /**
-   * Includes this process; 1 before the first count, and unchanged while the store is unavailable.
-   */
+  /** 1 before the first count, and unchanged while the store is unavailable. */
   get count(): number {
     return this.#count;
   }

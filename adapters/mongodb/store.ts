@@ -1,8 +1,4 @@
-/**
- * Document store on MongoDB 5 to 8 and compatible servers. Writes need a majority and reads go to
- * the primary, so that a read sees every awaited write. The driver retries lost connections; its
- * final failures become StoreUnavailable.
- */
+/** Writes need a majority and reads go to the primary, so that a read sees every awaited write. */
 import { MongoServerError, type Collection as Driver } from 'mongodb';
 import type { Collection, CollectionSpec, Doc, DocumentStore } from '../../ports/store.js';
 import { MongoCollection } from './collection.js';
@@ -17,7 +13,6 @@ import type { MongoDoc } from './translate.js';
 
 export interface MongoStoreOptions {
   url: string;
-  /** Called on changes of the connection state. */
   tell?: (state: ConnectionState, cause?: unknown) => void;
   /** Called with the duration of each answered operation in milliseconds. */
   answered?: (ms: number) => void;
@@ -107,10 +102,7 @@ export class MongoStore implements DocumentStore {
     }
   }
 
-  /**
-   * Drops indexes of earlier declarations. A process of the previous version continues with other
-   * plans.
-   */
+  /** Drops indexes of earlier declarations. */
   async #dropStaleIndexes(name: string, wanted: readonly MongoIndex[]): Promise<void> {
     const names = new Set(wanted.map((index) => index.name));
     const old = (await this.#listIndexes(name)).filter((index) => isManagedIndex(index) && !names.has(index.name));
@@ -212,7 +204,7 @@ function ignoreMissingIndex(error: unknown): void {
   if (!(error instanceof MongoServerError) || error.code !== 27) throw error;
 }
 
-/** Returns the database in the URL's path. `new URL` cannot parse a seed list of several hosts. */
+/** Returns the database in the URL's path. */
 export function parseDatabaseName(url: string): string {
   const path = /^[^/]*\/\/[^/]*\/([^?]*)/.exec(url)?.[1] ?? '';
   return path === '' ? 'aos' : decodeURIComponent(path);

@@ -1,6 +1,6 @@
 /**
- * Translates filters, sorts, updates and documents for MongoDB. Uses only the portable subset of
- * operators (docs/consistency.md), which works on MongoDB 5 to 8 and compatible servers.
+ * Uses only the portable subset of operators (docs/consistency.md), which works on MongoDB 5 to 8
+ * and compatible servers.
  */
 import { Binary } from 'mongodb';
 import { getOrFilters, checkPath, stringifyJson, splitBytes, toTotalSort, attachBytes } from '../../ports/document.js';
@@ -53,7 +53,7 @@ function toQueryTerms(path: string, condition: Filter[string]): MongoQuery[] {
   );
 }
 
-/** One entry per operator, so that none overwrites another; null means "never". */
+/** Null means "never". */
 function toOperators(condition: Condition): (MongoQuery | null)[] {
   if (condition === null || typeof condition !== 'object') return [{ $eq: condition }];
   const c: Operators = condition;
@@ -83,11 +83,7 @@ export function toSort(sort?: Sort): [field: string, order: 1 | -1][] {
   return toTotalSort(sort).map(([path, order]) => [toFieldName(path), order === 'asc' ? 1 : -1]);
 }
 
-/**
- * Translates an update without `setOnInsert`.
- * @param update from `toPlainUpdate`
- * @param texts paths with trigrams
- */
+/** Translates an update without `setOnInsert`. */
 export function toUpdate(update: Update, texts: readonly string[] = []): MongoQuery {
   const grams = buildTrigramUpdates(update, texts);
   const { set, unset, inc, max, min, push, pull } = sanitizeValue(update);
@@ -107,10 +103,7 @@ export function toUpdate(update: Update, texts: readonly string[] = []): MongoQu
   return Object.fromEntries(Object.entries(operators).filter(([, fields]) => fields && Object.keys(fields).length > 0));
 }
 
-/**
- * Translates an upsert of a collection without trigrams.
- * @param update from `toPlainUpdate`
- */
+/** Translates an upsert of a collection without trigrams. */
 export function toUpsert(update: Update): MongoQuery {
   const { setOnInsert = {} } = sanitizeValue(update);
   const isEmpty = Object.keys(setOnInsert).length === 0;

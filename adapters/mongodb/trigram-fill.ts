@@ -1,7 +1,6 @@
 /**
- * Writes missing trigrams of existing documents in small steps while the service runs. The index
- * itself shows which are missing, so that an interrupted process needs no repair and concurrent
- * ones do no harm.
+ * The index itself shows which are missing, so that an interrupted process needs no repair and
+ * concurrent ones do no harm.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Collection as Driver } from 'mongodb';

@@ -1,7 +1,6 @@
 /**
- * Supports substring search (`CollectionSpec.search`), because MongoDB's text index only finds
- * words. A document carries the trigrams of its text in a hidden, indexed field, written by the
- * same command as the text.
+ * A document carries the trigrams of its text in a hidden, indexed field, written by the same
+ * command as the text.
  */
 import { extractTrigrams } from '../../lib/text/trigrams.js';
 import { getPathValue } from '../../ports/document.js';
@@ -10,7 +9,6 @@ import type { Condition, Doc, Filter, Update } from '../../ports/store.js';
 /** Maximum trigrams counted per filter; each needs one query. */
 const MAX_COUNTED_TRIGRAMS = 12;
 
-/** Prefix that no document path starts with. */
 export const HIDDEN_PREFIX = '~';
 
 export const toTrigramField = (path: string): string => HIDDEN_PREFIX + path.replaceAll('.', HIDDEN_PREFIX);
@@ -20,10 +18,7 @@ export const parseTrigramField = (field: string): string =>
 export const extractValueTrigrams = (value: unknown): string[] =>
   typeof value === 'string' ? extractTrigrams(value) : [];
 
-/**
- * Returns the trigram fields of a new document.
- * @param texts paths
- */
+/** Returns the trigram fields of a new document. */
 export function buildTrigramFields(doc: Doc, texts: readonly string[]): { [field: string]: string[] } {
   return Object.fromEntries(texts.map((path) => [toTrigramField(path), extractValueTrigrams(getPathValue(doc, path))]));
 }

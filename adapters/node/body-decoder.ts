@@ -3,7 +3,7 @@ import type { Transform } from 'node:stream';
 
 const SYNC_FLUSH_OPTIONS = { finishFlush: zlib.constants.Z_SYNC_FLUSH };
 
-/** @param body distinguishes the zlib and raw variants of `deflate` that servers send */
+/** @param body distinguishes the zlib and raw variants of `deflate` */
 function createDecompressor(encoding: string, body: Buffer): Transform | null {
   if (encoding === 'gzip' || encoding === 'x-gzip') return zlib.createGunzip(SYNC_FLUSH_OPTIONS);
   if (encoding === 'br') return zlib.createBrotliDecompress({ finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH });

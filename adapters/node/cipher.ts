@@ -15,7 +15,6 @@ const VERSION_PREFIX = 'v1.';
 export class DataCipher implements Cipher {
   private readonly key: Buffer;
 
-  /** @param dataKey `security.data_key`, 32 characters or more */
   constructor(private readonly dataKey: string) {
     if (dataKey.length < 32) throw new TypeError('the data key is shorter than 32 characters');
     this.key = this.deriveKey('aos/cipher/v1');

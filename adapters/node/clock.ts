@@ -4,10 +4,7 @@ import { performance } from 'node:perf_hooks';
 import { toIsoString } from '../../lib/time.js';
 import type { Clock } from '../../ports/clock.js';
 
-/**
- * Offset of `performance.now`, which counts from process start, to the system's monotonic
- * milliseconds.
- */
+/** Offset of `performance.now` to the system's monotonic milliseconds. */
 const MONOTONIC_OFFSET_MS = Number(process.hrtime.bigint() / 1_000_000n) - performance.now();
 
 function getMonotonicEpoch(): string {

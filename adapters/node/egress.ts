@@ -1,8 +1,7 @@
 /**
- * Decides which addresses the service may connect to (contract 70, delivery, egress). "This
- * network", link-local and metadata addresses, multicast and 240/4 are always blocked. An IPv4
- * address embedded in an IPv6 address (mapped, compatible, NAT64, 6to4, Teredo) is checked as that
- * IPv4 address. `public-only` allows only globally reachable addresses and those in `allow`.
+ * "This network", link-local and metadata addresses, multicast and 240/4 are always blocked
+ * (contract 70, delivery, egress). An IPv4 address embedded in an IPv6 address (mapped, compatible,
+ * NAT64, 6to4, Teredo) is checked as that IPv4 address.
  */
 import ipaddr from 'ipaddr.js';
 import { stripBrackets } from '../../lib/host.js';
@@ -33,10 +32,7 @@ const ALWAYS_BLOCKED_NETWORKS = parseNetworks(
 const LOOPBACK_IPV6 = ipaddr.parse('::1');
 const GLOBAL_IPV6_NETWORKS = parseNetworks('2000::/3');
 
-/**
- * IPv6 ranges that embed an IPv4 address: prefix, byte offset, and whether the address is stored
- * inverted.
- */
+/** Prefix, byte offset, and whether the address is inverted. */
 const EMBEDDED_IPV4_RANGES: readonly [Network, offset: number, inverted: boolean][] = [
   [ipaddr.parseCIDR('::ffff:0:0/96'), 12, false],
   [ipaddr.parseCIDR('::ffff:0:0:0/96'), 12, false],
@@ -47,9 +43,8 @@ const EMBEDDED_IPV4_RANGES: readonly [Network, offset: number, inverted: boolean
 ];
 
 /**
- * NAT64 with a local prefix (RFC 8215). Only the network knows the prefix length, which determines
- * the position of the IPv4 address (RFC 6052: /48, /56, /64 or /96, skipping byte 8). All positions
- * are checked.
+ * NAT64 with a local prefix (RFC 8215). Only the network knows the prefix length, so all positions
+ * of the IPv4 address are checked (RFC 6052).
  */
 const LOCAL_NAT64_NETWORKS = parseNetworks('64:ff9b:1::/48');
 const LOCAL_NAT64_BYTE_POSITIONS: readonly (readonly [number, number, number, number])[] = [
@@ -94,10 +89,7 @@ function isAllowed(addresses: readonly Address[], policy: EgressPolicy): boolean
   });
 }
 
-/**
- * Returns why connections to this address are blocked, or null.
- * @param text an IPv4 or IPv6 address, without brackets
- */
+/** @param text without brackets */
 export function findAddressBlock(text: string, policy: EgressPolicy): string | null {
   const plain = text.replace(/%.*$/, '');
   if (!ipaddr.isValid(plain)) return `${text} is not an address`;

@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
 
 /**
- * Returns the bytes that an unprivileged user may still write below `folder`, as `df` shows them.
+ * As `df` shows them.
  * @throws Error when the folder does not exist
  */
 export async function getFreeBytes(folder: string): Promise<number> {

@@ -1,7 +1,4 @@
-/**
- * Worker thread that hashes passwords, one job at a time. Synchronous bcryptjs calls are correct
- * here, because the thread has no other work.
- */
+/** Synchronous bcryptjs calls are correct here, because the thread has no other work. */
 import { parentPort, threadId } from 'node:worker_threads';
 import bcrypt from 'bcryptjs';
 
@@ -9,7 +6,6 @@ export type HashJob =
   | { id: number; kind: 'hash'; password: string; cost: number }
   | { id: number; kind: 'bcrypt' | 'argon2'; password: string; hash: string };
 
-/** `thread` lets tests verify that the work did not run on the main thread. */
 export type HashAnswer = { id: number; thread: number } & ({ value: string | boolean } | { error: string });
 
 async function runHashJob(job: HashJob): Promise<string | boolean> {

@@ -1,8 +1,6 @@
 /**
- * Hashes passwords in worker threads, because bcrypt would block the main thread. At most two
- * threads start on demand, end when idle and never keep the process alive. The queue is bounded: a
- * flood of logins is answered with 503 instead of filling memory. Background jobs (license keys)
- * run only when no password waits.
+ * Hashes passwords in worker threads, because bcrypt would block the main thread. The queue is
+ * bounded: a flood of logins is answered with 503 instead of filling memory.
  */
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
@@ -11,16 +9,13 @@ import type { PasswordHasher } from '../../ports/hasher.js';
 import type { HashAnswer, HashJob } from './hasher-worker.js';
 
 const DEFAULT_BCRYPT_COST = 12;
-/** A larger cost comes from a damaged or hostile import and would occupy a thread for minutes. */
+/** A larger cost, from a hostile import, would occupy a thread for minutes. */
 const MAX_BCRYPT_COST = 15;
 const MAX_ARGON_KIB = 256 * 1024;
 const MAX_BCRYPT_BYTES = 72;
 const MAX_QUEUED_JOBS = 256;
 const IDLE_TIMEOUT_MS = 10_000;
-/**
- * Hash of a discarded random text. It is verified when the account does not exist, so that both
- * cases take equally long.
- */
+/** Verified when the account does not exist, so that both cases take equally long. */
 const DUMMY_HASH = '$2y$12$8PzxKShfq6YCUa5LQEwlUeL0PHEKPohULbSYokL4qkE5rtbXMSTSu';
 
 type HashTask = HashJob extends infer J ? (J extends { id: number } ? Omit<J, 'id'> : never) : never;
@@ -30,7 +25,6 @@ interface QueuedJob {
   reject: (error: Error) => void;
 }
 
-/** Returns the algorithm of a hash, or null when it cannot be verified. */
 function parseHashKind(hash: string): { kind: 'bcrypt'; cost: number } | { kind: 'argon2' } | null {
   const bcrypt = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/.exec(hash);
   if (bcrypt) {
@@ -57,11 +51,9 @@ export class ThreadHasher implements PasswordHasher {
   private readonly size: number;
   private readonly idleMs: number;
   private readonly cost: number;
-  /** `DUMMY_HASH` at this cost. */
   private readonly dummyHash: string;
   private nextId = 0;
   private closed = false;
-  /** Ids of the worker threads that have answered and not ended. */
   readonly threads = new Set<number>();
 
   constructor(options: { threads?: number; idleMs?: number; cost?: number | undefined } = {}) {
@@ -122,7 +114,7 @@ export class ThreadHasher implements PasswordHasher {
     }
   }
 
-  /** Returns the most recently idle worker, so that the others can time out. */
+  /** The most recently idle, so that the others can time out. */
   private takeIdleWorker(): Worker | null {
     const [worker, timer] = [...this.idle].at(-1) ?? [];
     if (worker === undefined) return null;

@@ -1,7 +1,6 @@
 /**
  * Resolves host names without `getaddrinfo`, which blocks a thread of the small pool that file I/O
- * shares. Sources in order: the hosts file, `localhost`, DNS with the search list of resolv.conf.
- * Names known only to the system resolver (mDNS, NIS) need a hosts entry.
+ * shares.
  */
 import { Resolver } from 'node:dns/promises';
 import type { LookupAddress } from 'node:dns';
@@ -11,11 +10,9 @@ import { BoundedMap } from '../../lib/bounded-map.js';
 import { SingleFlight } from '../../lib/single-flight.js';
 
 export interface HostResolverOptions {
-  /** DNS servers, `address:port`. Default: the system's. */
   servers?: readonly string[];
   hosts?: string;
   resolvConf?: string;
-  /** Per query, which is sent twice. */
   timeoutMs?: number;
 }
 
@@ -23,9 +20,9 @@ const IS_WINDOWS = process.platform === 'win32';
 const HOSTS_PATH = IS_WINDOWS ? 'C:\\Windows\\System32\\drivers\\etc\\hosts' : '/etc/hosts';
 const RESOLV_CONF_PATH = '/etc/resolv.conf';
 
-/** Upper limit of the cached TTL, so that a receiver that moves is found soon. */
+/** A receiver that moves is found soon. */
 const MAX_TTL_MS = 10_000;
-/** How long to wait for the other address family (the resolution delay of RFC 8305). */
+/** RFC 8305 (the resolution delay of RFC 8305). */
 const RESOLUTION_DELAY_MS = 50;
 const FILE_CHECK_INTERVAL_MS = 2_000;
 const MAX_CACHED_NAMES = 1_000;
@@ -33,7 +30,7 @@ const MAX_CACHED_NAMES = 1_000;
 type AddressRecord = { address: string; ttl: number };
 type CodedError = Error & { code?: string };
 
-/** Codes of c-ares for "no such record", as opposed to failed queries. */
+/** c-ares: "no such record". */
 export const NO_RECORD_CODES = new Set(['ENOTFOUND', 'ENODATA']);
 
 const createCodedError = (code: string): CodedError => Object.assign(new Error(code), { code });
@@ -46,7 +43,7 @@ export function parseDnsServer(server: string): { server: string; address: strin
 }
 
 /**
- * Resolves a name at one DNS server, IPv4 first.
+ * IPv4 first.
  * @returns an empty list without records
  * @throws Error with the resolver's `code`
  */
@@ -81,7 +78,7 @@ export class HostResolver {
   }
 
   /**
-   * Resolves a name, IPv4 first.
+   * IPv4 first.
    * @throws Error with the resolver's `code`
    */
   async resolve(hostname: string): Promise<LookupAddress[]> {
@@ -110,10 +107,7 @@ export class HostResolver {
     throw fault;
   }
 
-  /**
-   * Queries both families concurrently.
-   * @throws the first failure when neither has an address
-   */
+  /** @throws the first failure when neither family has an address */
   async #queryDns(name: string): Promise<AddressRecord[]> {
     const families = [
       this.#resolver.resolve4(name, { ttl: true }) as Promise<AddressRecord[]>,

@@ -21,13 +21,12 @@ export interface ConnectionRoute {
   url: URL;
   addresses: readonly LookupAddress[];
   ca: string | undefined;
-  /** Pools of keep-alive connections; null for a new connection that is used once. */
   sockets: SocketPools | null;
 }
 
 export type ExchangeResult = Omit<OutboundResponse, 'duration_ms'>;
 
-/** The receiver closed a reused connection before it answered; a new connection may be tried. */
+/** A new connection may be tried. */
 export class StaleConnectionError extends Error {
   override name = 'StaleConnection';
 }
@@ -71,7 +70,6 @@ function buildHeaders(request: OutboundRequest): Record<string, string | number>
   return headers;
 }
 
-/** Socket options that the types of Node's requests omit. */
 interface FamilyOptions {
   autoSelectFamily: boolean;
   autoSelectFamilyAttemptTimeout: number;
@@ -110,7 +108,7 @@ function buildRequestOptions(
   };
 }
 
-/** Returns the peer's certificate, or null without TLS or when it cannot be read. */
+/** Null without TLS or when it cannot be read. */
 export function readPeerCertificate(socket: Socket): ServerCertificate | null {
   if (!(socket instanceof TLSSocket)) return null;
   const { subject, issuer, valid_to } = socket.getPeerCertificate();
@@ -137,7 +135,6 @@ export function sendExchange(
     try {
       call = (secure ? https : http).request(buildRequestOptions(request, route));
     } catch (error) {
-      // Node rejects invalid header characters here, before anything is sent.
       reject(new OutboundError('invalid_url', `the request cannot be sent: ${(error as Error).message}`));
       return;
     }

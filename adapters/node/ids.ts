@@ -1,7 +1,6 @@
 /**
- * Generates UUIDv7 ids (RFC 9562, method 1: a counter in `rand_a`) and random secrets. Within one
- * process ids strictly increase even when the clock stops or moves backwards, so that sorting by id
- * is sorting by creation.
+ * Within one process ids strictly increase even when the clock stops or moves backwards, so that
+ * sorting by id is sorting by creation (RFC 9562, method 1: a counter in `rand_a`).
  */
 import { randomFillSync } from 'node:crypto';
 import type { Clock } from '../../ports/clock.js';
@@ -14,7 +13,6 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const BIAS_LIMIT = 248;
 const POOL_BYTES = 4096;
 const UUID_BYTES = 16;
-/** Bytes per draw: almost always enough for a secret of 43 characters. */
 const SECRET_DRAW_BYTES = 52;
 
 export class RandomIds implements Ids {
@@ -44,10 +42,7 @@ export class RandomIds implements Ids {
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
   }
 
-  /**
-   * Returns the offset of `bytes` fresh bytes in the pool, refilled from the system source when
-   * used up.
-   */
+  /** Refilled from the system source when used up. */
   #takeRandom(bytes: number): number {
     if (this.used + bytes > POOL_BYTES) {
       randomFillSync(this.pool);

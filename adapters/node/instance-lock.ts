@@ -73,7 +73,6 @@ async function readOwner(path: string): Promise<LockOwner | null> {
   return { pid: 0, started: null, host: hostname(), nonce: 'unreadable', folder: dirname(path) };
 }
 
-/** Takes the lock at `path`, or returns its living owner. */
 async function takeLock(path: string, self: LockOwner): Promise<LockOwner | null> {
   for (;;) {
     if (await createFile(path, `${JSON.stringify(self)}\n`)) return null;
@@ -93,7 +92,7 @@ async function takeLock(path: string, self: LockOwner): Promise<LockOwner | null
   }
 }
 
-/** Returns the lock path next to the store's real file, or null when no store can exist there. */
+/** Null when no store can exist there. */
 async function resolveStoreLockPath(file: string): Promise<string | null> {
   const found = await stat(file).catch(() => null);
   if (found) return found.isFile() ? `${await realpath(file)}.lock` : null;
@@ -114,7 +113,7 @@ export class InstanceLock {
 
   /**
    * @param folder the data directory
-   * @param store path of the embedded store's file
+   * @param store path of the store's file
    * @throws InstanceRunning
    */
   static async acquire(folder: string, store: string): Promise<InstanceLock> {
@@ -130,7 +129,7 @@ export class InstanceLock {
     await takeOne(join(folder, 'server.lock'), folder);
     try {
       await rm(join(folder, 'server.json'), { force: true });
-      // Where no lock can exist, opening the store fails with a better message.
+      // Opening the store then fails with a better message.
       const beside = await resolveStoreLockPath(store);
       if (beside) await takeOne(beside, store);
     } catch (error) {
@@ -146,10 +145,7 @@ export class InstanceLock {
     return new InstanceLock(self, paths, timer);
   }
 
-  /**
-   * Returns the content of `server.json`, whether or not that server is alive; null when the file
-   * is missing.
-   */
+  /** Whether or not that server is alive. */
   static async readRunningServer(folder: string): Promise<{ pid: number; url: string } | null> {
     const text = await readText(join(folder, 'server.json'));
     if (text === null) return null;

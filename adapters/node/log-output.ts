@@ -1,10 +1,10 @@
 /**
- * Writes log lines to standard output. An output that is full, slow or gone neither ends the
- * service, nor blocks its exit, nor fills its memory.
+ * An output that is full, slow or gone neither ends the service, nor blocks its exit, nor fills its
+ * memory.
  */
 import { write, writeSync } from 'node:fs';
 
-/** Limit of the queue in characters; lines beyond it are counted and dropped. */
+/** Lines beyond it are counted and dropped. */
 const MAX_QUEUED_CHARACTERS = 4 * 1024 * 1024;
 const CHUNK_CHARACTERS = 64 * 1024;
 const RETRY_DELAY_MS = 500;
@@ -30,7 +30,6 @@ const openDescriptor = (fd: number): LogDescriptor => ({
 
 const getErrorCode = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? 'unknown';
 
-/** Outputs with queued lines, which process exit writes. */
 const pendingOutputs = new Set<LogOutput>();
 process.on('exit', () => {
   for (const output of pendingOutputs) output.flushSync();
@@ -44,7 +43,6 @@ export class LogOutput {
   #lost: LostLines = { lines: 0, code: null };
   #flushCallbacks: (() => void)[] = [];
 
-  /** @param lost called with the dropped lines as soon as the output accepts lines again */
   constructor(
     private readonly output: LogDescriptor,
     private readonly lost: (what: LostLines) => void,
@@ -66,7 +64,7 @@ export class LogOutput {
     if (this.#state === 'idle') this.#writeNext();
   }
 
-  /** Calls `done` when the queue is empty or the output is blocked; `done` may be called twice. */
+  /** `done` may be called twice. */
   flush(done: () => void): void {
     if (this.#state !== 'writing') {
       done();
@@ -90,10 +88,6 @@ export class LogOutput {
     }
   }
 
-  /**
-   * Fills the chunk.
-   * @returns whether there is something to write
-   */
   #fillChunk(): boolean {
     if (this.#chunk.length === 0) {
       let length = 0;

@@ -1,7 +1,6 @@
 /**
- * Logs JSON lines to standard output (pino), or readable lines on a terminal (pino-pretty). Every
- * line is redacted. Lines are written asynchronously, so that a slow log reader does not block
- * requests; `flush` waits for them before the process ends.
+ * Every line is redacted. Lines are written asynchronously, so that a slow log reader does not
+ * block requests; `flush` waits for them before the process ends.
  */
 import { createRequire } from 'node:module';
 import { Writable } from 'node:stream';
@@ -14,9 +13,7 @@ import { redactLogData, redactSecrets } from './redact.js';
 
 export interface LoggerOptions {
   level: 'debug' | 'info' | 'warn' | 'error' | 'silent';
-  /** Default: standard output. */
   destination?: DestinationStream | 'stderr';
-  /** Default: whether standard output is a terminal. */
   pretty?: boolean;
 }
 
@@ -71,7 +68,7 @@ export class PinoLogger implements Logger {
     if (this.pino.isLevelEnabled('error')) this.pino.error(redactLogData(data), redactSecrets(message));
   }
 
-  /** Returns a logger that also emits warnings below its level, except at `silent`. */
+  /** Except at `silent`. */
   withWarnings(): Logger {
     const { level } = this.pino;
     return level === 'error' ? new PinoLogger(this.pino.child({}, { level: 'warn' }), this.destination) : this;

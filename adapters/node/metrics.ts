@@ -1,12 +1,12 @@
 /**
- * Metrics for `GET /metrics`, in a separate prom-client registry. To bound cardinality, each metric
- * has at most 2,000 label sets; further ones are counted as `other`.
+ * To bound cardinality, each metric has at most 2,000 label sets; further ones are counted as
+ * `other`.
  */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type * as port from '../../ports/metrics.js';
 
 const MAX_LABEL_SETS = 2_000;
-/** Timeout per gauge: a hanging store must not block the metrics that show it. */
+/** A hanging store must not block its metrics. */
 const GAUGE_TIMEOUT_MS = 2_000;
 
 /** Names that `promtool check metrics` accepts. */

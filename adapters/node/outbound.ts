@@ -1,8 +1,6 @@
 /**
- * Sends HTTP requests to checked addresses only. Every resolved address must pass the policy, and
- * the connection goes to one of exactly those, because a second lookup could differ (DNS
- * rebinding). TLS and `Host` still use the URL's host. Connections are reused for the same origin
- * at the same checked addresses.
+ * Every resolved address must pass the policy, and the connection goes to one of exactly those,
+ * because a second lookup could differ (DNS rebinding).
  */
 import type { LookupAddress } from 'node:dns';
 import { OutboundError, type Outbound, type OutboundRequest, type OutboundResponse } from '../../ports/outbound.js';
@@ -17,7 +15,6 @@ import { resolveChecked } from './resolve-checked.js';
 import { createSocketPools } from './socket-pools.js';
 
 export interface OutboundOptions {
-  /** Resolves a name. Default: hosts file and DNS. */
   resolve?: (hostname: string) => Promise<LookupAddress[]>;
   ca?: string;
 }
@@ -55,7 +52,7 @@ export class NodeOutbound implements Outbound {
       const response = await this.sendWithRetry(route, request, clock);
       if (request.decode === true) {
         const work = decodeResponse(response, request.maxBytes);
-        // A body truncated by the timeout is still decoded; its size is limited.
+        // A truncated body is still decoded.
         Object.assign(response, await (response.waited_ms === undefined ? clock.within(work) : work));
       }
       return { ...response, duration_ms: Math.round(performance.now() - started) };

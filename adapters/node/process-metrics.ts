@@ -1,7 +1,3 @@
-/**
- * Resource usage of the process. prom-client's own collectors have names that `promtool check
- * metrics` rejects, and their event-loop lag includes the timer interval.
- */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter } from 'prom-client';
 import type { PrometheusMetrics } from './metrics.js';
@@ -40,7 +36,6 @@ export function registerProcessMetrics(metrics: PrometheusMetrics, startedAt: nu
 function registerEventLoopLag(metrics: PrometheusMetrics): void {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delay.enable();
-  // The histogram measures the time between two timer ticks, so the interval is subtracted.
   const lag = (ns: number): number =>
     Number.isFinite(ns) ? Math.max(0, ns / NS_PER_SECOND - RESOLUTION_MS / 1000) : 0;
   metrics.gauges(

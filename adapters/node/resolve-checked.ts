@@ -1,4 +1,4 @@
-/** Resolves a host to addresses that a connection may use (contract 70, delivery, egress). */
+/** Resolves a host to permitted addresses (contract 70, delivery, egress). */
 import type { LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
 import { OutboundError, type EgressPolicy } from '../../ports/outbound.js';
@@ -9,7 +9,6 @@ export interface CheckedHost {
   /** A name, or an address without brackets. */
   host: string;
   policy: EgressPolicy;
-  /** DNS server to query, `address` or `address:port`; defaults to `resolve`. */
   resolver?: string;
 }
 
@@ -20,8 +19,8 @@ export function requireAllowed(resolver: string, policy: EgressPolicy): void {
 }
 
 /**
- * Resolves a host; every address must pass the policy.
- * @param judge returns why an address is blocked, or null
+ * Every address must pass the policy.
+ * @param judge returns why an address is blocked
  * @throws OutboundError dns, blocked
  */
 export async function resolveChecked(

@@ -1,14 +1,11 @@
 /**
- * Keep-alive pools of `NodeOutbound`. A connection belongs to one origin *and* the addresses
- * checked when it was opened. It is reused only when the same addresses are resolved and checked
- * again. Thus no connection survives a DNS or policy change or is shared between TLS names.
+ * A connection belongs to one origin *and* the addresses checked when it was opened. It is reused
+ * only when the same addresses are resolved and checked again.
  */
 import http from 'node:http';
 import https from 'node:https';
 
-/**
- * Shorter than the usual server timeout (5 s), so that requests rarely hit a closing connection.
- */
+/** Shorter than the usual server timeout (5 s). */
 const IDLE_TIMEOUT_MS = 4_000;
 const MAX_IDLE_PER_ORIGIN = 128;
 
@@ -39,8 +36,8 @@ export interface SocketPools {
   plain: http.Agent;
   secure: https.Agent;
   /**
-   * Performs full handshakes, for callers that inspect the certificate. A resumed session shows the
-   * certificate of the old session, even when the server has replaced it.
+   * A resumed session shows the certificate of the old session, even when the server has replaced
+   * it.
    */
   whole: https.Agent;
 }

@@ -15,17 +15,14 @@ export function findAuthorityFault(pem: string): string | null {
   }
 }
 
-/** TLS contexts by additional authorities, cached because each parses all root certificates. */
+/** Each parses all root certificates. */
 const tlsContexts = new BoundedMap<SecureContext>({ most: 100 });
 
 /** `tls.getCACertificates` requires Node 22.15; it includes `NODE_EXTRA_CA_CERTS`. */
 const listRoots = (): readonly string[] =>
   (tls as { getCACertificates?: (type: 'default') => string[] }).getCACertificates?.('default') ?? tls.rootCertificates;
 
-/**
- * Returns a context that trusts additional authorities.
- * @param own PEM; when empty, undefined is returned and Node's default context applies
- */
+/** @param own PEM; when empty, Node's default context applies */
 export function getTlsContext(own: readonly string[]): SecureContext | undefined {
   if (own.length === 0) return undefined;
   const key = own.join('\n');

@@ -1,7 +1,6 @@
 /**
  * Records addresses that send `X-Forwarded-For` but are missing in `server.trusted_proxies`. Behind
- * such a proxy all callers share one address and its rate limits. The list is also stored in the
- * data directory, where `aos doctor` reads it.
+ * such a proxy all callers share one address and its rate limits.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,7 +19,6 @@ export class UnlistedProxyRecorder {
   readonly #seen = new Map<string, number>();
   #writing: Promise<void> = Promise.resolve();
 
-  /** @param folder data directory; null disables writing */
   constructor(
     private readonly folder: string | null,
     private readonly clock: Clock,

@@ -1,6 +1,6 @@
 /**
  * Schedules jobs fairly: owners take turns, and an owner that has used its CPU time of a minute
- * waits for the next. Slow input of one owner thus delays others by at most one job.
+ * waits for the next.
  */
 import { SourceMapRejected } from '../../ports/source-maps/reader.js';
 import { UPLOAD_LIMITS } from './limits.js';
@@ -24,7 +24,7 @@ export class FairScheduler {
   ) {}
 
   /**
-   * Runs `work` exclusively; it reports the CPU time used.
+   * Exclusive; `work` reports the CPU time used.
    * @throws MapRefused when the owner's share is used up; errors of `work`
    */
   async run<T>(name: string, work: (charge: (usedMs: number) => void) => Promise<T>): Promise<T> {

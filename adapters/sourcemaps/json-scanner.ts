@@ -1,6 +1,6 @@
 /**
  * Scans JSON in a buffer without building values, so that untrusted input controls neither memory
- * nor stack depth. Values are counted; skipped content is parsed leniently.
+ * nor stack depth.
  */
 import { SourceMapRejected } from '../../ports/source-maps/reader.js';
 import { UPLOAD_LIMITS } from './limits.js';
@@ -47,10 +47,7 @@ export class JsonScanner {
   isList = (): boolean => this.peek() === OPEN_LIST;
   isText = (): boolean => this.peek() === QUOTE;
 
-  /**
-   * Calls `member` with each key; it must read or skip the value.
-   * @throws MapRefused
-   */
+  /** @throws MapRefused */
   readObject(member: (key: string) => void): void {
     this.#readElements(OPEN_OBJECT, CLOSE_OBJECT, () => {
       if (!this.isText()) throw createInvalidJsonError();
@@ -61,10 +58,7 @@ export class JsonScanner {
     });
   }
 
-  /**
-   * Calls `element` at each element; it must read or skip it.
-   * @throws MapRefused
-   */
+  /** @throws MapRefused */
   readList(element: () => void): void {
     this.#readElements(OPEN_LIST, CLOSE_LIST, element);
   }

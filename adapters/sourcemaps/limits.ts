@@ -5,7 +5,7 @@ export const UPLOAD_LIMITS = {
   directory: 4 * 1024 * 1024,
   manifest: 8 * 1024 * 1024,
   manifestValues: 300_000,
-  /** Unpacked map. The maps of the largest applications have about 30 MiB. */
+  /** Unpacked map. */
   map: 48 * 1024 * 1024,
   /** Values of a map; their nesting; list elements. */
   values: 2_500_000,
@@ -19,15 +19,12 @@ export const UPLOAD_LIMITS = {
   heldNodes: 400_000,
   lines: 1_000_000,
   cached: 64 * 1024 * 1024,
-  /** CPU time of one job, and its part for the functions of the script. */
   jobMs: 20_000,
   scriptMs: 10_000,
   /** CPU time per owner and minute. */
   shareMs: 20_000,
-  /** Time without an answer until the reader process is killed. */
   silentMs: 60_000,
   waiting: 200,
-  /** Heap of the reader process, in MiB. */
   heapMb: 160,
   idleMs: 60_000,
 } as const;

@@ -1,6 +1,6 @@
 /**
- * A parsed source map with the functions of its script. It holds the map's bytes and decodes only
- * what a lookup needs. Numbers in the map are untrusted and may point nowhere.
+ * A parsed source map that decodes only what a lookup needs. Numbers in the map are untrusted and
+ * may point nowhere.
  */
 import { isAscii } from 'node:buffer';
 import type { ScriptPosition, SourcePosition } from '../../ports/source-maps/reader.js';
@@ -120,10 +120,7 @@ export class LoadedMap {
     return name === null || owner === null ? name : `${owner}.${name}`;
   }
 
-  /**
-   * Returns the original name from the map's names, otherwise the identifier at this position in
-   * the source.
-   */
+  /** From the map's names, otherwise the identifier at this position. */
   #getOriginalName({ offset, text }: NamePlace, script: LoadedScript): string | null {
     const { line, column } = script.toPosition(offset);
     const place = this.#findPlace(line, column);

@@ -12,7 +12,7 @@ const toRecord = (value: unknown): LooseRecord | null =>
   value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as LooseRecord) : null;
 
 /**
- * Returns the scripts and maps that the manifest lists and the archive contains.
+ * Listed by the manifest and contained in the archive.
  * @throws MapRefused
  */
 export function parseManifestFiles(manifest: string, entries: ReadonlyMap<string, PackedFile>): BundledFile[] {

@@ -1,6 +1,6 @@
 /**
  * Locates the parts of a source map in its bytes and decodes them on demand, so that a map needs
- * little more memory than its own size. Elements are counted before they are stored.
+ * little more memory than its own size.
  */
 import { SourceMapRejected } from '../../ports/source-maps/reader.js';
 import { JsonScanner, type TextRange } from './json-scanner.js';
@@ -16,10 +16,7 @@ class TextList {
 
   constructor(private readonly scanner: JsonScanner) {}
 
-  /**
-   * Reads the list at the scanner; other values than strings count as missing.
-   * @throws MapRefused
-   */
+  /** @throws MapRefused */
   read(most: number, what: string): this {
     const { scanner } = this;
     if (!scanner.isList()) {
@@ -78,7 +75,7 @@ export interface MapSection {
 }
 
 /**
- * Returns the sections of a map in order; a plain map has one.
+ * A plain map has one section.
  * @throws MapRefused
  */
 export function parseMapOutline(bytes: Buffer): MapSection[] {

@@ -1,8 +1,7 @@
 /**
- * Child process that reads maps, started on demand and ended when idle. Threads do not isolate
- * memory: V8 aborts the whole process at a thread's limit, and `terminate()` waits for native
- * calls. Untrusted bytes are therefore parsed in a process that is killed when it does not answer
- * and restarted for the next job.
+ * Threads do not isolate memory: V8 aborts the whole process at a thread's limit, and `terminate()`
+ * waits for native calls. Untrusted bytes are therefore parsed in a process that is killed when it
+ * does not answer and restarted for the next job.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

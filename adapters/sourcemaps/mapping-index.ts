@@ -1,16 +1,12 @@
-/**
- * Looks up positions in the `mappings` of a source map without decoding them all. Checkpoints of
- * the decoder state every few kilobytes are the starting points.
- */
+/** Checkpoints of the decoder state every few kilobytes are the starting points. */
 import { SourceMapRejected } from '../../ports/source-maps/reader.js';
 import type { BudgetCheck } from './cpu-budget.js';
 
-/** Original position of a mapping; line and column are zero-based. */
+/** Line and column are zero-based. */
 export interface MappedPlace {
   source: number;
   line: number;
   column: number;
-  /** -1 for none. */
   name: number;
 }
 
@@ -41,10 +37,7 @@ class MappingCursor {
 
   constructor(readonly bytes: Buffer) {}
 
-  /**
-   * Advances to the next mapping; false at the end.
-   * @throws MapRefused
-   */
+  /** @throws MapRefused */
   next(): boolean {
     const { bytes } = this;
     for (;;) {
@@ -128,10 +121,7 @@ export class MappingIndex {
     return this.#notes.byteLength;
   }
 
-  /**
-   * Returns the mapping at a position of the script, or the last one before it in the line; null
-   * without one.
-   */
+  /** Or the last mapping before it in the line. */
   find(line: number, column: number): MappedPlace | null {
     const cursor = this.#createCursorBefore(line, this.#isSorted ? column : -1);
     let found: MappedPlace | null = null;

@@ -1,7 +1,6 @@
 /**
- * Finds the functions of a minified script and the positions of their original names. A map gives
- * the name at a position; only the syntax tells which name belongs to the surrounding function.
- * Each node is dropped once its functions are recorded, to save memory.
+ * A map gives the name at a position; only the syntax tells which name belongs to the surrounding
+ * function.
  */
 import { Parser, type Node, type Options } from 'acorn';
 import { SourceMapRejected } from '../../ports/source-maps/reader.js';
@@ -128,7 +127,7 @@ const getMethods = (body: unknown): number[] =>
     return typeof number === 'number' ? [number] : [];
   });
 
-/** Fields that the parser reads again after their node is complete, or that name a parent. */
+/** Read again after their node is complete, or naming a parent. */
 const RETAINED_FIELDS: Readonly<Record<string, readonly string[]>> = {
   AssignmentExpression: ['left'],
   AssignmentPattern: ['left'],

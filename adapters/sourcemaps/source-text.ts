@@ -15,10 +15,6 @@ export class SourceText {
     this.#at = text.start + 1;
   }
 
-  /**
-   * Returns up to `most` characters of a line (from 1) starting at `column`; null when the line
-   * does not exist.
-   */
   getLine(line: number, column: number, most: number): string | null {
     if (line < this.#line) {
       this.#at = this.text.start + 1;

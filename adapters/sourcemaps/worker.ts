@@ -1,6 +1,6 @@
 /**
- * Child process that reads maps and bundles, one job at a time. A map and its script arrive in
- * parts, one after the other, so that neither process holds packed and unpacked data together.
+ * A map and its script arrive in parts, one after the other, so that neither process holds packed
+ * and unpacked data together.
  */
 import {
   SourceMapRejected,

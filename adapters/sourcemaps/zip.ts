@@ -1,8 +1,7 @@
 /**
- * Reads the directory of a zip archive and single files. The archive is stored in pieces, which
- * libraries do not support, and only the output of Sentry's tools is needed: one volume, stored or
- * deflated files, sizes below 4 GiB. Every number in the archive is validated before use, and
- * inflating is limited.
+ * The archive is stored in pieces, which libraries do not support, and only the output of Sentry's
+ * tools is needed: one volume, stored or deflated files, sizes below 4 GiB. Every number in the
+ * archive is validated before use, and inflating is limited.
  */
 import { inflateRawSync } from 'node:zlib';
 import { SourceMapRejected, type PackedBytes, type PackedFile } from '../../ports/source-maps/reader.js';
@@ -82,9 +81,7 @@ export function parseZipEntries(directory: Buffer, { start, count, shift }: ZipD
   return entries;
 }
 
-/**
- * Returns the header size of the file whose entry `given` starts with, or null when it is damaged.
- */
+/** Null when the header is damaged. */
 export function getHeaderBytes(given: Buffer): number | null {
   if (given.length < LOCAL_HEADER_BYTES || given.readUInt32LE(0) !== LOCAL_HEADER_SIGNATURE) return null;
   return LOCAL_HEADER_BYTES + given.readUInt16LE(26) + given.readUInt16LE(28);

@@ -1,7 +1,4 @@
-/**
- * A collection of the SQLite store. Runs on the main thread and exchanges requests and answers with
- * the threads.
- */
+/** Runs on the main thread and exchanges requests and answers with the threads. */
 import { encodeCursorAfter, decodeCursor, resolvePageLimit, toPage } from '../../ports/cursor.js';
 import { stringifyJson, toPlainUpdate, attachBytes } from '../../ports/document.js';
 import {
@@ -25,7 +22,7 @@ import type { SalvagedRow } from './reading/salvage.js';
 import type { FindRequest, ReadKind, WholeDoc, WriteKind } from './threads/messages.js';
 
 export interface StorageThreads {
-  /** Returns the body of a document, or null. Runs on the main thread unless the file is locked. */
+  /** Runs on the main thread unless the file is locked. */
   get(collection: string, id: string): string | null | Promise<string | null>;
   getBytesField(collection: string): string | undefined;
   getWhole(collection: string, id: string): Promise<WholeDoc | null>;
@@ -87,10 +84,7 @@ export class SqliteCollection<T extends Doc> implements Collection<T> {
     }
   }
 
-  /**
-   * Returns the page without damaged documents.
-   * @throws StoreDamaged when the caller does not handle damaged documents
-   */
+  /** @throws StoreDamaged when the caller does not handle damaged documents */
   async #findUndamaged(asked: FindRequest, error: StoreDamaged, damaged: FindQuery['damaged']): Promise<Page<T>> {
     const rows = (await this.#read('salvage', asked).catch(() => {
       throw error;
@@ -184,7 +178,7 @@ export class SqliteCollection<T extends Doc> implements Collection<T> {
 }
 
 /**
- * @param id of the document, where the caller knows it
+ * @param id where known
  * @throws StoreDamaged
  */
 function parseDoc(collection: string, body: string, id: string | null = null): Doc {

@@ -1,15 +1,11 @@
 /**
- * Ensures that a store file is opened by one name only. SQLite derives the log's name from the
- * path: processes that use two hard links have two logs and overwrite each other's data. No lock
- * file is found by both, so the file's link count is checked.
+ * SQLite derives the log's name from the path: processes that use two hard links have two logs and
+ * overwrite each other's data. No lock file is found by both, so the file's link count is checked.
  */
 import type { Stats } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 
-/**
- * @param found stats of the store's file
- * @throws Error with code EMLINK, in one line that names the process that has the file open
- */
+/** @throws Error with code EMLINK, naming the process that has the file open */
 export async function ensureSingleName(path: string, found: Stats): Promise<void> {
   if (found.nlink <= 1) return;
   const open = await listLockHolders(found);

@@ -30,20 +30,19 @@ import { ensureSingleName } from './hard-link-check.js';
 import { CorruptionLog } from './corruption-log.js';
 
 export interface SqliteStoreOptions {
-  /** The file; its folder is created when missing. */
   path: string;
   /** `full` (default): a commit is on disk; `normal`: a power failure may lose the last commits. */
   durability?: 'full' | 'normal';
   /**
-   * Whether reads and writes use separate threads (default). False: the calling thread blocks on
-   * the disk, and the write connection opens with the first write.
+   * False: the calling thread blocks on the disk, and the write connection opens with the first
+   * write.
    */
   threads?: boolean;
 }
 
 const NO_SEPARATE_FIELDS: SeparateFields = { compressed: undefined, bytes: undefined };
 const COLLECTION_NAME_PATTERN = /^[a-z][a-z0-9_]*$/;
-/** Limits for the main thread: after a short wait for a lock, the reader thread takes over. */
+/** The reader thread takes over after a short wait for a lock. */
 const MAIN_THREAD_OPTIONS = { busyMs: 2, cacheKb: 1_000 };
 
 function validateCollectionName(name: string): void {
@@ -94,7 +93,7 @@ export class SqliteStore implements DocumentStore {
       : new InlineExecutor(path, () => openReader(connection), failed);
   }
 
-  /** @throws SQLite's error when the file cannot be opened; nothing is left running */
+  /** @throws SQLite's error when the file cannot be opened */
   async connect(): Promise<void> {
     if (this.#connection !== null) return;
     await makeFolders(dirname(this.#options.path), 0o700);
@@ -133,9 +132,7 @@ export class SqliteStore implements DocumentStore {
     this.#separateFields.clear();
   }
 
-  /**
-   * Queries the writer within a transaction, so that it only succeeds while writes are possible.
-   */
+  /** Only succeeds while writes are possible. */
   async ping(): Promise<number> {
     const start = performance.now();
     await this.#writer.call(['ping', '', '']);
@@ -231,10 +228,9 @@ export class SqliteStore implements DocumentStore {
 }
 
 /**
- * Makes the store accessible to this user only. The file is created with this mode before SQLite
- * opens it, which gives its log the same mode; files of earlier versions are tightened. An existing
- * file is not opened: closing it would release the POSIX locks of other connections in this
- * process.
+ * The file is created with this mode before SQLite opens it, which gives its log the same mode;
+ * files of earlier versions are tightened. An existing file is not opened: closing it would release
+ * the POSIX locks of other connections in this process.
  */
 async function makePrivate(path: string): Promise<void> {
   try {

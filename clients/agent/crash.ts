@@ -13,8 +13,8 @@ export const toCrash = (error: unknown): AgentFailure =>
 export const hasCrashed = ({ signal }: Pick<RunContext, 'signal'>): boolean => signal.reason instanceof AgentFailure;
 
 /**
- * Resolves as `work` does. After a crash it rejects once `work` has not ended within
- * `hooks.unwindMs`, because work that depends on the broken part may never end.
+ * After a crash it rejects once `work` has not ended within `hooks.unwindMs`, because work that
+ * depends on the broken part may never end.
  */
 export function rejectAfterCrash(work: Promise<void>, { signal, hooks }: RunContext): Promise<void> {
   let timer: NodeJS.Timeout | undefined;

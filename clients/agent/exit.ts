@@ -1,5 +1,3 @@
-/** Exit codes of the update agent and the failure that carries one (contract 90, exit codes). */
-
 /** Outcomes by name; docs/update-agent.md explains them to administrators. */
 export const EXIT_CODES = {
   done: 0,
@@ -19,10 +17,7 @@ export const EXIT_CODES = {
 
 export type AgentOutcome = keyof typeof EXIT_CODES;
 
-/**
- * Ends the run with the code of its outcome. The message is one sentence, with server texts made
- * printable.
- */
+/** Ends the run with the code of its outcome; one sentence. */
 export class AgentFailure extends Error {
   override name = 'AgentFailure';
 
@@ -40,10 +35,7 @@ const SPACE_OR_PERMISSION_CODES = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EACCES'
 export const getErrorCode = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
-/**
- * Converts an error to a failure: disk space and permissions are exit 9, an aborted wait 11,
- * everything else 1.
- */
+/** Disk space and permissions are exit 9, an aborted wait 11, everything else 1. */
 export function toAgentFailure(error: unknown): AgentFailure {
   if (error instanceof AgentFailure) return error;
   if (error instanceof Error && error.cause instanceof AgentFailure && error.name === 'AbortError') return error.cause;

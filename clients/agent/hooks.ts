@@ -1,7 +1,4 @@
-/**
- * Interruption points and limits of an update that tests may override. Programs use the defaults:
- * no option or variable changes them.
- */
+/** Interruption points and limits that tests may override. */
 export interface Hooks {
   at(point: string, path: string): void;
   leastRate: { bytesPerSecond: number; overMs: number };

@@ -1,4 +1,4 @@
-/** Paths within an installation (contract 90, layout). One file system, 0700. */
+/** Paths within an installation (contract 90, layout). */
 import { join } from 'node:path';
 
 export const OWN_FOLDER = '.update-agent';
@@ -40,7 +40,7 @@ export class InstallationLayout {
   get reserve(): string {
     return this.#resolveOwn('reserve');
   }
-  /** Copy of the running agent, for recovery while the installed one is being replaced. */
+  /** For recovery while the installed agent is being replaced. */
   get agent(): string {
     return this.#resolveOwn(process.platform === 'win32' ? 'agent.exe' : 'agent');
   }

@@ -4,10 +4,7 @@ import { runAgent } from './run.js';
 
 const ownFile = isSea() ? process.execPath : (process.argv[1] ?? process.execPath);
 
-/**
- * Removes variables that Node reads at run time, and that every started program would read too
- * (contract 90, whom it believes).
- */
+/** Every started program would read them too (contract 90, whom it believes). */
 function deleteNodeVariables(env: NodeJS.ProcessEnv): void {
   for (const name of Object.keys(env)) if (/^(NODE_|OPENSSL_|SSL_CERT_)/i.test(name)) delete env[name];
 }

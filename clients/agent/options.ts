@@ -1,7 +1,6 @@
 /**
- * Options of `update-agent` (specification, "Command-line interfaces"; contract 90, update agent
- * and "Defaults"). Arguments override the environment, which overrides the configuration file.
- * Invalid options are exit 64, before anything changes.
+ * Arguments override the environment, which overrides the configuration file (specification,
+ * "Command-line interfaces"; contract 90, update agent and "Defaults").
  */
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -86,11 +85,7 @@ const PID_PATTERN = /^[1-9]\d{0,9}$/;
 const SECONDS_PATTERN = /^\d{1,6}$/;
 const SPKI_SHA256_PATTERN = /^[0-9a-f]{64}$/i;
 
-/**
- * Reads and validates the options.
- * @param argv without node and the script
- * @param own the directory of the agent's own file
- */
+/** Reads and validates the options. */
 export async function readOptions(argv: readonly string[], env: Env, own: string): Promise<CheckedOptions> {
   const given = parseArguments(argv);
   const around = readEnvironment(env);
@@ -123,10 +118,7 @@ export async function readOptions(argv: readonly string[], env: Env, own: string
 
 const NO_CONFIG: TrustedConfig = { values: {}, warnings: [] };
 
-/**
- * Returns the agent's directory if it is an installation, including the one around
- * `.update-agent/agent`; else null.
- */
+/** Includes the installation around `.update-agent/agent`. */
 async function findInstallation(own: string): Promise<string | null> {
   const home = basename(own) === '.update-agent' ? dirname(own) : own;
   const holds = await stat(join(home, 'manifest.json')).then(

@@ -1,7 +1,6 @@
 /**
  * Prints stdout lines for scripts, or JSON lines with `--json`; errors and progress on stderr
- * (contract 90, exit codes). Control characters of external texts are removed here. Rejected: a
- * progress library, five packages for one redrawn line.
+ * (contract 90, exit codes). Control characters of external texts are removed here.
  */
 import { toPrintable } from '../../lib/text/printable.js';
 
@@ -113,10 +112,7 @@ export class AgentOutput {
     else this.stdout.write(text);
   }
 
-  /**
-   * Draws at most ten times a second and only on a terminal; `--json` prints an event for each
-   * tenth.
-   */
+  /** At most ten times a second and only on a terminal. */
   drawProgress(what: string, done: number, total: number, before: number): void {
     const tenth = (n: number): number => (total === 0 ? 10 : Math.floor((n * 10) / total));
     if (this.json) {

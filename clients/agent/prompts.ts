@@ -1,6 +1,6 @@
 /**
- * Terminal prompts on stderr, so that stdout stays machine-readable. Without a terminal a prompt is
- * exit 64 and names the option that replaces it: an unattended run never waits for input.
+ * Without a terminal a prompt is exit 64 and names the option that replaces it: an unattended run
+ * never waits for input.
  */
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
@@ -9,10 +9,7 @@ import { AgentFailure } from './exit.js';
 
 export const isInteractive = ({ yes }: { yes: boolean }): boolean => !yes && process.stdin.isTTY;
 
-/**
- * Reads one line. Ctrl-C and Ctrl-D cancel the run.
- * @param shown stream that echoes the input
- */
+/** Ctrl-C and Ctrl-D cancel the run. */
 async function readLine(question: string, shown: NodeJS.WritableStream, signal: AbortSignal): Promise<string> {
   const prompt = createInterface({ input: process.stdin, output: shown, terminal: true });
   const gone = new Promise<never>((_resolve, reject) => {
@@ -42,7 +39,7 @@ export async function promptText(
   return (await readLine(`${shown}: `, process.stderr, signal)).trim() || standard;
 }
 
-/** Reads a line without echo. The caller has checked that a terminal exists. */
+/** The caller has checked that a terminal exists. */
 export async function promptHidden(question: string, signal: AbortSignal): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const answer = readLine('', silent, signal);
@@ -69,10 +66,8 @@ export async function promptYesNo(
 }
 
 /**
- * Prompts for a choice, by number or text.
  * @param standard a number or a text; '' for none
  * @param wanted requires an answer
- * @returns '' for none
  */
 export async function promptChoice(
   question: string,

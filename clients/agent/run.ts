@@ -99,8 +99,7 @@ async function runAction(agent: Agent): Promise<number> {
     output.printPlain(`update-agent ${VERSION}\n`);
     return EXIT_CODES.done;
   }
-  // While `install` has no directory yet, the current one decides nothing. Nightly update units
-  // always belong to root.
+  // Nightly update units always belong to root.
   const isOwn = (options.action === 'install' && !options.dirGiven) || options.action === 'schedule';
   const owner = isOwn ? null : await findOwner(options.dir);
   if (owner !== null) return runAsOwner(owner, agent);

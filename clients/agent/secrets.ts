@@ -1,6 +1,6 @@
 /**
- * Reads secrets from the environment, a file named there or a hidden prompt, never from argv
- * (contract 90, update agent).
+ * Secrets from the environment, a file or a hidden prompt, never from argv (contract 90, update
+ * agent).
  */
 import { readFile } from 'node:fs/promises';
 import { getErrorCode, AgentFailure } from './exit.js';
@@ -8,9 +8,7 @@ import { promptHidden } from './prompts.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/**
- * Returns the variable, or the content of the file named by `<name>_FILE` without a final line end.
- */
+/** Or the content of the file named by `<name>_FILE`. */
 export async function readSecret(env: Env, name: string): Promise<string | null> {
   const value = env[name];
   if (value !== undefined && value !== '') return value;
@@ -22,7 +20,6 @@ export async function readSecret(env: Env, name: string): Promise<string | null>
   return text.replace(/\r?\n$/, '');
 }
 
-/** Prompts for a password without echo. Without a terminal it is exit 64, naming the variables. */
 export async function promptPassword(account: string, signal: AbortSignal): Promise<string> {
   if (!process.stdin.isTTY)
     throw new AgentFailure('usage', `no password for ${account}: set SVC_PASSWORD or SVC_PASSWORD_FILE`);

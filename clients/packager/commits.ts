@@ -1,6 +1,6 @@
 /**
- * Reads the commits of a range from git (`--commits 1.3.0..HEAD`). NUL separates fields, because no
- * commit text contains it. A range is never interpreted as an option.
+ * NUL separates fields, because no commit text contains it. A range is never interpreted as an
+ * option.
  */
 import { spawn } from 'node:child_process';
 import { toPrintable } from '../../lib/text/printable.js';
@@ -31,10 +31,7 @@ const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 const GIT_TIMEOUT_MS = 60_000;
 const HASH_PATTERN = /^[0-9a-f]{40,64}$/;
 
-/**
- * Reads the commits of the repository around the directory.
- * @throws PackagerFailure that names the fix
- */
+/** @throws PackagerFailure that names the fix */
 export async function readCommits(range: string, directory: string): Promise<GitCommits> {
   const heads = await runGitLog(range, directory, ['--format=%H%x00%an%x00%aI%x00%s']);
   const files = await runGitLog(range, directory, ['--format=%H', '--name-only']);

@@ -9,7 +9,6 @@ export interface PackagerConfig {
   channel?: string;
   platform?: string;
   publishDir?: string;
-  /** A file name in the publish directory: `App.dll`. */
   mainAssembly?: string;
   entry?: string;
   excludePatterns?: string[];
@@ -17,7 +16,6 @@ export interface PackagerConfig {
   notesFile?: string;
   server?: string;
   tokenEnv?: string;
-  /** Where the archive is stored: a directory, or a file that ends with `.tar.gz`. */
   output?: string;
 }
 
@@ -37,8 +35,7 @@ const PATH_KEYS = ['publishDir', 'notesFile', 'output'] as const;
 const GLOB_KEYS = ['excludePatterns', 'preservePatterns'] as const;
 
 /**
- * Reads the file; its paths are relative to its folder. It names the server that receives the
- * token, so it must not belong to another user.
+ * The file names the server that receives the token, so it must not belong to another user.
  * @param named false allows a missing file
  */
 export async function readConfig(file: string, named: boolean): Promise<PackagerConfig> {

@@ -1,7 +1,4 @@
-/**
- * Writes a reproducible gzip file. Compressed in JavaScript, because Node's output differs between
- * versions and processors.
- */
+/** Compressed in JavaScript, because Node's output differs between versions and processors. */
 import { Deflate } from 'pako';
 
 const COMPRESSION_LEVEL = 6;

@@ -1,7 +1,4 @@
-/**
- * Sends one request with a streamed body. Redirects are not followed, because they could leak the
- * token. Proxies come from the environment.
- */
+/** Redirects are not followed, because they could leak the token. */
 import { sendRequest } from '../../lib/http/send-request.js';
 
 export interface OutgoingRequest {

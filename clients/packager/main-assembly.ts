@@ -13,8 +13,7 @@ export interface MainAssembly {
 }
 
 /**
- * @param name the main assembly, a file name in the directory; null for the one of a
- *   `.runtimeconfig.json`, else package.json
+ * @param name null for the one of a `.runtimeconfig.json`, else package.json
  * @throws PackagerFailure when a named assembly is missing
  */
 export async function readMainAssembly(dir: string, name: string | null): Promise<MainAssembly> {

@@ -1,7 +1,3 @@
-/**
- * Options of the command override `packager.json`, which overrides the environment (contract 90,
- * packager).
- */
 import { readFile } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
 import { parseArgs } from 'node:util';

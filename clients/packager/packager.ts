@@ -1,8 +1,4 @@
 #!/usr/bin/env node
-/**
- * Entry point of `packager`, which packs, validates and publishes a build (contract 90, packager;
- * docs/packager.md).
- */
 import { runCommand } from './run.js';
 
 async function main(): Promise<void> {

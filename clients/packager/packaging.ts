@@ -1,4 +1,3 @@
-/** Packs and publishes a build output (contract 90, packager). */
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

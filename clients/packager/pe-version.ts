@@ -1,6 +1,4 @@
-/**
- * Reads the version resource of Windows programs (Portable Executable). Only its tables are read.
- */
+/** Reads the version resource of Windows programs (Portable Executable). */
 import { open, type FileHandle } from 'node:fs/promises';
 import { isVersion } from '../../lib/versions.js';
 import { listVersions } from './version-resource.js';
@@ -21,7 +19,6 @@ class UnreadablePeFile extends Error {}
 
 /**
  * Returns the product version, which may have a suffix such as `-beta.1`, else the file version.
- * Text after `+` is build metadata and is ignored.
  */
 export async function readPeVersion(file: string): Promise<string | null> {
   const handle = await open(file);

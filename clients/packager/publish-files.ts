@@ -32,10 +32,7 @@ const isJunk = createGlobMatcher(
   ['.DS_Store', '._*', 'Thumbs.db', 'desktop.ini', '__MACOSX/**'].flatMap((glob) => [glob, `**/${glob}`]),
 );
 
-/**
- * Lists every file below `root` that is not excluded.
- * @throws PackagerFailure for an invalid path, a link or a device; nothing is packed
- */
+/** @throws PackagerFailure for an invalid path, a link or a device; nothing is packed */
 export async function listPublishFiles(root: string, rules: PublishRules): Promise<FoundFiles> {
   const isExcluded = createGlobMatcher(rules.exclude);
   const excluded: string[] = [];
@@ -82,7 +79,6 @@ export function findUnmatchedPatterns(name: string, patterns: readonly string[],
     });
 }
 
-/** Yields every path that is not a directory, including links to directories. */
 async function* walkFiles(root: string, folder: string): AsyncGenerator<string> {
   const at = join(root, ...folder.split('/'));
   const entries = await readdir(at, { withFileTypes: true, encoding: 'buffer' }).catch(

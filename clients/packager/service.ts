@@ -1,4 +1,3 @@
-/** Client of the update service (contract 40: latest.json, publishing). */
 import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
@@ -41,10 +40,7 @@ export class PublishingClient {
     private readonly token: string,
   ) {}
 
-  /**
-   * Reads the history of a channel.
-   * @throws PackagerFailure exit 2: a release must not be published without a readable history
-   */
+  /** @throws PackagerFailure exit 2: a release must not be published without a readable history */
   async fetchHistory(product: string, channel: string): Promise<ListedRelease[]> {
     const answer = await this.#request(EXIT_CODES.latest, this.#buildUrl('latest.json', { product, channel }), {
       method: 'GET',
@@ -60,8 +56,6 @@ export class PublishingClient {
   }
 
   /**
-   * Sends the package.
-   * @returns the service's response
    * @throws PackagerFailure exit 4 when it was rejected, 1 when the service could not be reached
    */
   async publish(
@@ -104,10 +98,7 @@ export class PublishingClient {
     throw new PackagerFailure(exit, `Not published: ${formatRejection(answer)}`);
   }
 
-  /**
-   * Reports the commits of a published version.
-   * @throws PackagerFailure when they were not stored
-   */
+  /** @throws PackagerFailure when they were not stored */
   async reportCommits({ product, version, channel }: ReleaseToPublish, commits: GitCommits): Promise<void> {
     const answer = await this.#request(EXIT_CODES.error, this.#buildUrl('commits', {}), {
       method: 'POST',

@@ -12,11 +12,7 @@ const REASONS_BY_CODE: Readonly<Record<string, string>> = {
   EEXIST: 'a file lies in its way',
 };
 
-/**
- * Adds the archive's path, because the system's error names no file or another one.
- * @param path of the archive
- * @returns other errors unchanged
- */
+/** Adds the archive's path, because the system's error names no file or another one. */
 export function toUnwritableFailure(error: unknown, path: string): unknown {
   const why = REASONS_BY_CODE[(error as NodeJS.ErrnoException).code ?? ''];
   if (why === undefined) return error;

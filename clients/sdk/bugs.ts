@@ -14,7 +14,7 @@ export interface BugReport {
   error_level?: 'fatal' | 'error' | 'warning';
   severity?: 'critical' | 'high' | 'medium' | 'low';
   environment?: string;
-  /** Repeating the same value creates no second item. Default: a random one. */
+  /** Fields of contract 20 but `project`. */
   client_ref?: string;
   repo_url?: string;
   commit_sha?: string;

@@ -1,8 +1,6 @@
 /**
- * `<cacheDir>/aos-cache.json` (contract 90, SDK): the last answers, used while the server is
- * unreachable. Writes schema 3 and also reads schema 2; everything else is a cache miss. Atomic,
- * serialized writes let processes share a folder. The newest license answer is stored flat for
- * clients that predate `others`.
+ * Writes schema 3 and also reads schema 2 (contract 90, SDK); everything else is a cache miss.
+ * Atomic, serialized writes let processes share a folder.
  */
 import { parseKeyChain, type KeyChain } from './key-chain.js';
 import { isLicenseStatus, isValidStatus, type LicenseStatus } from '../../lib/formats/license-status.js';
@@ -77,10 +75,7 @@ export class AnswerCache {
     };
   }
 
-  /**
-   * Replaces the members that `change` returns; null changes nothing. A write failure only disables
-   * caching.
-   */
+  /** A write failure only disables caching. */
   async write(change: (kept: CacheState) => Partial<CacheState> | null): Promise<void> {
     await this.store.withLock(CACHE_FILE, () => this.#writeState(change(this.read())));
   }
@@ -116,12 +111,9 @@ export class AnswerCache {
   }
 
   /**
-   * Stores an answer and replaces the earlier one for the same key and machine. When full,
-   * rejections are evicted before active answers, so that mistyped keys do not displace a valid
-   * one; then the oldest. If a rejection cannot be stored, a contradicting cache is deleted, so
-   * that it grants nothing.
-   * @param askedAt when the request was sent, and `highestSeen` the time of storing, by this
-   *   machine's clock
+   * When full, rejections are evicted before active answers, so that mistyped keys do not displace
+   * a valid one; then the oldest. If a rejection cannot be stored, a contradicting cache is
+   * deleted, so that it grants nothing.
    */
   async writeLicense(license: CachedLicense, { askedAt, highestSeen }: AnswerTimes): Promise<void> {
     const { key_sha256, machine_id } = license;

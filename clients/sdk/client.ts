@@ -1,6 +1,6 @@
 /**
- * The client of one project (contract 90, SDK). Without calls it only sends reports queued by an
- * earlier run, in the background.
+ * Without calls it only sends reports queued by an earlier run, in the background (contract 90,
+ * SDK).
  */
 import type { Platform } from '../../lib/formats/platform.js';
 import { reportBug, type BugReport, type BugReported } from './bugs.js';
@@ -42,13 +42,12 @@ export class CommonClient {
     if (queue.listNames().length > 0) this.#sender.scheduleFlush();
   }
 
-  /** Returns the id of this machine in update checks and licenses. */
   machineId(): Promise<string> {
     return this.#context.machineId();
   }
 
   /**
-   * Checks for a newer release. Rejects only when `signal` aborts.
+   * Rejects only when `signal` aborts.
    * @param platform default: this machine's
    */
   checkForUpdate(
@@ -60,7 +59,7 @@ export class CommonClient {
     return checkForUpdate(this.#context, currentVersion, channel, platform, signal);
   }
 
-  /** Validates a license key for this project and machine. Rejects only when `signal` aborts. */
+  /** Rejects only when `signal` aborts. */
   validateLicense(key: string, question?: LicenseQuestion, signal?: AbortSignal): Promise<LicenseCheck> {
     return validateLicense(this.#context, key, question, signal);
   }
@@ -74,9 +73,7 @@ export class CommonClient {
     return holdSeat(this.#context, key, options);
   }
 
-  /**
-   * Verifies a `.lic` for this project and machine without the server. Requires `licensePublicKey`.
-   */
+  /** Works without the server; requires `licensePublicKey`. */
   loadLicenseFile(pathOrText: string): Promise<LoadedLicenseFile> {
     return loadLicenseFile(this.#context, pathOrText);
   }
@@ -90,10 +87,7 @@ export class CommonClient {
     this.#user = user === null ? null : { id: user.id };
   }
 
-  /**
-   * Reports an error with the fields of contract 21: writes it to disk, then sends it. Never
-   * rejects.
-   */
+  /** Writes the report to disk, then sends it. Never rejects. */
   reportError(report: ErrorReportFields): Promise<Reported> {
     return this.#sender.report(this.#prepareReport(report));
   }
@@ -108,7 +102,6 @@ export class CommonClient {
   /**
    * Reports uncaught errors as `fatal` without changing whether the program continues. The report
    * is written immediately, and the next start sends it.
-   * @returns a function that removes the handler
    */
   installGlobalHandler(fields: Partial<ErrorReportFields> = {}): () => void {
     const { host } = this.#context;
@@ -119,12 +112,12 @@ export class CommonClient {
     );
   }
 
-  /** Sends queued reports and returns how many remain. Never rejects. */
+  /** Returns how many remain. Never rejects. */
   flush(): Promise<number> {
     return this.#sender.flush();
   }
 
-  /** Sends one heartbeat. Never rejects. */
+  /** Never rejects. */
   heartbeat(beat: Heartbeat): Promise<Beat> {
     return sendHeartbeat(this.#context, beat);
   }
@@ -138,15 +131,12 @@ export class CommonClient {
     return startHeartbeat(this.#context, options);
   }
 
-  /** Creates a bug or feature request. Rejects only when `signal` aborts. */
+  /** Rejects only when `signal` aborts. */
   reportBug(report: BugReport, signal?: AbortSignal): Promise<BugReported> {
     return reportBug(this.#context, report, signal);
   }
 
-  /**
-   * Creates a sub-token; the client's token must be a master token. Rejects only when `signal`
-   * aborts.
-   */
+  /** The client's token must be a master token. Rejects only when `signal` aborts. */
   provisionToken(request: TokenRequest, signal?: AbortSignal): Promise<ProvisionedToken> {
     return provisionToken(this.#context, request, signal);
   }

@@ -15,7 +15,7 @@ export interface ClientContext extends Omit<ClientSettings, 'machineId'> {
   /** From the options, else derived once. */
   machine: () => Promise<MachineIdentity>;
   machineId: () => Promise<string>;
-  /** @param path below the server's URL, with a query */
+  /** @param path below the server's URL */
   ask: (method: ServiceRequest['method'], path: string, asking?: ServiceRequestOptions) => Promise<Exchange>;
 }
 

@@ -112,7 +112,6 @@ export function startHeartbeat(context: ClientContext, options: HeartbeatTimer):
     stop: async () => {
       clearInterval(timer);
       own?.stop();
-      // Keeps the process alive while the caller waits for the last heartbeat.
       const hold = setInterval(() => undefined, MAX_TIMER_MS);
       await under;
       clearInterval(hold);

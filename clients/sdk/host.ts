@@ -26,9 +26,7 @@ export interface MachineIdentity {
 
 export interface ClientHost {
   exchange: Transport;
-  /** For the cache. */
   kept: TextStore;
-  /** For queued reports. */
   queued: TextStore;
   platform: Platform;
   identifyMachine(project: string): Promise<MachineIdentity>;

@@ -1,4 +1,3 @@
-/** `@aos/sdk`: the SDK for distributed applications (contract 90, SDK). */
 export { createClient, type Client, type NodeClientOptions as ClientOptions } from './node/client.js';
 export type { Release, UpdateCheck } from './update.js';
 export type { LicenseCheck, LicenseQuestion, LoadedLicenseFile, SeatLease } from './license.js';

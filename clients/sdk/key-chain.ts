@@ -1,14 +1,14 @@
 /**
- * Follows the key chain from a pinned key to its successors (contract 50, license files:
- * `predecessors`), in Node and browsers. A key is trusted only by its predecessor's signature,
- * starting with a pinned key. Backward links prove nothing, because anyone can sign our newest key.
+ * A key is trusted only by its predecessor's signature, starting with a pinned key (contract 50,
+ * license files: `predecessors`). Backward links prove nothing, because anyone can sign our newest
+ * key.
  */
 
 /** Public keys as `/pubkey` publishes and the client caches them. */
 export interface KeyChain {
   /** The newest key, SPKI, PEM. */
   public_key: string;
-  /** Newest first; each `signature` (base64) is by that key over its successor's SPKI DER. */
+  /** Newest first; each `signature` (base64) is over its successor's SPKI DER. */
   predecessors: readonly { public_key: string; signature: string }[];
 }
 
@@ -47,8 +47,7 @@ export interface KeyReader<Key extends ChainKey> {
 
 /**
  * Returns the keys after the earliest pinned one, as PEM; none when a key is invalid, repeated or
- * not signed by its predecessor. Verification starts with the pinned key, so an untrusted chain
- * costs one check.
+ * not signed by its predecessor.
  */
 export async function followKeyChain<Key extends ChainKey>(
   pinned: readonly string[],

@@ -177,7 +177,7 @@ async function checkCache(context: ClientContext, asked: ValidationQuery): Promi
   if (known === null) return UNKNOWN_LICENSE;
   const { status, verified } = known;
   if (!isValidStatus(status)) return { ...UNKNOWN_LICENSE, status, verified, fromCache: true };
-  // By this machine's clock, even if the server's differs. Schema 2 stores no other time.
+  // By this machine's clock, even if the server's differs.
   const seen = Math.max(highestSeen, Date.parse(license.checked_at));
   const { expiresAt, graceUntil, leaseExpiresAt } = known;
   const isUsable = isWithinGrace({ ...known, expiresAt: graceUntil ?? expiresAt }, at);

@@ -12,14 +12,14 @@ export interface ClientOptions {
   licenseKey?: string;
   /** SPKI, PEM. If set, license answers are trusted only when signed by this key or a successor. */
   licensePublicKey?: string | readonly string[];
-  /** With `licensePublicKey`: accepts the unsigned cache of schema 2 once more. Default: false. */
+  /** Accepts the unsigned cache of schema 2 once more. Default: false. */
   legacyCache?: boolean;
   /**
    * Default: `SVC_MACHINE_ID`, else derived from the project and the system's machine id, as in the
    * update agent.
    */
   machineId?: string;
-  /** Milliseconds until a request counts as failed. Default: 10,000. */
+  /** Milliseconds until a request counts as failed. */
   timeoutMs?: number;
   /**
    * Milliseconds since 1970, for tests of an application's grace period. Default: the system's
@@ -90,9 +90,6 @@ function parseServerUrl(text: string): URL {
   return url;
 }
 
-/**
- * Resolves a path below the server's URL, whose own path is retained. `path` begins with a slash
- * and may have a query.
- */
+/** Resolves a path below the server's URL, whose own path is retained. */
 export const resolveServerPath = (server: URL, path: string): URL =>
   new URL(`${server.origin}${server.pathname.replace(/\/+$/, '')}${path}`);

@@ -12,7 +12,7 @@ export interface TextStore {
   write(name: string, text: string): boolean;
   /**
    * Runs `work` under a lock of the name, so that concurrent read-modify-write cycles do not lose
-   * changes. Runs without a lock when none is available in time.
+   * changes.
    */
   withLock<T>(name: string, work: () => T): Promise<T>;
   /** @returns false when it did not exist or could not be removed */

@@ -7,7 +7,6 @@ export interface TokenRequest {
   /** Default: all of the master token's. */
   scopes?: readonly string[];
   project?: string;
-  /** Default: 24 hours. */
   expires_in_seconds?: number;
 }
 

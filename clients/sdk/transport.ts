@@ -13,7 +13,6 @@ export interface ServiceRequest {
 }
 
 export interface Exchange {
-  /** Null without a complete response. */
   status: number | null;
   /** Parsed JSON object; null for everything else. */
   body: Record<string, unknown> | null;

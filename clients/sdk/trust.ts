@@ -1,7 +1,6 @@
 /**
- * Keys that may have signed (contract 50, license files; contract 90, SDK: `licensePublicKey`): the
- * pinned ones, and their successors in a chain. The chain is cached, where anyone may write, so it
- * is verified at each read.
+ * The chain is cached, where anyone may write, so it is verified at each read (contract 50, license
+ * files; contract 90, SDK: `licensePublicKey`).
  */
 import { parseKeyChain, type KeyChain } from './key-chain.js';
 import type { ClientContext } from './context.js';
@@ -34,15 +33,12 @@ export async function verifyWithKeys<Result extends Verification>(
   const published = status === 200 ? parseKeyChain(body) : null;
   const asked = await verifyWithChain(context, published, verify);
   if (asked === null) return first;
-  // Another process may have fetched a newer chain after a rotation.
+  // Another process may have fetched a newer chain.
   await cache.write(({ keyChain }) => (isLater(keyChain, { known, published }) ? null : { keyChain: published }));
   return asked;
 }
 
-/**
- * Returns true for a chain cached since `known` was read that continues `published`. It is verified
- * at the next read.
- */
+/** Returns true for a chain cached since `known` was read that continues `published`. */
 function isLater(keyChain: KeyChain | null, { known, published }: Record<string, KeyChain | null>): boolean {
   if (keyChain === null || JSON.stringify(keyChain) === JSON.stringify(known)) return false;
   return keyChain.predecessors.some(({ public_key }) => public_key === published?.public_key);

@@ -4,7 +4,7 @@ import type { CachedUpdate } from './cache.js';
 import type { ClientContext } from './context.js';
 import { evaluateResponse, toFailureFields, type ServiceProblem } from './verdict.js';
 
-/** As sent by the server (contract 40, asking). */
+/** A release as sent by the server (contract 40, asking). */
 export interface Release {
   version: string;
   channel: string;
@@ -28,14 +28,12 @@ export interface Release {
 
 export interface UpdateCheck {
   updateAvailable: boolean;
-  /** Null when unknown. */
   latestVersion: string | null;
   release: Release | null;
-  /** True when the credentials were rejected, a license problem rather than a network failure. */
+  /** A license problem rather than a network failure. */
   unauthorized: boolean;
   /** True when there was no definite answer; retry later. */
   isTransient: boolean;
-  /** True when this is a cached answer. */
   fromCache: boolean;
   error?: ServiceProblem;
 }

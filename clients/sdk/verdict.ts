@@ -1,6 +1,6 @@
 /**
- * Classifies responses as transient or definite (contract 90, SDK): a license status, or 401, 404
- * and 422 in our JSON, are definite; everything else, including other servers' pages, is transient.
+ * Definite are a license status, and 401, 404 and 422 in our JSON (contract 90, SDK); everything
+ * else is transient.
  */
 import { isLicenseStatus } from '../../lib/formats/license-status.js';
 import type { Exchange } from './transport.js';
@@ -27,11 +27,9 @@ const UNENVELOPED_CODES: Readonly<Record<number, readonly string[]>> = {
   422: ['invalid_request', 'validation_failed'],
 };
 
-/** Evaluates a response in the envelope. */
 export const evaluateResponse = (exchange: Exchange): ResponseVerdict =>
   isSuccess(exchange) ? { kind: 'answer', body: exchange.body ?? {} } : evaluateFailure(exchange);
 
-/** Evaluates a response of `validate`. */
 export const evaluateLicenseResponse = (exchange: Exchange): ResponseVerdict =>
   exchange.status === 200 && exchange.body !== null && isLicenseStatus(exchange.body['status'])
     ? { kind: 'answer', body: exchange.body }
@@ -42,7 +40,6 @@ const isSuccess = ({ status, body }: Exchange): boolean =>
 
 export type FailedVerdict = Exclude<ResponseVerdict, { kind: 'answer' }>;
 
-/** Converts a failure to the fields of client results. */
 export const toFailureFields = ({
   kind,
   status,

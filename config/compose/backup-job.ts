@@ -17,7 +17,7 @@ export interface BackupJob {
 }
 
 /**
- * @param copied called when the store has been read, so that nothing waits for the rest
+ * @param copied called when the store has been read
  * @throws Error with one sentence
  */
 export function createBackup(job: BackupJob, copied: () => void = () => undefined): Promise<ArchivedPlaces> {

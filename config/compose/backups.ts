@@ -35,10 +35,7 @@ export async function findNewestBackup(configuration: Configuration): Promise<st
   return (await findNewestBackupIn(resolve(data_dir, path), Date.now()))?.path ?? null;
 }
 
-/**
- * Completes an interrupted restore.
- * @throws InstanceRunning
- */
+/** @throws InstanceRunning */
 export async function completeRestore(configuration: Configuration): Promise<void> {
   const { data_dir, storage } = configuration.core;
   if (storage.file === null || !(await isRestoreReady(data_dir))) return;

@@ -25,7 +25,6 @@ import watchdog from '../../plugins/watchdog/plugin.js';
 import setup from '../../plugins/setup/plugin.js';
 import webhooks from '../../plugins/webhooks/plugin.js';
 
-/** The built-in plugins. The order is irrelevant; manifests declare dependencies. */
 export const BUILTIN = [
   access,
   apply,

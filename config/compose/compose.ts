@@ -1,7 +1,4 @@
-/**
- * The composition root: configuration → adapters → kernel → plugins. Only it and `composition/` may
- * import everything and choose adapters.
- */
+/** The composition root; only it and `composition/` may import everything. */
 import 'reflect-metadata';
 import { join } from 'node:path';
 import type { AgendaJobs } from '../../adapters/agenda/jobs.js';
@@ -56,37 +53,25 @@ export interface Service {
   readonly jobs: AgendaJobs;
   readonly keys: KeyRings;
   /**
-   * Starts the kernel. In `serve` mode the embedded store is locked for this process, and
-   * `server.json` is written. A failed start closes what it opened before it rejects, or after a
-   * few seconds.
+   * In `serve` mode the embedded store is locked for this process, and `server.json` is written. A
+   * failed start closes what it opened before it rejects, or after a few seconds.
    */
   boot(options?: KernelBootOptions): Promise<StartResult>;
   /**
-   * Fails the plugin whose code threw outside of a call (`recordEarlyError` before the service
-   * exists).
+   * Fails the plugin whose code threw outside of a call.
    * @returns false when the service cannot continue
    */
   handleUncaught(error: unknown): boolean;
   stop(): Promise<void>;
-  /**
-   * Resolves when the store was unreachable for so long that only a restart can help (contract 95,
-   * a bad day).
-   */
   readonly lost: Promise<void>;
 }
 
-/**
- * Composes a service on an empty in-memory store without side effects, to inspect plugins and
- * commands.
- */
+/** Empty in-memory store without side effects, to inspect plugins and commands. */
 export function composeInMemory(given: Pick<SetupOverrides, 'configuration'> = {}): Promise<Service> {
   return compose('command', { ...given, keys: PLACEHOLDER_KEYS, store: new MemoryStore() });
 }
 
-/**
- * Validates the plugins' sections without a store.
- * @throws ConfigError, PluginFaults
- */
+/** @throws ConfigError, PluginFaults */
 async function validatePlugins(configuration: Configuration): Promise<void> {
   const trial = await composeInMemory({ configuration });
   try {
@@ -96,10 +81,7 @@ async function validatePlugins(configuration: Configuration): Promise<void> {
   }
 }
 
-/**
- * Builds the service without starting it.
- * @throws ConfigError, KeyError with one line: the problem and its source
- */
+/** @throws ConfigError, KeyError with one line: the problem and its source */
 export async function compose(mode: KernelMode, given: SetupOverrides = {}): Promise<Service> {
   const configuration = given.configuration ?? (await loadConfig());
   const keys =

@@ -18,7 +18,7 @@ function listOwnPaths(configuration: Configuration): ServicePaths {
 }
 
 /**
- * Fixes the modes of the service's files; foreign files keep theirs and are logged.
+ * Foreign files keep their modes and are logged.
  * @param access mode of `.htpasswd`
  */
 export async function fixModes(configuration: Configuration, access: AccessMode, log: Logger): Promise<void> {
@@ -31,8 +31,7 @@ const STICKY_BIT = 0o1000;
 const OTHERS_WRITE_BITS = 0o022;
 
 /**
- * Rejects a folder with foreign files that others can write, because they could replace the keys in
- * it.
+ * Others could replace the keys in it.
  * @throws ConfigError
  */
 export async function rejectSharedFolder(configuration: Configuration): Promise<void> {

@@ -53,10 +53,7 @@ export { requireWholeStore } from '../../adapters/archive/transfer/import.js';
 
 const getFingerprints = (keys: ServiceKeys): Record<string, string> => Object.fromEntries(computeFingerprints(keys));
 
-/**
- * Returns the file of the embedded store.
- * @throws Error for another engine
- */
+/** @throws Error for another engine */
 function getEmbeddedFile({ storage }: ResolvedConfig, otherwise: string): string {
   if (storage.file === null)
     throw new Error(`This is for the embedded store, and storage.url names ${storage.engine}: ${otherwise}.`);
@@ -75,10 +72,7 @@ interface MissingPackages {
   missing: string[];
 }
 
-/**
- * `aos backup <file>`.
- * @throws Error with one sentence
- */
+/** @throws Error with one sentence */
 export async function backUpTo(
   path: string,
   { releases }: { releases: boolean },
@@ -102,10 +96,7 @@ export async function backUpTo(
   return { ...written, missing: await withStore(open, (it) => findMissingPackages(it, written.places, began)) };
 }
 
-/**
- * Reads an archive completely.
- * @throws ArchiveRejected
- */
+/** @throws ArchiveRejected */
 export async function verifyArchive(
   path: string,
   kind: ArchiveKind | null = null,
@@ -115,7 +106,7 @@ export async function verifyArchive(
 }
 
 /**
- * `aos restore <file>`. `finished`: this run completed an interrupted restore of the same file.
+ * `finished`: completed an interrupted restore of the same file.
  * @throws ArchiveRejected; Error with one sentence
  */
 export async function restoreFrom(file: string): Promise<RestoreSummary & { finished: boolean }> {
@@ -140,7 +131,7 @@ export async function restoreFrom(file: string): Promise<RestoreSummary & { fini
 }
 
 /**
- * `aos export <file>`. Reads a consistent snapshot of the embedded store.
+ * Reads a consistent snapshot.
  * @throws Error with one sentence
  */
 export async function exportTo(
@@ -183,10 +174,7 @@ export interface ImportResult {
   sha256: string;
 }
 
-/**
- * `aos import <file>`.
- * @throws ArchiveRejected; Error with one sentence
- */
+/** @throws ArchiveRejected; Error with one sentence */
 export async function importFrom(path: string): Promise<ImportResult> {
   const configuration = await loadConfig();
   const { core } = configuration;
@@ -214,9 +202,7 @@ export async function importFrom(path: string): Promise<ImportResult> {
   return core.storage.engine === 'sqlite' ? withLock(core, run) : run();
 }
 
-/**
- * Documents that a first start or an inspection creates; a store with only these counts as empty.
- */
+/** A store with only these counts as empty. */
 const FIRST_START_COLLECTIONS: Readonly<Record<string, Filter | null>> = {
   access_audit: null,
   access_roster: null,
@@ -224,7 +210,6 @@ const FIRST_START_COLLECTIONS: Readonly<Record<string, Filter | null>> = {
   access_accounts: { id: { ne: '00000000-0000-7000-8000-000000000001' } },
   // Records of older versions, created by the migrations.
   probes_leases: null,
-  // The template of contract 21, ignore rules.
   errorstream_rules: { id: { ne: '01941f29-7c00-7000-8000-000000000001' } },
   releases_access: null,
   releases_leases: null,

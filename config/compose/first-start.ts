@@ -1,7 +1,4 @@
-/**
- * Validation and preparation before a service is composed, so that a failed start leaves no files
- * behind.
- */
+/** Prepares a start so that a failed one leaves no files behind. */
 import type { ServiceKeys } from '../../adapters/node/keys/keys.js';
 import type { Configuration } from '../load.js';
 import type { KernelMode } from '../../kernel/kernel.js';
@@ -12,8 +9,7 @@ import { isFirstStart, loadServiceKeys, rejectUntrustedFiles } from './service-k
 import { getAccessMode, isStoredInMongo } from './release-storage.js';
 
 /**
- * Validates the whole configuration, including given keys and plugin sections, if this start would
- * create the first files.
+ * Only if this start would create the first files.
  * @throws ConfigError, KeyError, PluginFaults
  */
 async function validateConfiguration(
@@ -28,10 +24,7 @@ async function validateConfiguration(
   await judgePlugins(configuration);
 }
 
-/**
- * @param judgePlugins validates the plugins' configuration sections
- * @returns the keys; the data directory exists if it is needed
- */
+/** @returns the keys; the data directory exists if needed */
 export async function prepareStart(
   mode: KernelMode,
   configuration: Configuration,

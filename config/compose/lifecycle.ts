@@ -55,7 +55,7 @@ export class Lifecycle {
     this.#pluginStates = new PluginStatesFile(data_dir, () => kernel.system.listPlugins(), ports.log);
   }
 
-  /** A failed start closes what it opened before it rejects, or after a second. */
+  /** Closes what it opened before it rejects. */
   async boot(options: KernelBootOptions = {}): Promise<StartResult> {
     const { setup, ports } = this.parts;
     try {

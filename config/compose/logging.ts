@@ -8,13 +8,11 @@ import type { Setup } from './setup.js';
 export interface LoggingServices {
   clock: SystemClock;
   lines: PinoLogger;
-  /** The same, with repeated store errors combined into one line. */
   log: Logger;
   faults: RepeatedLineLimiter;
 }
 
 export function makeLogging({ mode, config, given }: Setup): LoggingServices {
-  // A command prints its result on stdout, so log lines go elsewhere.
   const lines = PinoLogger.create({
     level: mode === 'command' ? 'silent' : config.log.level,
     ...(given.logTo === 'stderr' && { destination: 'stderr' }),

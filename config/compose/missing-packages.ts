@@ -9,11 +9,7 @@ type Release = Doc & ReleaseLocation & { published_at: string; withdrawn_at: str
 const toPath = ({ product, channel, version, platform }: ReleaseLocation): string =>
   [product, channel, version, platform].join('/');
 
-/**
- * Returns the paths of packages that releases name but an archive lacks.
- * @param archived locations of the packages in the archive
- * @param before RFC 3339; releases published later are not expected in it
- */
+/** @param before RFC 3339; later releases are not expected */
 export async function findMissingPackages(
   store: DocumentStore,
   archived: readonly ReleaseLocation[],

@@ -1,7 +1,4 @@
-/**
- * `plugins.json` in the data directory: plugin states of the running service, which `aos plugin
- * list` and `aos doctor` read without a credential.
- */
+/** `plugins.json` in the data directory: plugin states for `aos plugin list` and `aos doctor`. */
 import { join } from 'node:path';
 import { InstanceLock } from '../../adapters/node/instance-lock.js';
 import { isProcessRunning } from '../../adapters/node/processes.js';
@@ -21,7 +18,7 @@ export class PluginStatesFile {
     private readonly log: Logger,
   ) {}
 
-  /** Never rejects, because a full disk must not affect the service. */
+  /** A full disk must not affect the service. */
   write(): Promise<void> {
     this.#last = this.#writeAfter(this.#last);
     return this.#last;

@@ -14,20 +14,14 @@ import type { ReleaseStore } from '../../ports/release-store.js';
 import { fixModes } from './data-directory.js';
 import type { ConnectionListeners } from './store.js';
 
-/**
- * Returns the mode of `.htpasswd`.
- * @throws ConfigError for a missing group, or one that this process is not in
- */
+/** @throws ConfigError for a missing group, or one that this process is not in */
 export function getAccessMode(configuration: Configuration): Promise<AccessMode> {
   return resolveAccessMode(configuration.validateSection('releases', releasesConfig)).catch((error: Error) => {
     throw new ConfigError('releases.web_group', error.message, configuration.origin('releases.web_group'));
   });
 }
 
-/**
- * Whether packages are stored in MongoDB.
- * @throws ConfigError without MongoDB, or when a web server must serve them from a disk
- */
+/** @throws ConfigError without MongoDB, or when a web server must serve them from a disk */
 export function isStoredInMongo(configuration: Configuration): boolean {
   const { url, web_path, web_group } = configuration.validateSection('releases', releasesConfig);
   if (url === null) return false;
@@ -41,7 +35,7 @@ export function isStoredInMongo(configuration: Configuration): boolean {
 }
 
 /**
- * Returns the directory of the release store; null: packages are in MongoDB.
+ * Null: packages are in MongoDB.
  * @throws ConfigError
  */
 export function getReleasesFolder(configuration: Configuration): string | null {
@@ -55,9 +49,7 @@ export async function listReleaseFolders(store: string): Promise<string[]> {
 }
 
 /**
- * Opens the release store. On disk, a web server's user can access it, but nothing else in the data
- * directory.
- * @param tell receives the connection state of packages in MongoDB
+ * On disk, a web server's user can access it, but nothing else in the data directory.
  * @throws ConfigError
  */
 export async function openReleaseStore(

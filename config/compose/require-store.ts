@@ -12,7 +12,7 @@ export class NoStore extends Error {
 }
 
 /**
- * An interrupted restore counts as a store, because any start completes it.
+ * An interrupted restore counts as a store.
  * @throws NoStore
  */
 export async function requireStore({ data_dir, storage: { file } }: ResolvedConfig): Promise<void> {

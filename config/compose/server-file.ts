@@ -1,7 +1,4 @@
-/**
- * Writes the server's address to `server.json` for other programs (contract 95, command line). On a
- * full disk the server starts anyway, and the write is retried.
- */
+/** Writes the server's address to `server.json` for other programs (contract 95, command line). */
 import type { Logger } from '../../ports/logger.js';
 
 const DISK_FULL_CODES = new Set(['ENOSPC', 'EDQUOT']);
@@ -11,10 +8,6 @@ export class ServerFileWriter {
   #timer: NodeJS.Timeout | undefined;
   #last: Promise<void> = Promise.resolve();
 
-  /**
-   * @param write writes the file atomically
-   * @param againMs retry interval
-   */
   constructor(
     private readonly write: (url: string) => Promise<void>,
     private readonly log: Logger,

@@ -9,8 +9,7 @@ const READ_FILES = ['server.json', 'server.lock', 'unlisted-proxies.json', 'rest
 const STORE_SUFFIXES = ['', '-wal', '-shm', '-journal', '.lock', '.restoring'];
 
 /**
- * Rejects files that another user of this machine may have placed in the data directory or next to
- * the store.
+ * Another user of this machine may have placed them.
  * @throws UntrustedFile
  */
 export async function rejectUntrustedFiles({ data_dir, storage }: ResolvedConfig): Promise<void> {
@@ -26,16 +25,12 @@ export async function loadServiceKeys(config: ResolvedConfig, create: boolean): 
   return loadKeys(settings, config.data_dir, config.storage.engine === 'mongodb', create);
 }
 
-/**
- * Compares the keys with the store's fingerprints, without recording anything.
- * @throws KeyError
- */
+/** @throws KeyError */
 export async function verifyFingerprints(store: DocumentStore, keys: ServiceKeys): Promise<string> {
   await compareFingerprints(store, keys);
   return 'the keys are those of the store';
 }
 
-/** Keys of a service that stores nothing. */
 export const PLACEHOLDER_KEYS: ServiceKeys = {
   release: null,
   license: 'x'.repeat(32),

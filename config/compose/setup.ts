@@ -5,7 +5,7 @@ import type { DocumentStore } from '../../ports/store.js';
 
 export interface SetupOverrides {
   configuration?: Configuration;
-  /** If set, the data directory is not used and the store's fingerprints are not compared. */
+  /** The data directory and the store's fingerprints are not used. */
   keys?: ServiceKeys;
   store?: DocumentStore;
   threads?: boolean;

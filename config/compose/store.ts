@@ -10,7 +10,7 @@ import type { Metrics } from '../../ports/metrics.js';
 import type { DocumentStore } from '../../ports/store.js';
 
 export interface ConnectionListeners extends Pick<MongoStoreOptions, 'tell' | 'answered'> {
-  /** For a second connection to the same server, so that both are logged once. */
+  /** So that a second connection is logged once. */
   secondary?: MongoStoreOptions['tell'];
 }
 
@@ -32,10 +32,7 @@ export function createConnectionListeners(
   };
 }
 
-/**
- * Drivers are imported lazily to keep commands fast.
- * @param threads of the embedded store
- */
+/** Drivers are imported lazily to keep commands fast. */
 export async function createStore(
   { storage }: ResolvedConfig,
   { tell, answered }: ConnectionListeners = {},

@@ -11,7 +11,6 @@ import { createConnectionListeners, createStore } from './store.js';
 export interface Stores {
   store: DocumentStore;
   releaseStore: ReleaseStore;
-  /** Resolves when the store was unreachable for so long that only a restart can help. */
   lost: Promise<void>;
 }
 

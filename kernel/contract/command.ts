@@ -1,11 +1,9 @@
-/** A command of the command line: `aos <name> <action> …`. */
+/** A command: `aos <name> <action> …`. */
 export interface CommandSpec {
-  /** One or two words, such as `token create`. */
   name: string;
   summary: string;
-  /** Positional arguments, in order; a trailing `?` makes one optional. */
+  /** A trailing `?` makes one optional. */
   args?: readonly string[];
-  /** Options for `node:util` parseArgs, with their help texts. */
   options?: Record<string, CommandOption>;
   run(call: CommandCall): Promise<CommandResult>;
 }
@@ -13,15 +11,15 @@ export interface CommandSpec {
 export interface CommandOption {
   type: 'string' | 'boolean';
   summary: string;
-  /** Placeholder of the value in the help, such as `seconds|7d`. Default `text`. */
+  /** Default `text`. */
   value?: string;
   required?: boolean;
   default?: string | boolean;
-  /** Environment variable that sets the same value; shown in the help. */
+  /** Variable for the same value. */
   env?: string;
-  /** API field that the option sets, if errors use another name than the option. */
+  /** API field, if errors use another name. */
   field?: string;
-  /** The value may also be given as the first argument. At most one option. */
+  /** The value may also be given as the first argument. */
   positional?: boolean;
   /** One letter: `f` for `-f`. */
   short?: string;
@@ -35,20 +33,18 @@ export interface CommandOption {
 export interface CommandCall {
   args: readonly string[];
   options: Readonly<Record<string, string | boolean | undefined>>;
-  /** Reads all of standard input (for `--password-stdin`). */
   stdin(): Promise<string>;
   /**
-   * Reads the text file that an argument names, at most 16 MiB. Absent without a command line.
+   * Reads the text file that an argument names, at most 16 MiB.
    * @throws ServiceError validation_failed when it cannot be read
    */
   read?(path: string): Promise<string>;
   /**
-   * Reads the rows of these tables of an SQLite file, by table; missing tables are omitted. Returns
-   * null for other files. Absent without a command line.
+   * Rows by table; missing tables are omitted. Null for other files.
    * @throws ServiceError validation_failed when it cannot be read
    */
   readTables?(path: string, tables: readonly string[]): Promise<Record<string, Record<string, unknown>[]> | null>;
-  /** Shows the progress of a long command. Absent without a command line. */
+  /** Shows the progress of a long command. */
   progress?(line: string): void;
 }
 

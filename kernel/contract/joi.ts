@@ -4,7 +4,7 @@ declare module 'joi' {
   interface StringSchema {
     /**
      * Marks a setting as a secret: its value is masked in everything that the service logs, stores
-     * or shows. Available on the joi of `aos/plugin`.
+     * or shows.
      */
     secret(): this;
   }
@@ -26,7 +26,7 @@ export const joi = Joi.extend((root: Joi.Root) => ({
   },
 })) as Joi.Root;
 
-/** Lists the members of `value` with the schemas that match them; a member may match several. */
+/** A member may match several schemas. */
 function listMembers({ $_terms: terms }: Joi.Schema, value: object): [schema: Joi.Schema, member: unknown][] {
   const list = <T>(name: string): T[] => (terms[name] ?? []) as T[];
   if (Array.isArray(value)) {
@@ -41,7 +41,7 @@ function listMembers({ $_terms: terms }: Joi.Schema, value: object): [schema: Jo
   });
 }
 
-/** Lists schemas that may validate the same value instead: alternatives and conditions. */
+/** Alternatives and conditions. */
 function listAlternatives({ $_terms: terms }: Joi.Schema): Joi.Schema[] {
   const cases = [...((terms['matches'] ?? []) as ConditionCase[]), ...((terms['whens'] ?? []) as ConditionCase[])];
   return cases
@@ -57,7 +57,7 @@ interface ConditionCase {
   switch?: ConditionCase[];
 }
 
-/** Returns the texts of a section that its schema marks as secrets. */
+/** Returns the secret texts of a section. */
 export function findSecrets(schema: Joi.Schema, value: unknown): string[] {
   if (value === null || value === undefined || value === '') return [];
   const others = listAlternatives(schema).flatMap((other) => findSecrets(other, value));

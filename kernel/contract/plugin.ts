@@ -14,7 +14,7 @@ import type { CommandSpec } from './command.js';
 import type { Manifest } from './manifest.js';
 import type { AppSettings } from './ports.js';
 
-/** Version of this contract. Plugins built for another version are rejected, with both numbers. */
+/** Plugins built for another version are rejected. */
 export const PLUGIN_API = 1;
 
 export interface HealthResult {
@@ -22,22 +22,18 @@ export interface HealthResult {
   [detail: string]: unknown;
 }
 
-/** What a plugin contributes. It calls no server, so tests can call any part without HTTP. */
+/** What a plugin contributes. */
 export interface PluginParts {
   routes?: readonly RouteSpec[];
   pages?: readonly PageSpec[];
   panels?: readonly PanelSpec[];
-  /** Custom hosts that show a single shared page. */
   hosts?: CustomHosts;
   jobs?: readonly JobSpec[];
   listens?: readonly ListenSpec[];
   commands?: readonly CommandSpec[];
   /** Provided services by token name; exactly the manifest's `provides`. */
   services?: Readonly<Record<string, unknown>>;
-  /**
-   * Additions to the extension points in the manifest's `extends`; created by `extend(point,
-   * value)`.
-   */
+  /** Created by `extend(point, value)`. */
   extensions?: readonly Extension[];
   health?: () => Promise<HealthResult>;
   start?: () => Promise<void>;
@@ -50,33 +46,23 @@ export interface PluginContext<C = Record<string, unknown>> {
   log: Logger;
   clock: Clock;
   ids: Ids;
-  /** The ports of every plugin, and those in the manifest's `ports`. */
   ports: Ports;
-  /** Returns a collection of the manifest, stored as `<plugin>_<name>`. */
+  /** Stored as `<plugin>_<name>`. */
   collection<T extends Doc>(name: string): Collection<T>;
   /**
    * Writes to several of the plugin's collections atomically. Null if the store has no transactions
    * (MongoDB); such plugins need an alternative (docs/consistency.md).
    */
   readonly transact: Transact | null;
-  /** Returns a service that the manifest `needs`. */
   resolve<T>(token: Token<T>): T;
   /**
    * Returns a service that the manifest `uses`, looked up at each call. Undefined if its plugin is
    * not installed, is switched off or has failed.
    */
   find<T>(token: Token<T>): T | undefined;
-  /**
-   * Returns what running plugins have added to an extension point of this manifest, looked up at
-   * each call.
-   */
   extensions<T>(point: ExtensionPoint<T>): readonly T[];
-  /**
-   * Creates one instance of each `@injectable()` class from this plugin's container. Constructors
-   * receive bound values, tokens that the manifest `needs`, and other classes.
-   */
+  /** Creates one instance of each `@injectable()` class. */
   services<R extends Readonly<Record<string, Class<unknown>>>>(classes: R): Instances<R>;
-  /** Binds a value in this plugin's container, for `@inject(token)`. */
   bind<T>(key: Key<T>, value: T): void;
   /**
    * Runs `work` while holding the plugin's lock of this name, across processes and calls. Returns
@@ -87,8 +73,8 @@ export interface PluginContext<C = Record<string, unknown>> {
    */
   lock<T>(name: string, work: (held: HeldLock) => Promise<T>): Promise<{ result: T } | null>;
   /**
-   * Emits an event of the manifest. Returns false when a durable listener failed: keep the event in
-   * the outbox and emit it again with the same `id` (ports/events.ts).
+   * Returns false when a durable listener failed: keep the event in the outbox and emit it again
+   * with the same `id` (ports/events.ts).
    */
   emit(
     event: string,
@@ -98,18 +84,12 @@ export interface PluginContext<C = Record<string, unknown>> {
 }
 
 export interface Plugin<C = Record<string, unknown>> extends Manifest {
-  /**
-   * Folder of its views. Default: `views/` next to the loaded module or its package.json. Accepts
-   * `import.meta.url`.
-   */
+  /** Folder of its views. */
   from?: string;
   setup(ctx: PluginContext<C>): PluginParts | Promise<PluginParts>;
 }
 
-/**
- * Types a plugin's definition; a plain object works too. The result has the type of every plugin,
- * regardless of its configuration.
- */
+/** Types a plugin's definition; a plain object works too. */
 export function definePlugin<C = Record<string, unknown>>(plugin: Plugin<C>): Plugin {
   return plugin as unknown as Plugin;
 }

@@ -9,34 +9,27 @@ export interface AppSettings {
   timezone: string;
   debug: boolean;
   shared_key: string;
-  /** `security.webhook_key`: signs webhooks without their own secret; empty if not set. */
+  /** Signs webhooks without their own secret; empty if not set. */
   webhook_key: string;
   limits: Readonly<Record<string, number>>;
-  /** Rules for grouping reports. */
   grouping: Readonly<Record<string, number | boolean>>;
 }
 
 type PortTokens = { readonly [N in keyof Ports]: Token<Ports[N]> } & { readonly app: Token<AppSettings> };
 
-/**
- * Tokens of the ports and the settings, for `@inject(PORT.clock)`. A plugin's container has the
- * common ports and those that its manifest declares.
- */
+/** Tokens of the ports and the settings, for `@inject(PORT.clock)`. */
 export const PORT = Object.fromEntries(
   [...CORE_PORTS, ...DECLARED_PORTS, 'app'].map((name) => [name, token(name)]),
 ) as unknown as PortTokens;
 
-/**
- * Returns the token of a collection in the manifest, for `@inject(collection<Note>('notes'))`. The
- * type is not checked.
- */
+/** Returns the token of a collection in the manifest, for `@inject(collection<Note>('notes'))`. */
 export function collection<T extends Doc>(name: string): Token<Collection<T>> {
   return token(`collection:${name}`);
 }
 
 /**
  * Returns the token of the additions to an extension point of the manifest, for
- * `@inject(added(POINT))`. They are looked up at each call.
+ * `@inject(added(POINT))`.
  */
 export function added<T>({ point }: ExtensionPoint<T>): Token<() => readonly T[]> {
   return token(`added:${point}`);
@@ -44,12 +37,11 @@ export function added<T>({ point }: ExtensionPoint<T>): Token<() => readonly T[]
 
 /** Addition of a plugin to an extension point. */
 export interface Addition<T> {
-  /** Plugin id. */
   plugin: string;
   value: T;
 }
 
-/** Like `added`, with the plugin of each addition, to track plugins that come and go. */
+/** Like `added`, with the plugin of each addition. */
 export function addedBy<T>({ point }: ExtensionPoint<T>): Token<() => readonly Addition<T>[]> {
   return token(`addedBy:${point}`);
 }

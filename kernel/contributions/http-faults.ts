@@ -71,7 +71,7 @@ function findParamFaults({ path, input }: Pick<RouteSpec | PageSpec, 'path' | 'i
   return missing.map((name) => `input.params names "${name}", which its path does not have: write {${name}} there`);
 }
 
-/** Paths that differ only in parameter names are the same path. */
+/** Parameter names do not matter. */
 function findPathConflict(method: string, path: string, plugin: string, claims: NameRegistry): string[] {
   const owner = claims.claim(`${method} ${path.replaceAll(/\{[^}*?]*/g, '{')}`, plugin);
   if (owner === null) return [];

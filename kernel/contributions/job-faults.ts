@@ -2,10 +2,7 @@ import type { JobSpec } from '../../ports/jobs.js';
 import type { NameRegistry } from './name-registry.js';
 import { jobSchema, type findSchemaFaults } from './part-schemas.js';
 
-/**
- * Returns the full name: `sweep` and `chat.sweep` of the plugin chat are the job `chat.sweep`. A
- * dotted name stays as it is.
- */
+/** `sweep` of the plugin chat is `chat.sweep`. */
 export function getFullJobName(plugin: string, name: string): string {
   return name.includes('.') ? name : `${plugin}.${name}`;
 }

@@ -1,9 +1,6 @@
 import { CODES, type ErrorCatalog } from '../errors.js';
 
-/**
- * Registry of names that only one plugin may have (routes, pages, tools, jobs, commands), and of
- * all scopes and error codes.
- */
+/** Registry of names that only one plugin may have. */
 export class NameRegistry {
   readonly #owners = new Map<string, string>();
 
@@ -12,7 +9,7 @@ export class NameRegistry {
     readonly codes: ErrorCatalog = CODES,
   ) {}
 
-  /** Claims `key` for the plugin. Returns the plugin that already has it, or null. */
+  /** Returns the plugin that already has the key, or null. */
   claim(key: string, plugin: string): string | null {
     const owner = this.#owners.get(key);
     if (owner !== undefined) return owner;

@@ -6,18 +6,12 @@ import type { Extension } from '../../ports/token.js';
 import type { CommandSpec } from '../contract/command.js';
 import type { PluginParts } from '../contract/plugin.js';
 
-/**
- * A schema for every member of `T`, so that a new member of the contract does not compile without
- * one.
- */
+/** A new member of the contract does not compile without a schema. */
 export type SchemaOf<T> = Record<keyof T, Joi.Schema>;
 
 export const functionSchema = Joi.function().required();
 const anySchema = Joi.any();
-/**
- * A plugin may bring its own copy of joi, but not another version, because schemas of different
- * versions cannot be combined.
- */
+/** Schemas of different joi versions cannot be combined. */
 const JOI_VERSION_KEY = Symbol.for('@hapi/joi/schema');
 const joiSchema = Joi.any()
   .custom((value: Partial<Record<symbol, { version?: string }>>, helpers) => {
@@ -195,9 +189,7 @@ export const partsSchema = Joi.object({
 
 const MESSAGES = { 'object.unknown': '{{#label}} is not known here', 'any.required': '{{#label}} is missing' };
 
-/**
- * Schemas with prepared messages, because joi would compile the messages again on each validation.
- */
+/** joi would compile the messages on each validation. */
 const preparedSchemas = new WeakMap<Joi.Schema, Joi.Schema>();
 
 function prepareSchema(schema: Joi.Schema): Joi.Schema {
@@ -213,7 +205,7 @@ function prepareSchema(schema: Joi.Schema): Joi.Schema {
   return made;
 }
 
-/** Finds faults in the shape of `value`, one sentence each. Converts nothing. */
+/** Finds faults in the shape of `value`, one sentence each. */
 export function findSchemaFaults(schema: Joi.Schema, value: unknown): string[] {
   const { error } = prepareSchema(schema).validate(value);
   return error === undefined ? [] : error.details.map(({ message }) => message);

@@ -1,6 +1,6 @@
 /**
- * Validates what `setup` returned. Valid parts are retained despite other faults, so that the
- * routes of a failed plugin can answer 503.
+ * Validates what `setup` returned. Valid parts are retained, so that the routes of a failed plugin
+ * can answer 503.
  */
 import type { Extension } from '../../ports/token.js';
 import type { CommandSpec } from '../contract/command.js';
@@ -11,7 +11,7 @@ import { findPageFaults, findPanelFaults, findRouteFaults } from './http-faults.
 import { toFullyNamedJob, findJobFaults } from './job-faults.js';
 import { commandSchema, extensionSchema, listenSchema, partsSchema, findSchemaFaults } from './part-schemas.js';
 
-/** For plugins whose shapes the tests have validated, to keep startup fast. */
+/** For plugins whose shapes the tests have validated. */
 const skipShapeCheck: typeof findSchemaFaults = () => [];
 
 export interface ValidatedParts {

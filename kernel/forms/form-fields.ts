@@ -1,6 +1,6 @@
 import type { HttpRequest } from '../../ports/http.js';
 
-/** Returns a copy of the fields of a posted form; empty if the request has no body. */
+/** Returns a copy; empty if the request has no body. */
 export function getFormFields({ body }: Pick<HttpRequest, 'body'>): Record<string, unknown> {
   return body !== null && typeof body === 'object' ? { ...body } : {};
 }

@@ -1,7 +1,3 @@
-/**
- * Shows a rejected form again with its errors and the submitted values, in the same way on every
- * page.
- */
 import { View, type HttpRequest, type PageResult, type PageSpec } from '../../ports/http.js';
 import { getFormMessage, ServiceError } from '../errors.js';
 
@@ -9,16 +5,14 @@ import { getFormMessage, ServiceError } from '../errors.js';
 export interface FormRejection {
   message: string;
   code: string;
-  /** Error text by field. */
   errors: Record<string, string>;
 }
 
-/** Statuses that the user can correct on the page; others lead to the error page. */
+/** Others lead to the error page. */
 const CORRECTABLE_STATUSES: readonly number[] = [409, 422];
 
 /**
- * Returns the result of `run`, or the page again with the rejection's status and headers
- * (`Retry-After`).
+ * The page again has the rejection's status and headers.
  * @param mendable statuses that the page itself can show
  */
 export async function orAgain(
@@ -41,8 +35,7 @@ export async function orAgain(
 }
 
 /**
- * Creates the page that accepts a posted form: `run`, or the form again with its errors.
- * @param page the page's path, title, access and input
+ * Creates the page that accepts a posted form.
  * @param again renders the page with the form
  * @param mendable statuses that the page itself can show
  */
@@ -62,18 +55,13 @@ export const createFormPage = (
     ),
 });
 
-/**
- * Action of a button on a page.
- * @param id of the object that the page shows
- */
+/** Action of a button on a page. */
 export type PageAction = (request: HttpRequest, id: string) => Promise<PageResult>;
 
 /**
- * Creates the buttons of an object's page. Each is a form posted to `<path of the page>/<name>`;
- * rejections are shown on the page itself.
+ * Creates the buttons of an object's page, each a form posted to `<path of the page>/<name>`.
  * @param page the page's path (contains `{id}`), title, access and input
  * @param again renders the page with the rejection
- * @param mendable statuses that the page itself can show
  * @returns a function that creates one button; `input` if its name has parameters
  */
 export const createPageActions =
@@ -90,6 +78,6 @@ export const createPageActions =
       mendable,
     );
 
-/** Formats a rejection as one text, for a page without form controls. */
+/** For a page without form controls. */
 export const formatProblem = ({ message, errors }: FormRejection): string =>
   [message, ...Object.values(errors)].join(' ');

@@ -1,7 +1,6 @@
 /**
  * Validates a posted form with an API schema and reports all errors, each as a sentence for its
- * control. The schema's own messages name types and patterns, which suits API callers but not
- * users.
+ * control.
  */
 import type { ObjectSchema, ValidationError, ValidationOptions } from 'joi';
 import { formatSentence } from '../../lib/sentence.js';
@@ -14,7 +13,7 @@ type FaultContext = Record<string, unknown>;
 
 const formatCount = (value: unknown): string => (typeof value === 'number' ? formatInteger(value) : String(value));
 
-/** Formats choices as `a, b or c`; null is an empty control. */
+/** `a, b or c`; null is an empty control. */
 const formatChoices = (valids: unknown): string => {
   const names = (Array.isArray(valids) ? valids : []).filter((one) => one !== null && one !== '').map(String);
   const last = names.pop() ?? '';
@@ -66,13 +65,10 @@ const MESSAGE_FORMATTERS: Record<string, (context: FaultContext) => string> = {
   'object.base': () => 'Enter an object.',
 };
 
-/**
- * Marks messages that the schema does not override: `.message(…)` and `.messages(…)` take
- * precedence.
- */
+/** `.message(…)` and `.messages(…)` take precedence. */
 const FORM_MESSAGE_MARK = '(words of the form)';
 
-/** Collects every error, marked, and drops fields that the schema lacks. */
+/** Marks errors and drops fields that the schema lacks. */
 const FORM_OPTIONS: ValidationOptions = {
   abortEarly: false,
   stripUnknown: true,
@@ -83,10 +79,7 @@ const FORM_OPTIONS: ValidationOptions = {
 /** Matches the API's message about timestamps. */
 const TIMESTAMP_PATTERN = /RFC 3339/;
 
-/**
- * Maps errors to controls. An error inside a list belongs to the list, one of several controls to
- * the first.
- */
+/** Maps errors to controls. */
 function toFieldFaults({ details }: ValidationError): Record<string, string> {
   const faults = new Map<string, string>();
   for (const { path, type, message, context = {} } of details.slice(0, MAX_FORM_ENTRIES)) {
@@ -104,9 +97,7 @@ function toFieldFaults({ details }: ValidationError): Record<string, string> {
 }
 
 /**
- * Returns the validated values of a posted form.
  * @param schema of the API; unknown fields are dropped
- * @param options additional validation options
  * @throws ServiceError validation_failed: `fields` has a sentence for each invalid control
  */
 export function fromForm(schema: ObjectSchema, given: object, options: ValidationOptions = {}): unknown {

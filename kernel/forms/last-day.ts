@@ -4,11 +4,9 @@ import { invalid } from '../errors.js';
 const DAY_PATTERN = /^[2-9]\d{3}-\d\d-\d\d$/;
 
 /**
- * Returns the whole seconds until the end of a day in UTC, as a date control gives it; null for an
- * empty control.
+ * Whole seconds until the end of a day in UTC; null for an empty control.
  * @param day `2026-12-31`
  * @param now ms
- * @param control name used in errors
  * @throws ServiceError validation_failed for an invalid or past day
  */
 export function getSecondsUntil(day: string, now: number, control = 'expires_on'): number | null {

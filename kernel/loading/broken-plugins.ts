@@ -1,7 +1,4 @@
-/**
- * External plugins that cannot run. The service answers 503 on their paths. A fault in a built-in
- * or `critical` plugin stops the start.
- */
+/** External plugins that cannot run. */
 import type { PluginState } from '../../ports/domain/system.js';
 import { formatFaults, type Fault } from '../faults.js';
 import { BUILT_IN, type LoadedPlugin } from '../manifest.js';

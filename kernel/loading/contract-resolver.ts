@@ -4,7 +4,6 @@
  */
 import * as nodeModule from 'node:module';
 
-/** Only this service's package can resolve its `aos/…` modules. */
 const SERVICE_URL = import.meta.url;
 const OWN_MODULE_PATTERN = /^aos\/(plugin|domain|lib\/.*)$/;
 
@@ -22,7 +21,7 @@ let isRegistered = false;
 export async function shareContract(): Promise<void> {
   if (isRegistered) return;
   isRegistered = true;
-  // Newer Node versions run hooks in this thread and deprecate the alternative.
+  // Newer Node versions deprecate the alternative.
   const { registerHooks } = nodeModule as { registerHooks?: (hooks: { resolve: typeof resolve }) => void };
   if (registerHooks !== undefined) registerHooks({ resolve });
   else {

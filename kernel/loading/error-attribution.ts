@@ -1,6 +1,6 @@
 /**
- * Attributes errors thrown outside of a call, such as in a timer, to a plugin: by its files in the
- * stack, else by the active scope.
+ * Attributes errors thrown outside of a call to a plugin: by its files in the stack, else by the
+ * active scope.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { types } from 'node:util';
@@ -72,7 +72,7 @@ const bindFunction = (entry: string, work: object, self: object | null): object 
     apply: (target, caller, args) => pluginScope.run(entry, () => Reflect.apply(target, self ?? caller, args)),
   });
 
-/** Methods receive the object itself, because a proxy lacks its private members. */
+/** A proxy lacks its private members. */
 function bindObject(entry: string, value: object): object {
   const functions = new WeakMap<object, object>();
   return new Proxy(value, {

@@ -1,6 +1,6 @@
 /**
  * Loads the built-in plugins and those under `plugins` in the configuration (package, folder or
- * module file). Folders are never scanned, and load errors are reported together.
+ * module file).
  */
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, extname, isAbsolute, join, resolve } from 'node:path';
@@ -93,10 +93,7 @@ async function loadPlugin(entry: string, { bases, plugin_timeout_ms }: LoadSetti
   return { plugin, entry, module, views: resolveViews(plugin, file) };
 }
 
-/**
- * Returns the default export or the one named `plugin`, unwrapping the `default` of transpiled
- * CommonJS.
- */
+/** Unwraps the `default` of transpiled CommonJS. */
 function getExportedPlugin(module: Record<string, unknown>): unknown {
   const first = module['default'] ?? module['plugin'];
   const inner = (first as { default?: unknown; plugin?: unknown; setup?: unknown } | null | undefined) ?? null;
@@ -119,7 +116,7 @@ function resolveViews(plugin: unknown, file: string | null): string | null {
   return extname(absolute) === '' ? absolute : findViewsFolder(absolute);
 }
 
-/** Returns `views` next to the module, or next to its package.json (above a `dist`). */
+/** Next to the module, or to its package.json. */
 function findViewsFolder(module: string): string {
   const beside = join(dirname(module), 'views');
   for (let at = dirname(module); at !== dirname(at); at = dirname(at)) {

@@ -1,7 +1,4 @@
-/**
- * Checks literal names of views and jobs in a plugin's code once at its start. Computed names are
- * not checked.
- */
+/** Checks literal names of views and jobs in a plugin's code once at its start. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,12 +8,12 @@ interface NamedReference {
   place: string;
 }
 
-/** Strings and comments, so that comments can be removed. */
+/** So that comments can be removed. */
 const TOKEN_PATTERN = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`|\/\/[^\n]*|\/\*[^]*?\*\//g;
 const IMPORT_PATTERN = /\b(?:from|import)\s*\(?\s*['"](\.{1,2}\/[^'"\n]+)['"]/g;
 const VIEW_PATTERN = /\bnew\s+View\(\s*['"]([^'"\n]+)['"]/g;
 const JOB_PATTERN = /\bjobs\s*\.\s*(?:enqueue|runNow)\(\s*['"]([^'"\n]+)['"]/g;
-/** Exceeds any real plugin; generated modules are not read. */
+/** Exceeds any real plugin. */
 const MAX_MODULES = 1_000;
 const MAX_MODULE_BYTES = 2 * 1024 * 1024;
 
@@ -89,7 +86,7 @@ export function findRoutePaths(entry: string): string[] {
 }
 
 const FRAME_PATTERN = /\(?((?:file:\/\/)?(?:\/|[A-Za-z]:[\\/])[^\n()]*?):\d+:\d+\)?$/gm;
-/** The service itself may lie in a plugin's folder or be installed below it. */
+/** The service may lie in a plugin's folder. */
 const SERVICE_ROOT = join(import.meta.dirname, '..', '..');
 
 export function listStackFiles(stack: string): string[] {
@@ -98,10 +95,10 @@ export function listStackFiles(stack: string): string[] {
   );
 }
 
-/** Whether a file is the plugin's module or one of its relative imports. */
+/** The plugin's module or one of its relative imports. */
 export const isModuleOf = (entry: string, file: string): boolean => readPluginModules(entry).has(file);
 
-/** Whether a file lies in the plugin's package, including its dependencies. */
+/** Includes its dependencies. */
 export function isInPackageOf(entry: string, file: string): boolean {
   const inside = (folder: string): boolean => file.startsWith(`${folder}${sep}`);
   const folder = findPackageFolder(entry);

@@ -41,7 +41,7 @@ export interface MigratorParts {
   log: Logger;
   version: string;
   collections?: readonly CollectionSpec[];
-  /** After this time without renewal another process's migration counts as dead. Default 15,000. */
+  /** After this time without renewal another process's migration counts as dead. */
   leaseMs?: number;
   /** Makes a backup before a store in use is changed. */
   backups?: Backups;
@@ -50,7 +50,6 @@ export interface MigratorParts {
 export interface MigrationOutcome {
   applied: readonly string[];
   pending: readonly string[];
-  /** The first failed migration of each plugin; its later ones were not attempted. */
   failed: readonly { plugin: string; id: string; error: unknown }[];
 }
 
@@ -83,15 +82,10 @@ export class Migrator {
     };
   }
 
-  /**
-   * The declared collections by their stored names, and the migrations without index migrations.
-   */
+  /** By stored names; without index migrations. */
   readonly declared: { collections: readonly CollectionSpec[]; migrations: readonly string[] };
 
-  /**
-   * Lists all recorded migrations, oldest first, including those of plugins that are no longer
-   * installed.
-   */
+  /** Including those of plugins no longer installed. */
   async listApplied(): Promise<MigrationState[]> {
     const records = await collectAll(this.#getRecords(), { sort: [['applied_at', 'asc']], limit: 1_000 });
     return records.map(({ id, applied_at, version = null }) => ({ id, applied_at, version }));
@@ -103,10 +97,7 @@ export class Migrator {
     return ids;
   }
 
-  /**
-   * Lists plugins with an applied migration of the same number but another name: none of their
-   * migrations runs.
-   */
+  /** Same number but another name: none of their migrations runs. */
   listRenamed(applied: readonly MigrationState[]): MigrationOutcome['failed'] {
     const ids = new Set(applied.map(({ id }) => id));
     const found = this.#steps.flatMap((step) => {
@@ -117,8 +108,7 @@ export class Migrator {
   }
 
   /**
-   * Lists the pending ids in execution order.
-   * @param applied if the caller has just read them
+   * In execution order.
    * @throws StoreTooNew
    */
   async listPending(applied?: readonly MigrationState[]): Promise<string[]> {
@@ -126,7 +116,7 @@ export class Migrator {
   }
 
   /**
-   * Runs pending migrations, waiting for another process that is doing so.
+   * Waits for another process.
    * @throws StoreTooNew, LeaseLost
    */
   async run(): Promise<MigrationOutcome> {
@@ -148,7 +138,7 @@ export class Migrator {
     const failed: { plugin: string; id: string; error: unknown }[] = [];
     let renamed: MigrationOutcome['failed'] = [];
     try {
-      // Read again: the previous holder of the lease may have finished in the meantime.
+      // The previous holder of the lease may have finished.
       const pending = await this.#pendingSteps();
       renamed = this.listRenamed(await this.listApplied());
       if (pending.length > 0) await this.#backUp();
@@ -198,11 +188,7 @@ export class Migrator {
     }
   }
 
-  /**
-   * Creates the collections of all plugins in one store transaction.
-   * @returns false on failure: the steps then run one by one, which identifies the faulty
-   *   collection
-   */
+  /** Creates the collections of all plugins in one store transaction. */
   async #createCollections(): Promise<boolean> {
     try {
       await this.parts.store.ensure(this.declared.collections);
@@ -227,7 +213,7 @@ export class Migrator {
     try {
       await this.#getRecords().insert({ id: step.id, applied_at: clock.iso(), version: this.parts.version });
     } catch (error) {
-      // After a lost lease another process ran it too: it is applied and recorded.
+      // After a lost lease another process ran it too.
       if (!(error instanceof StoreConflict)) throw error;
     }
     log.info({ migration: step.id, ms: Math.round(clock.monotonic() - began) }, 'migrated');
@@ -275,9 +261,7 @@ export class Migrator {
     return specs.length === 0 ? numbered : [this.#buildIndexSteps(plugin, specs), ...numbered];
   }
 
-  /**
-   * Hashes the declaration in canonical order, so that the same declaration is the same migration.
-   */
+  /** Canonical order: the same declaration is the same migration. */
   #buildIndexSteps(plugin: string, specs: readonly CollectionSpec[]): MigrationStep {
     const canonical = specs
       .map(({ name, indexes, values = [], search = [], compressed = [], bytes }) => [

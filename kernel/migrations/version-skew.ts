@@ -1,25 +1,20 @@
 /**
  * Decides which versions of the service may share a store (contract 95, a bad day): adjacent minor
- * versions, as in a rolling upgrade. Migrations are additive, so a version can serve a store that
- * the next minor version has migrated.
+ * versions, as in a rolling upgrade.
  */
 import type { MigrationState } from '../../ports/domain/system.js';
 
-/** A version too far ahead applied a migration that this version does not have. */
+/** A version too far ahead migrated the store. */
 export class StoreTooNew extends Error {
   override name = 'StoreTooNew';
 }
 
-/**
- * Whether a later minor version applied the migration. Patch versions make no difference; older
- * records have no version.
- */
+/** Whether a later minor version applied the migration. */
 export function isLater({ version }: Pick<MigrationState, 'version'>, own: string): boolean {
   return version !== null && countMinorsAhead(version, own) > 0;
 }
 
 /**
- * @param records migrations recorded in the store
  * @param known whether this version has the migration, or a replacement
  * @throws StoreTooNew
  */
@@ -33,10 +28,7 @@ export function assertNotTooNew(records: readonly MigrationState[], known: (id: 
   }
 }
 
-/**
- * Returns 0 for the same minor version, 1 for the next, Infinity for another major version;
- * negative for earlier ones.
- */
+/** Infinity for another major version. */
 function countMinorsAhead(version: string, own: string): number {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [ownMajor = 0, ownMinor = 0] = own.split('.').map(Number);

@@ -1,7 +1,4 @@
-/**
- * Checks the clock before anything is deleted by age (decision 050). The note is stored, so that
- * processes share it.
- */
+/** Checks the clock before anything is deleted by age (decision 050). */
 import { evaluateClock, CLOCK_TRUST_DELAY_MS, type ClockNote } from '../../lib/clock-skew.js';
 import { MINUTE_MS } from '../../lib/time.js';
 import type { Clock } from '../../ports/clock.js';
@@ -44,10 +41,7 @@ export class ClockTrust {
     };
   }
 
-  /**
-   * Checks the clock now and periodically, so that a short stop does not count as a leap.
-   * @returns a function that stops the checks
-   */
+  /** @returns a function that stops the checks */
   async watch(): Promise<() => Promise<void>> {
     let last: Promise<unknown> = Promise.resolve();
     const check = (): void => {

@@ -1,9 +1,8 @@
-/** Brand colors of sellers, with readable text colors (WCAG 2, contrast ratio). */
+/** Brand colors of sellers (WCAG 2, contrast ratio). */
 export const COLOUR_PATTERN = /^#[0-9a-f]{6}$/i;
 export const COLOUR_MESSAGE = 'must be a colour such as #0a6640';
 export const DEFAULT_COLOUR = '#0e5f59';
 
-/** Returns 0 for black to 1 for white. */
 function getLuminance(colour: string): number {
   const [r = 0, g = 0, b = 0] = [1, 3, 5].map((at) => {
     const part = parseInt(colour.slice(at, at + 2), 16) / 255;
@@ -18,10 +17,7 @@ export function getContrastRatio(one: string, other: string): number {
   return (light + 0.05) / (dark + 0.05);
 }
 
-/**
- * Returns black or white; one of them has a contrast above 4.5 on any color.
- * @param colour `#0a6640`
- */
+/** Returns black or white, with a contrast above 4.5 on any color. */
 export const pickTextColour = (colour: string): '#000000' | '#ffffff' =>
   getContrastRatio(colour, '#ffffff') >= getContrastRatio(colour, '#000000') ? '#ffffff' : '#000000';
 

@@ -1,6 +1,6 @@
 /**
- * Validates logos by their bytes, not the declared type. SVG is rejected, because it may contain
- * scripts and load external content.
+ * Validates logos by their bytes. SVG is rejected, because it may contain scripts and load external
+ * content.
  */
 import { MAX_PICTURE_SIDE, InvalidPicture, readJpeg, readPng, readWebp, type Picture } from './picture.js';
 
@@ -13,7 +13,7 @@ const LOGO_FORMATS: readonly (readonly [type: string, at: number, bytes: string,
 ];
 export const LOGO_TYPES = LOGO_FORMATS.map(([type]) => type);
 
-/** Headers that keep browsers from interpreting a picture as anything else. */
+/** Keep browsers from interpreting a picture as anything else. */
 export const LOGO_HEADERS = {
   'content-security-policy': "default-src 'none'; sandbox",
   'content-disposition': 'inline; filename="logo"',

@@ -1,7 +1,6 @@
 /**
- * Validates pictures for visitors' browsers and rewrites only the parts needed for drawing, without
- * metadata (places, names, thumbnails, comments). Inconsistent files and trailing bytes are
- * rejected. Linear.
+ * Validates pictures for visitors' browsers and rewrites them without metadata. Inconsistent files
+ * and trailing bytes are rejected. Linear.
  */
 import { crc32 } from 'node:zlib';
 
@@ -11,7 +10,6 @@ export const MAX_PICTURE_SIDE = 4_096;
 export interface Picture {
   width: number;
   height: number;
-  /** Without metadata. */
   bytes: Buffer;
 }
 
@@ -26,7 +24,6 @@ const rejectPicture = (why: string): never => {
 const DAMAGED_MESSAGE = 'is damaged: its parts do not fit together';
 const TRAILING_BYTES_MESSAGE = 'holds bytes behind the end of the picture';
 
-/** Reads within bounds, or rejects the file. */
 class Reader {
   at = 0;
   constructor(readonly bytes: Buffer) {}
@@ -42,7 +39,7 @@ class Reader {
 }
 
 const PNG_SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
-/** Chunks required for drawing, or defining colors and transparency. */
+/** Required for drawing, or defining colors and transparency. */
 const PNG_CHUNK_TYPES = new Set([
   'IHDR',
   'PLTE',
@@ -100,9 +97,8 @@ function readPngSize(data: Buffer): Pick<Picture, 'width' | 'height'> {
   return { width: data.readUInt32BE(0), height: data.readUInt32BE(4) };
 }
 
-/** Frames that browsers support: baseline, extended, progressive. */
+/** Frames that browsers support. */
 const JPEG_FRAMES = new Set([0xc0, 0xc1, 0xc2]);
-/** Tables and restart interval. */
 const JPEG_TABLES = new Set([0xc4, 0xdb, 0xdd]);
 const JPEG_SCAN = 0xda;
 const JPEG_END = 0xd9;
@@ -146,7 +142,7 @@ function formatSegment(marker: number, data: Buffer): Buffer {
   return Buffer.concat([head, data]);
 }
 
-/** Returns JFIF density without thumbnail, and Adobe's color transform; drops other segments. */
+/** Keeps JFIF density and Adobe's color transform only. */
 function filterApplicationSegment(marker: number, data: Buffer): Buffer[] {
   if (marker === 0xe0 && data.length >= 14 && data.toString('latin1', 0, 5) === 'JFIF\0')
     return [formatSegment(marker, Buffer.concat([data.subarray(0, 12), Buffer.alloc(2)]))];
@@ -155,7 +151,6 @@ function filterApplicationSegment(marker: number, data: Buffer): Buffer[] {
   return [];
 }
 
-/** Reads entropy-coded data up to the next real marker. */
 function readScan(reader: Reader): Buffer {
   const { bytes, at } = reader;
   for (let end = bytes.indexOf(0xff, at); end >= 0; end = bytes.indexOf(0xff, end + 1)) {

@@ -1,31 +1,27 @@
 /**
  * Cache of one large read, shared by concurrent callers. Fast reads begin after each call, which
- * thus sees its own changes. Slow results are cached and refreshed early, so only the first caller
- * waits.
+ * thus sees its own changes; slow results are cached and refreshed early.
  */
 import { LRUCache } from 'lru-cache';
 import { SingleFlight } from '../single-flight.js';
 
 export interface CoalescedCacheOptions<T> {
-  /** Maximum age of a slow result, from the start of its read, in ms. */
   maxAgeMs: number;
-  /** Maximum duration of a fast read, in ms. */
+  /** Maximum duration of a fast read. */
   quickMs?: number;
-  /** Marks a result as fast, regardless of load. */
   isSmall?: (value: T) => boolean;
   monotonic: () => number;
 }
 
 interface CachedValue<T> {
   value: T;
-  /** Start of the next read. */
   refreshAt: number;
 }
 
 /** Refreshes this many read durations before expiry. */
 const REFRESH_AHEAD_FACTOR = 2;
 
-/** A coalesced cache per key, for example per project. */
+/** A coalesced cache per key. */
 export class KeyedCoalescedCache<T> {
   readonly #slow: LRUCache<string, CachedValue<T>>;
   readonly #flight = new SingleFlight<T>();
@@ -35,7 +31,7 @@ export class KeyedCoalescedCache<T> {
     private readonly options: CoalescedCacheOptions<T>,
   ) {
     const { maxAgeMs: ttl, monotonic } = options;
-    // Autopurge frees idle copies. lru-cache treats a start at 0 as none.
+    // Autopurge frees idle copies.
     this.#slow = new LRUCache({ max, ttl, ttlAutopurge: true, ttlResolution: 0, perf: { now: () => monotonic() + 1 } });
   }
 
@@ -43,7 +39,7 @@ export class KeyedCoalescedCache<T> {
     const call = (): Promise<T> => this.#read(key, read);
     const slow = this.#slow.get(key);
     if (slow === undefined) return this.#flight.fresh(key, call);
-    // After a failed refresh, the next caller retries and gets the error.
+    // The next caller retries and gets the error.
     if (this.options.monotonic() > slow.refreshAt) this.#flight.share(key, call).catch(() => this.#slow.delete(key));
     return Promise.resolve(slow.value);
   }

@@ -1,10 +1,8 @@
-/** Cache of reads for pages, on lru-cache. Concurrent callers of a key share one read. */
+/** Concurrent callers of a key share one read. */
 import { LRUCache } from 'lru-cache';
 
 export interface ReadCacheOptions {
-  /** Maximum entries; evicts the least recently used. */
   max: number;
-  /** TTL in milliseconds from the end of the read, optionally computed from its duration. */
   ttlMs: number | ((tookMs: number) => number);
   /** Monotonic milliseconds. */
   now: () => number;
@@ -33,7 +31,7 @@ export class ReadCache<T extends {}> {
     });
   }
 
-  /** Returns the value, or null after `waitMs`; the read continues for later calls. */
+  /** Null after `waitMs`; the read continues for later calls. */
   async getWithin(waitMs: number, key: string, read: Read<T>): Promise<T | null> {
     const value = this.#cache.fetch(key, { context: read }) as Promise<T>;
     let timer: NodeJS.Timeout | undefined;

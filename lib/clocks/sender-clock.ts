@@ -5,8 +5,8 @@ const TOLERANCE_MS = MINUTE_MS;
 const MAX_DATE_MS = 8.64e15;
 
 /**
- * Converts a sender's time to this service's clock (contract 21, amendments): the difference
- * between send and receive time is its clock's error. Reports stored offline keep their time.
+ * Converts a sender's time to this service's clock (contract 21, amendments); reports stored
+ * offline keep their time.
  * @param at RFC 3339, or null
  * @param sentAt RFC 3339, or null
  * @param received milliseconds

@@ -1,7 +1,7 @@
 import { toPrintable } from '../text/printable.js';
 
 /**
- * Formats a table with a header row and aligned columns.
+ * Formats an aligned table.
  * @returns lines without trailing blanks
  */
 export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -1,4 +1,3 @@
-/** Atomic writes of small private files, safe for concurrent processes. */
 import { randomUUID } from 'node:crypto';
 import { link, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -20,7 +19,7 @@ async function writeTemporaryFile(path: string, content: string): Promise<string
   return temporary;
 }
 
-/** Creates a file (0600). @returns false when it exists; the first of two processes wins */
+/** Creates a file (0600). */
 export async function createFile(path: string, content: string): Promise<boolean> {
   await makeFolders(dirname(path), 0o700);
   const temporary = await writeTemporaryFile(path, content);

@@ -1,11 +1,7 @@
 /**
- * Verifies who could have written files that the service trusts or executes.
- *
- * Files in the data directory and their links must belong to this user or root, writable by no one
- * else: another user may have created them in a shared folder such as `/tmp`. Configured files must
- * not be world-writable. Discovered files must not be in a folder where everyone may create them
- * either. Hard links to root's files are not detected; Linux prevents them
- * (`fs.protected_hardlinks`).
+ * Verifies who could have written files that the service trusts or executes. Files in the data
+ * directory and their links must belong to this user or root, writable by no one else; configured
+ * files must not be world-writable.
  */
 import type { Stats } from 'node:fs';
 import { lstat, open, stat, statfs } from 'node:fs/promises';
@@ -31,7 +27,7 @@ const GROUP_WRITABLE_BIT = 0o020;
 const STICKY_BIT = 0o1000;
 const OWNERSHIP_FIX = 'see that its content is yours, then take that right away (chmod go-w)';
 
-/** File systems with owners and modes from the mount: 9p, FUSE, FAT, exFAT, NTFS, SMB. */
+/** Owners and modes come from the mount. */
 const FILE_SYSTEMS_WITHOUT_MODES = new Set([
   0x01021997, 0x65735546, 0x4d44, 0x2011bab0, 0x5346544e, 0xff534d42, 0xfe534d42,
 ]);
@@ -42,10 +38,7 @@ async function requireTrusted(path: string, problem: string | null): Promise<voi
   throw new UntrustedFile(path, problem);
 }
 
-/**
- * Returns why others could have written it, or null.
- * @param folder its folder, whose group is trusted, and for root its owner
- */
+/** @param folder its folder, whose group is trusted, and for root its owner */
 function findOwnershipFault({ uid, gid, mode }: FileOwnership, folder: FileOwnership): string | null {
   const own = process.geteuid?.();
   if (own === undefined) return null;
@@ -59,10 +52,7 @@ function findOwnershipFault({ uid, gid, mode }: FileOwnership, folder: FileOwner
   return (mode & GROUP_WRITABLE_BIT) !== 0 && foreign ? `may be written by group ${gid}: ${OWNERSHIP_FIX}` : null;
 }
 
-/**
- * Checks files, and folders where everyone may replace files. Pipes and devices belong to their
- * opener.
- */
+/** Checks files, and folders where everyone may replace files. */
 function findWriteAccessFault(found: Stats): string | null {
   const judges = found.isFile() || (found.isDirectory() && (found.mode & STICKY_BIT) === 0);
   const open = process.platform !== 'win32' && judges && (found.mode & WORLD_WRITABLE_BIT) !== 0;

@@ -1,7 +1,4 @@
-/**
- * Validates a `package.tar.gz` in one pass with bounded memory (contract 40, refused packages),
- * shared by server, packager and agent.
- */
+/** Validates a `package.tar.gz` in one pass with bounded memory (contract 40, refused packages). */
 import { createHash, type Hash } from 'node:crypto';
 import { ByteQueue } from './byte-queue.js';
 import { compareCodePoints } from './code-points.js';
@@ -35,7 +32,6 @@ export interface ArchivedFile {
 export type FileEntry = Omit<ArchivedFile, 'sha256'>;
 
 export interface ArchiveContents {
-  /** Sorted by path in code point order. */
   files: ArchivedFile[];
   /** Total bytes of the files. */
   unpackedBytes: number;
@@ -43,7 +39,7 @@ export interface ArchiveContents {
 
 export interface PackageLimits {
   entries: number;
-  /** Limit of the unpacked archive, including headers and padding. */
+  /** Including headers and padding. */
   unpackedBytes: number;
   /** Unpacked bytes per packed byte. */
   ratio: number;
@@ -52,7 +48,7 @@ export interface PackageLimits {
 /** Contract 40, refused packages. */
 export const PACKAGE_LIMITS: PackageLimits = { entries: 200_000, unpackedBytes: 8 * 1024 ** 3, ratio: 200 };
 
-/** Precomputed, because a package may list 200,000 empty files. */
+/** A package may list 200,000 empty files. */
 const EMPTY_SHA256 = createHash('sha256').digest('hex');
 const EMPTY_CONTENT: AsyncIterable<Uint8Array> = {
   [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve({ done: true, value: undefined }) }),
@@ -64,11 +60,9 @@ const MIN_RATIO_CHECK_BYTES = 64 * 1024 ** 2;
 const MAX_PATHS_BYTES = 32 * 1024 ** 2;
 
 export interface ReadPackageOptions {
-  /** The package's platform; Windows' name rules apply to `any` and `win-*`. */
   platform: string;
-  /** Path of the started file, always executable. */
   entry?: string | null;
-  /** Receives each file in archive order. Unread content is skipped. */
+  /** Receives each file in archive order. */
   onFile?: (file: FileEntry, content: AsyncIterable<Uint8Array>) => Promise<void>;
   limits?: Partial<PackageLimits>;
 }
@@ -95,7 +89,6 @@ class PackageReader {
   readonly #limits: PackageLimits;
   readonly #paths = new PathSet();
   readonly #files: ArchivedFile[] = [];
-  /** Largest file so far, including the current one. */
   #largest = { path: '', size: 0 };
   #packed = 0;
   #unpacked = 0;
@@ -150,17 +143,13 @@ class PackageReader {
     }
   }
 
-  /**
-   * Reads the next header; null at the first end block.
-   * @param name entry name from an earlier header
-   */
+  /** Null at the first end block. */
   async #readHeader(name: string | null = null): Promise<TarHeader | null> {
     const block = await this.#tar.take(BLOCK_BYTES);
     if (block.length < BLOCK_BYTES) throw new UnsafePackage('', 'The package ends before the end of its archive');
     return isZero(block) ? null : parseTarHeader(block, name);
   }
 
-  /** Reads the second zero block and trailing zeros. */
   async #readEnd(): Promise<void> {
     const block = await this.#tar.take(BLOCK_BYTES);
     if (block.length < BLOCK_BYTES) throw new UnsafePackage('', 'The package ends before the end of its archive');
@@ -168,7 +157,6 @@ class PackageReader {
     for await (const piece of this.#tar.read()) if (!isZero(piece)) throw createTrailingDataError();
   }
 
-  /** Reads an entry with the headers that describe it. */
   async #readEntry(first: TarHeader): Promise<void> {
     if (++this.#entries > this.#limits.entries)
       throw new UnsafePackage(first.path ?? '', `is one more than ${this.#limits.entries} entries`);
@@ -204,7 +192,7 @@ class PackageReader {
     return bytes;
   }
 
-  /** Returns the stored path, without tar's leading `./` and a directory's trailing `/`. */
+  /** Without tar's leading `./` and a directory's trailing `/`. */
   #addPath(written: string, kind: 'file' | 'directory'): string {
     const inside = written.replace(/^\.\//, '');
     const path = kind === 'directory' ? inside.replace(/(?<=.)\/$/, '') : inside;
@@ -247,7 +235,6 @@ class PackageReader {
   }
 }
 
-/** File content, hashed while it is read; iteration may stop and resume in another loop. */
 class FileContent implements AsyncIterable<Uint8Array> {
   constructor(
     private readonly tar: ByteQueue,
@@ -264,7 +251,7 @@ class FileContent implements AsyncIterable<Uint8Array> {
   }
 }
 
-/** Returns whether content is an ELF program or a script with an interpreter line. */
+/** An ELF program or a script with an interpreter line. */
 const isProgram = (start: Buffer): boolean =>
   start.toString('latin1', 0, 4) === '\x7fELF' || start.toString('latin1', 0, 2) === '#!';
 

@@ -8,10 +8,7 @@ export class ByteQueue {
     this.#source = source[Symbol.asyncIterator]();
   }
 
-  /**
-   * Returns the next `count` bytes without consuming them, fewer at the end. They are buffered, so
-   * keep `count` small.
-   */
+  /** Does not consume; keep `count` small. */
   async peek(count: number): Promise<Buffer> {
     while (this.#length < count && (await this.#pull()));
     if (this.#chunks.length > 1 && (this.#chunks[0]?.length ?? 0) < count) this.#chunks = [Buffer.concat(this.#chunks)];
@@ -25,7 +22,7 @@ export class ByteQueue {
     return bytes;
   }
 
-  /** Iterates the next `count` bytes in chunks, fewer only at the end; default: all. */
+  /** Fewer only at the end; default: all. */
   async *read(count = Infinity): AsyncGenerator<Buffer> {
     for (let left = count; left > 0;) {
       if (this.#length === 0 && !(await this.#pull())) return;

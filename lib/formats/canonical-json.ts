@@ -1,7 +1,4 @@
-/**
- * Canonical JSON (RFC 8785) of parsed JSON, without dependencies: JavaScript's number and text
- * formats and sort order match the RFC.
- */
+/** Canonical JSON (RFC 8785): JavaScript's number and text formats and sort order match. */
 export type JsonValue =
   null | boolean | number | string | readonly JsonValue[] | { readonly [name: string]: JsonValue };
 
@@ -9,7 +6,7 @@ export function formatCanonicalJson(value: JsonValue): string {
   return isInOrder(value) ? JSON.stringify(value) : sortMembers(value);
 }
 
-/** Returns whether members are already sorted, so that the faster `JSON.stringify` suffices. */
+/** Then the faster `JSON.stringify` suffices. */
 function isInOrder(value: JsonValue): boolean {
   if (value === null || typeof value !== 'object') return true;
   if (Array.isArray(value)) return (value as readonly JsonValue[]).every(isInOrder);

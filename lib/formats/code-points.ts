@@ -1,4 +1,4 @@
-/** Compares texts by code point (UTF-8 byte order); `<` compares UTF-16 units. */
+/** Compares by code point (UTF-8 byte order). */
 export function compareCodePoints(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {

@@ -1,7 +1,6 @@
 /**
- * Freshness statements (contract 40, freshness; contract 90, freshness and key pinning): an
- * intermediary cannot hold a machine on an old release unnoticed. Verify the signature over the
- * exact bytes first.
+ * Freshness statements (contract 40, freshness; contract 90, freshness and key pinning). Verify the
+ * signature over the exact bytes first.
  */
 import { toIsoString, isTimestamp } from '../time.js';
 import { compareVersions, isVersion } from '../versions.js';
@@ -11,11 +10,10 @@ export interface FreshnessStatement {
   schema: 1;
   product: string;
   channel: string;
-  /** Result of the update check by platform; null: no release. */
+  /** By platform; null: no release. */
   latest: Readonly<Record<Platform, { version: string; manifest_sha256: string } | null>>;
-  /** Releases that must be installed as intermediate steps. */
+  /** Required intermediate steps. */
   steps: readonly { version: string; min_version: string | null }[];
-  /** A rollback in effect (contract 97, rollback). */
   rollback?: { from: string; to: string; at: string };
   issued_at: string;
   expires_at: string;
@@ -30,7 +28,7 @@ export interface FreshnessContext {
   current: string;
   /** Offered release; null: nothing newer. */
   offered: { version: string; manifestSha256: string } | null;
-  /** Requires the newest release; an intermediate step is not acceptable. */
+  /** An intermediate step is not acceptable. */
   newestWanted?: boolean;
   /** `issued_at` of the newest statement seen, or null. */
   newestSeen: string | null;
@@ -49,13 +47,13 @@ export function parseFreshness(text: string): FreshnessStatement | null {
   return it['steps'].every(isStep) ? (it as unknown as FreshnessStatement) : null;
 }
 
-/** Returns why a statement does not confirm the update check's result, in one sentence, or null. */
+/** Returns why a statement does not confirm the update check's result, or null. */
 export function findFreshnessFault(statement: FreshnessStatement, facts: FreshnessContext): string | null {
   const { product, channel, platform, current, offered, newestSeen, now } = facts;
   if (statement.product !== product) return 'The freshness statement is of another product.';
   if (statement.channel !== channel) return 'The freshness statement is of another channel.';
   const { issued_at, expires_at } = statement;
-  // Both times are shown, to reveal a wrong clock on either side.
+  // Reveals a wrong clock on either side.
   if (Date.parse(expires_at) <= now)
     return `The freshness statement has expired: it held until ${expires_at}, and this machine’s clock says ${toIsoString(now)}.`;
   if (newestSeen !== null && Date.parse(issued_at) < Date.parse(newestSeen))
@@ -74,8 +72,8 @@ export function findFreshnessFault(statement: FreshnessStatement, facts: Freshne
 }
 
 /**
- * Returns whether a statement permits the offered version although a higher one is installed, or
- * was before: it states a rollback that covers both, and names the offered release as the newest.
+ * Returns whether a statement permits a lower version: it states a rollback that covers both, and
+ * names the offered release as the newest.
  * @param statement verified, and without a fault
  * @param higher the version that is given up
  */
@@ -96,10 +94,7 @@ export function isLowerVersionPermitted(
   );
 }
 
-/**
- * In step updates (contract 40, publishing), the newest release and every step above the offered
- * one must not be directly reachable.
- */
+/** Every step above the offered one must not be directly reachable (contract 40, publishing). */
 function isStepTo(steps: FreshnessStatement['steps'], newest: string, current: string, reached: string): boolean {
   const above = steps.filter(({ version }) => compareVersions(version, reached) > 0);
   return (

@@ -1,10 +1,8 @@
 /**
- * Case-sensitive globs over a relative path (contract 90, packager): `*` any characters but a
- * slash, `?` one of them, `**` any characters, between slashes zero or more folders. Time is
- * bounded by both lengths.
+ * Case-sensitive globs (contract 90, packager): `*` any characters but a slash, `?` one, `**` any
+ * characters, between slashes zero or more folders.
  */
 
-/** Pattern element: a character or a wildcard. */
 type GlobStep = { kind: 'char'; char: string } | { kind: 'one' | 'name' | 'path' | 'folders' };
 
 export const MAX_GLOB_LENGTH = 1_000;
@@ -18,10 +16,7 @@ export function findGlobFault(glob: string): string | null {
   return null;
 }
 
-/**
- * Returns why a newly written glob would be misleading, or null. Patterns of published manifests
- * are not checked.
- */
+/** Returns why a newly written glob would be misleading, or null. */
 export function findUnsupportedGlob(glob: string): string | null {
   if (glob.startsWith('!')) return 'begins with !; exceptions are not supported';
   if (/[{}]/.test(glob)) return 'has braces, which are not supported; write one pattern for each alternative';
@@ -32,7 +27,7 @@ export function findUnsupportedGlob(glob: string): string | null {
 /** Expands `name/` to everything in the folder. */
 export const normalizeGlob = (glob: string): string => (glob.endsWith('/') ? `${glob}**` : glob);
 
-/** Returns a predicate that matches relative paths against any of the globs. */
+/** Returns a predicate that matches any of the globs. */
 export function createGlobMatcher(globs: readonly string[]): (path: string) => boolean {
   const compiled = globs.map(parseSteps);
   return (path) => compiled.some((pattern) => matchesPath(pattern, path));
@@ -59,7 +54,7 @@ function parseSteps(glob: string): GlobStep[] {
   return found;
 }
 
-/** Tracks all possible positions in parallel, without backtracking. */
+/** Without backtracking. */
 function matchesPath(pattern: readonly GlobStep[], path: string): boolean {
   let places = addReachableSteps(pattern, new Set([0]), true);
   for (const char of path) {
@@ -83,7 +78,7 @@ function advanceStep(pattern: readonly GlobStep[], place: number, char: string, 
   }
 }
 
-/** Adds positions reachable without a character, because wildcards may be empty. */
+/** Wildcards may be empty. */
 function addReachableSteps(pattern: readonly GlobStep[], places: Set<number>, atName: boolean): Set<number> {
   for (const place of places) {
     const kind = pattern[place]?.kind;

@@ -1,7 +1,4 @@
-/**
- * Strict gzip reader for exactly one member (RFC 1952). Node's reader joins members, ignores
- * trailing data and does not report consumed bytes.
- */
+/** Strict gzip reader for exactly one member (RFC 1952). */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createInflateRaw, crc32 } from 'node:zlib';
@@ -15,7 +12,7 @@ const FCOMMENT = 16;
 const RESERVED = 0xe0;
 const MAX_TEXT_BYTES = 4_096;
 const TRAILER_BYTES = 8;
-/** Small enough to hash a chunk, or a hundred headers in it, without blocking the event loop. */
+/** Small enough to not block the event loop. */
 const PIECE_BYTES = 64 * 1024;
 
 const createGzipError = (why: string): UnsafePackage => new UnsafePackage('', `The package ${why}`);
@@ -64,7 +61,7 @@ async function readHeader(packed: ByteQueue): Promise<void> {
 async function* readBody(packed: ByteQueue): AsyncGenerator<Buffer> {
   const body = new TrailerHoldback(packed.read());
   const inflate = createInflateRaw({ chunkSize: PIECE_BYTES });
-  // Errors of either side reach the loop below, because a pipeline destroys both.
+  // A pipeline destroys both sides.
   const fed = pipeline(Readable.from(body), inflate).catch(() => undefined);
   let crc = 0;
   let size = 0;

@@ -1,6 +1,6 @@
 /**
- * Verifies license files (`.lic`) and `validate` responses offline (contract 50). Content is
- * trusted only after the signature, whose algorithm is the key's, never the file's.
+ * Verifies license files and `validate` responses offline (contract 50). The algorithm is the
+ * key's, never the file's.
  */
 import {
   parseAnswerClaim,

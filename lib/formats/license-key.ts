@@ -1,6 +1,5 @@
 /** License keys (contract 50, key; contract 40, access files). */
 
-/** Longer text cannot be a key, however it is grouped. */
 const MAX_KEY_INPUT_LENGTH = 200;
 
 const CANONICAL_KEY_PATTERN = /^[0-9A-Z]{5}(?:-[0-9A-Z]{5}){4}$/;
@@ -8,7 +7,7 @@ const CANONICAL_KEY_PATTERN = /^[0-9A-Z]{5}(?:-[0-9A-Z]{5}){4}$/;
 /** Spaces, hyphens and their typographic variants, invisible characters. */
 const SEPARATOR_PATTERN = /[\s\-\u00ad\u2010-\u2015\u2212\ufe58\ufe63\uff0d\u200b-\u200f\u2060\ufeff]+/g;
 
-/** Normalizes a key: trimmed, upper case, in groups of five. Other text yields an invalid key. */
+/** Normalizes a key: trimmed, upper case, in groups of five. */
 export function normalizeLicenseKey(text: string): string {
   if (CANONICAL_KEY_PATTERN.test(text)) return text;
   const characters = text.slice(0, MAX_KEY_INPUT_LENGTH).toUpperCase().replaceAll(SEPARATOR_PATTERN, '');

@@ -16,7 +16,7 @@ export const LICENSE_STATUSES = [
 ] as const;
 export type LicenseStatus = (typeof LICENSE_STATUSES)[number];
 
-/** Returns whether a license with this status may be used. */
+/** Returns whether the license may be used. */
 export const isValidStatus = (status: unknown): boolean => status === 'active' || status === 'grace';
 
 export const isLicenseStatus = (value: unknown): value is LicenseStatus =>

@@ -17,7 +17,6 @@ export interface LicensePayload {
   not_before: string;
   valid_until: string;
   expires_at: string | null;
-  /** Null: valid on every machine. */
   machine_id: string | null;
   cache_ttl_hours: number;
 }
@@ -36,7 +35,6 @@ export type LicenseFault =
 
 export interface LicenseFileResult {
   valid: boolean;
-  /** Present when the signature is valid, despite other faults. */
   payload?: LicensePayload;
   reason?: LicenseFault;
 }
@@ -70,13 +68,10 @@ export function formatLicenseFile({ enc, sig, alg, kid }: LicenseArmor): string 
   return [HEAD_LINE, ...lines, FOOT_LINE, ''].join('\n');
 }
 
-/** White space, invisible characters and quote marks of mail. */
+/** White space, invisible characters, quote marks of mail. */
 const SEPARATOR_PATTERN = /[\s>\u00ad\u200b-\u200f\u2060\ufeff]+/g;
 
-/**
- * Parses the first armored block of a text, or null. Surrounding text, blank lines and line width
- * are ignored: the signature protects the content.
- */
+/** Surrounding text, blank lines and line width are ignored: the signature protects the content. */
 function parseArmor(text: string): LicenseArmor | null {
   if (text.length > MAX_LICENSE_TEXT_LENGTH) return null;
   const start = text.indexOf(HEAD_LINE);
@@ -105,7 +100,7 @@ function parseJsonObject(text: string): Record<string, unknown> | null {
 
 const decodeUtf8 = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
-/** A signature to verify with its bytes; nothing else of the document is trusted before. */
+/** A signature to verify before anything else is trusted. */
 export interface SignatureClaim {
   kid: unknown;
   alg: unknown;
@@ -122,10 +117,7 @@ export function parseFileClaim(text: string): { claim: SignatureClaim; enc: stri
   return { enc, claim: { kid, alg, signature, bytes: new TextEncoder().encode(LICENSE_FILE_SIGNED_PREFIX + enc) } };
 }
 
-/**
- * Returns the named key with the signature, or the claim's fault. The key determines the algorithm,
- * never the document.
- */
+/** The key determines the algorithm, never the document. */
 export function resolveClaimKey<Key extends { keyId: string; algorithm: string }>(
   keys: readonly Key[],
   { kid, alg, signature }: SignatureClaim,
@@ -151,7 +143,7 @@ function findPayloadFault(
   { product, machineId, now = Date.now() }: LicenseFileChecks,
 ): LicenseFault | null {
   const { not_before, valid_until, expires_at, machine_id } = payload;
-  // Invalid times compare as false, so conditions state what must hold.
+  // Invalid times compare as false.
   if (!(Date.parse(not_before) <= now)) return 'not_yet_valid';
   if (!(now < Date.parse(valid_until))) return 'file_expired';
   if (expires_at !== null && !(now < Date.parse(expires_at))) return 'license_expired';
@@ -174,7 +166,7 @@ export const parseAnswerClaim = (answer: Readonly<Record<string, unknown>>): Sig
   return { kid, alg, signature, bytes: getSignedAnswerBytes(answer) };
 };
 
-/** The request; a response to another request is as invalid as a forged one. */
+/** A response to another request is as invalid as a forged one. */
 export interface LicenseRequest {
   keySha256: string;
   product: string;

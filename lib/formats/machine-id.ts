@@ -1,13 +1,12 @@
 /**
- * Machine id of update checks (`instance_id`) and licenses (contract 90, SDK: `machineId`), shared
- * by SDK and agent; ids of different products cannot be linked.
+ * Machine id of update checks and licenses (contract 90, SDK: `machineId`); ids of different
+ * products cannot be linked.
  */
 import { createHash } from 'node:crypto';
 
 /**
  * Derives 64 hex digits.
- * @param systemId `/etc/machine-id`, Windows' `MachineGuid`, or a stored random text; outer white
- *   space and case are ignored
+ * @param systemId `/etc/machine-id`, Windows' `MachineGuid`, or a stored random text
  */
 export const deriveMachineId = (project: string, systemId: string): string =>
   createHash('sha256').update(`${project}\n${systemId.trim().toLowerCase()}`).digest('hex');

@@ -1,4 +1,4 @@
-/** Machine detection shared by SDK and agent, so that a rollout counts one machine. */
+/** Machine detection shared by SDK and agent. */
 import { execFile } from 'node:child_process';
 import { access, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -6,7 +6,7 @@ import type { Platform } from './platform.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Returns the package platform of this machine; `any` when unsupported. */
+/** Returns this machine's package platform; `any` when unsupported. */
 export function detectMachinePlatform(system: string = process.platform, arch: string = process.arch): Platform {
   if (system === 'win32' && arch === 'x64') return 'win-x64';
   if (system === 'linux' && arch === 'x64') return 'linux-x64';
@@ -16,7 +16,7 @@ export function detectMachinePlatform(system: string = process.platform, arch: s
 const MAX_MACHINE_ID_LENGTH = 128;
 
 /**
- * Returns `SVC_MACHINE_ID`, a persistent id configured for a container, or null.
+ * Returns `SVC_MACHINE_ID`, a persistent id for a container.
  * @throws TypeError for more than 128 characters, or control characters
  */
 export function getConfiguredMachineId(env: Env): string | null {
@@ -29,7 +29,7 @@ export function getConfiguredMachineId(env: Env): string | null {
 /** Created by container runtimes. */
 const CONTAINER_FILES = ['/.dockerenv', '/run/.containerenv'];
 
-/** Returns whether this process runs in a container, whose files are usually lost at restart. */
+/** A container's files are usually lost at restart. */
 export async function isInContainer(env: Env): Promise<boolean> {
   if (env['KUBERNETES_SERVICE_HOST'] !== undefined || (env['container'] ?? '') !== '') return true;
   const exist = await Promise.all(
@@ -53,7 +53,7 @@ export async function readSystemId(): Promise<string | null> {
   return null;
 }
 
-/** Uses the 64-bit registry view, which 32-bit programs do not see by default. */
+/** 32-bit programs do not see the 64-bit view by default. */
 async function readMachineGuid(): Promise<string | null> {
   const reg = `${process.env['SystemRoot'] ?? 'C:\\Windows'}\\System32\\reg.exe`;
   const query = ['query', 'HKLM\\SOFTWARE\\Microsoft\\Cryptography', '/v', 'MachineGuid', '/reg:64'];

@@ -1,6 +1,6 @@
 /**
- * Release manifests (contract 40, manifest). The signature covers the exact text: it is built once
- * and never re-serialized.
+ * Release manifests (contract 40, manifest). The signature covers the exact text, which is never
+ * re-serialized.
  */
 import { compareVersions, isVersion } from '../versions.js';
 import { isTimestamp } from '../time.js';
@@ -13,7 +13,6 @@ import { isPlatform, type Platform } from './platform.js';
 import { toPrintable } from '../text/printable.js';
 
 export interface ManifestFile extends ArchivedFile {
-  /** True: never replaces an existing file. */
   preserve: boolean;
 }
 
@@ -31,14 +30,11 @@ export interface ReleaseManifest {
   /** RFC 3339 in UTC. */
   published_at: string;
   package: { sha256: string; size: number };
-  /** Sorted by path in code point order. */
   files: ManifestFile[];
   preserve_patterns: string[];
   /** Oldest version that may update directly; null: any. */
   min_version: string | null;
-  /** Parsed `setup.json`, or null. */
   setup: Readonly<Record<string, unknown>> | null;
-  /** Path of the started file, or null. */
   entry: string | null;
   runtime: PackageRuntime | null;
 }
@@ -48,14 +44,14 @@ export const MAX_MANIFEST_BYTES = 96 * 1024 ** 2;
 
 export type ManifestInput = Omit<ReleaseManifest, 'schema' | 'files'> & { files: readonly ArchivedFile[] };
 
-/** Formats the manifest; its member order determines the signed text. */
+/** The member order determines the signed text. */
 export function formatManifest(release: ManifestInput): string {
   const files = release.files.toSorted((a, b) => compareCodePoints(a.path, b.path));
   return [...formatManifestPieces({ ...release, files }, files.length + 1)].join('');
 }
 
 /**
- * Formats chunks of at most `perPiece` files, to not block the event loop.
+ * Chunks of `perPiece` files, to not block the event loop.
  * @param release with files sorted by path in code point order
  */
 export function* formatManifestPieces(release: ManifestInput, perPiece: number): Generator<string> {
@@ -102,7 +98,7 @@ export class InvalidManifest extends Error {
 }
 
 /**
- * Parses a manifest; ignores unknown members, which newer servers may write.
+ * Ignores unknown members.
  * @throws InvalidManifest
  */
 export function readManifest(text: string): ReleaseManifest {
@@ -140,10 +136,7 @@ export type ReleaseIdentity = Pick<ReleaseManifest, 'product' | 'version' | 'cha
   sha256: string;
 };
 
-/**
- * Returns the first member that differs from the requested release, or null. A signature does not
- * prove that a manifest belongs to this package (contract 90, update).
- */
+/** A signature does not prove that a manifest belongs to this package (contract 90, update). */
 export function findIdentityMismatch(manifest: ReleaseManifest, asked: ReleaseIdentity): string | null {
   if (manifest.product !== asked.product) return 'product';
   if (compareVersions(manifest.version, asked.version) !== 0) return 'version';

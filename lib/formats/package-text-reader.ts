@@ -1,9 +1,8 @@
 import { UnsafePackage } from './unsafe-package.js';
 import type { FileEntry } from './archive.js';
 
-/** Captures the text of one file during `readPackage`; pass its `onFile`. */
+/** Captures one file's text during `readPackage`. */
 export class PackageTextReader {
-  /** Null until found, or when the package has none. */
   text: string | null = null;
 
   constructor(

@@ -1,7 +1,4 @@
-/**
- * Rules for package paths (contract 40, refused packages), shared by server, packager and agent,
- * which also checks its local manifest and journal (contract 90, where it writes).
- */
+/** Rules for package paths (contract 40, refused packages; contract 90, where it writes). */
 import { caseFold } from 'unicode-case-folding';
 import { canReachWindows } from './platform.js';
 import { hasControlCharacters } from '../text/printable.js';
@@ -17,17 +14,14 @@ const RESERVED_SHORT_NAME_PATTERN = /^(manife|htacce|update)~\d/;
 const DEVICE_NAME_PATTERN = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$|clock\$)$/;
 const ASCII_PATTERN = /^[\x20-\x7e]*$/;
 
-/**
- * Returns a key that is equal for names some file system treats as one: full case folding, then
- * NFC.
- */
+/** Returns a key that is equal for names some file system treats as one. */
 export const toNameKey = (name: string): string =>
   ASCII_PATTERN.test(name) ? name.toLowerCase() : caseFold(name.normalize('NFD')).normalize('NFC');
 
 /**
- * Returns why a package must not contain this path, or null.
+ * Returns why a package must not contain this path.
  * @param path relative, with slashes
- * @param platform of the package; unknown ones count as `any`
+ * @param platform unknown ones count as `any`
  */
 export function findPathFault(path: string, platform: string): string | null {
   if (path === '') return 'has no name';

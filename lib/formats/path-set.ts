@@ -6,24 +6,22 @@ interface Node {
   id: number;
   name: string;
   kind: PathKind;
-  /** Has its own entry, not only entries below. */
   listed: boolean;
 }
 
 /**
  * The paths of a package as a tree, without conflicts on any file system (contract 40, refused
- * packages). Each name is stored once, which bounds memory at any nesting depth.
+ * packages).
  */
 export class PathSet {
   /** Keyed by parent id and name key. */
   readonly #nodes = new Map<string, Node>();
 
-  /** Number of names, including intermediate directories. */
   get size(): number {
     return this.#nodes.size;
   }
 
-  /** Adds an allowed path. @returns why it cannot be added, or null */
+  /** @returns why it cannot be added, or null */
   add(path: string, kind: PathKind): string | null {
     const names = path.split('/');
     let parent = 0;

@@ -5,15 +5,9 @@ export type Platform = (typeof PLATFORMS)[number];
 
 export const isPlatform = (text: unknown): text is Platform => (PLATFORMS as readonly unknown[]).includes(text);
 
-/**
- * Returns whether packages of this platform may be unpacked on Windows; unknown platforms are
- * treated as strictly.
- */
+/** Returns whether packages may be unpacked on Windows; unknown platforms count. */
 export const canReachWindows = (platform: string): boolean => !platform.startsWith('linux-');
 
-/**
- * Returns whether a companion may fetch this `package_url`: below `/releases/` of the same server,
- * without `..`.
- */
+/** Returns whether the URL is below `/releases/` of the same server, without `..`. */
 export const isPackageUrl = (text: string): boolean =>
   /^\/releases\/[A-Za-z0-9._/-]+$/.test(text) && !text.includes('..') && !text.endsWith('\n');

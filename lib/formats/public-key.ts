@@ -7,7 +7,10 @@ export class KeyRefused extends Error {
   override name = 'KeyRefused';
 }
 
-/** Checks the form of a PEM public key, for Node and browsers. @throws KeyRefused */
+/**
+ * Checks the form of a PEM public key.
+ * @throws KeyRefused
+ */
 export function requirePublicKeyPem(pem: string): void {
   if (typeof pem !== 'string' || pem.length > MAX_PEM_LENGTH || !PEM_PATTERN.test(pem.trim()))
     throw new KeyRefused('is no public key in PEM (SPKI)');

@@ -1,6 +1,6 @@
 /**
- * Verifies signatures of releases and licenses (contract 40, files and pubkey; contract 50).
- * Verifiers hold public keys only; the algorithm is the key's, never the document's claim.
+ * Verifiers hold public keys only (contract 40, files and pubkey; contract 50); the algorithm is
+ * the key's, never the document's claim.
  */
 import { createHash, createPublicKey, verify, type KeyObject } from 'node:crypto';
 import { decodeCanonicalBase64 } from './base64.js';
@@ -53,8 +53,8 @@ function getKeyAlgorithm(key: KeyObject): VerifyingKey['algorithm'] {
 }
 
 /**
- * Verifies RSASSA-PKCS1-v1_5 with SHA-256, or Ed25519, over the exact bytes.
- * @param signature canonical base64; other text is invalid
+ * Verifies RSASSA-PKCS1-v1_5 with SHA-256, or Ed25519.
+ * @param signature canonical base64
  */
 export function isSignedBy({ key, algorithm }: VerifyingKey, bytes: Uint8Array, signature: string): boolean {
   const raw = decodeCanonicalBase64(signature);
@@ -63,7 +63,7 @@ export function isSignedBy({ key, algorithm }: VerifyingKey, bytes: Uint8Array, 
 
 /**
  * Returns whether predecessors lead from a pinned key to the current one (contract 40, pubkey;
- * contract 90, freshness and key pinning), each trusted only by the signature of the key before it.
+ * contract 90, freshness and key pinning).
  * @param pin SHA-256 of the SPKI DER, hex
  * @param predecessors newest first
  */

@@ -1,6 +1,6 @@
 /**
- * Slugs that name a system directory (contract 90, setup.json): `/etc/<slug>`, `/var/lib/<slug>` or
- * `%ProgramData%\<slug>` would change the system.
+ * Slugs that would change the system as `/etc/<slug>`, `/var/lib/<slug>` or `%ProgramData%\<slug>`
+ * (contract 90, setup.json).
  */
 
 /** Drop-in directories (`profile.d`, `sudoers.d`, …), periodic scripts and run levels. */

@@ -8,8 +8,8 @@ export class InvalidProxyVariable extends Error {
 }
 
 /**
- * Returns the proxy for a request, or null. Values without a scheme mean `http://`. Lower-case
- * variables take precedence, also over `HTTP_PROXY`.
+ * Returns the proxy for a request, or null. Lower-case variables take precedence, also over
+ * `HTTP_PROXY`.
  * @throws InvalidProxyVariable
  */
 export function getProxyForUrl(url: URL, env: Env): URL | null {
@@ -24,14 +24,13 @@ export function getProxyForUrl(url: URL, env: Env): URL | null {
   return proxy;
 }
 
-/** Reads a variable, lower case first. */
 function readVariable(env: Env, lower: string): { name: string; value: string } {
   const upper = lower.toUpperCase();
   const name = (env[lower] ?? '').trim() === '' ? upper : lower;
   return { name, value: (env[name] ?? '').trim() };
 }
 
-/** Entries: `*`, a host, or a domain with optional leading dot or `*.`; each with optional port. */
+/** Entries: `*`, a host, or a domain with optional leading dot or `*.`; optional port. */
 function isExcluded({ hostname, port, protocol }: URL, list: string): boolean {
   const host = stripBrackets(hostname.toLowerCase());
   const ownPort = port || (protocol === 'https:' ? '443' : '80');

@@ -1,7 +1,4 @@
-/**
- * Normalizes pull request URLs: users and agents copy `…/pull/42/files#diff-1`, forges report
- * `…/pull/42`.
- */
+/** Users and agents copy `…/pull/42/files#diff-1`, forges report `…/pull/42`. */
 const PAGE_PATTERN = /^\/.+\/(?:pull|pulls|merge_requests)\/\d{1,12}(?=\/|$)/i;
 const GITHUB_API_PATTERN = /^api\.github\.com\/repos\/(.+)\/pulls\/(\d{1,12})$/;
 

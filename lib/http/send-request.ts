@@ -1,6 +1,6 @@
 /**
- * HTTP requests through the configured proxy. On Node 20, `fetch` and undici crash when a server
- * closes the connection while the reader is behind; `fetch` ignores proxies.
+ * On Node 20, `fetch` and undici crash when a server closes the connection while the reader is
+ * behind; `fetch` ignores proxies.
  */
 import { once } from 'node:events';
 import { request as requestHttp, type Agent, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
@@ -31,7 +31,7 @@ export interface ReceivedResponse {
 }
 
 /**
- * Sends a request; returns after the headers. No redirects; certificates are verified despite
+ * Returns after the headers. No redirects; certificates are verified despite
  * `NODE_TLS_REJECT_UNAUTHORIZED`.
  * @throws InvalidProxyVariable, or a network error
  */
@@ -46,7 +46,7 @@ export async function sendRequest(url: URL, options: RequestOptions): Promise<Re
   request.on('error', () => undefined);
   const responded = once(request, 'response') as Promise<[IncomingMessage]>;
   if (typeof body === 'object' && !(body instanceof Uint8Array)) {
-    // A server may respond and close before reading the whole body; then the response counts.
+    // A server may respond before reading the whole body.
     const sent = pipeline(Readable.from(body, { objectMode: false }), request);
     sent.catch(() => undefined);
     const [response] = await Promise.race([responded, sent.then(() => responded)]);

@@ -1,7 +1,6 @@
 /**
- * Parses event bytes as JSON. Large events are scanned first, yielding to the event loop, and
- * rejected with too many values. Invalid UTF-8 becomes U+FFFD and values.ts cuts deep nesting, so
- * one bad value does not lose the event.
+ * Parses event bytes as JSON, yielding to the event loop. Invalid UTF-8 becomes U+FFFD, so one bad
+ * value does not lose the event.
  */
 import { isAscii } from 'node:buffer';
 import { yieldToEventLoop } from '../process/event-loop.js';
@@ -9,15 +8,12 @@ import { yieldToEventLoop } from '../process/event-loop.js';
 /** Small enough to parse synchronously. */
 const MAX_SYNC_PARSE_BYTES = 128 * 1024;
 const SCAN_SLICE_BYTES = 1024 * 1024;
-/** Same limit as the error intake (adapters/hapi/body/json.ts). */
 export const MAX_JSON_VALUES = 50_000;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/**
- * Parses an event, synchronously if small. Returns undefined for invalid JSON or too many values.
- */
+/** Returns undefined for invalid JSON or too many values. */
 export const parseEventJson = (bytes: Buffer): unknown =>
   bytes.length > MAX_SYNC_PARSE_BYTES ? parseLargeEvent(bytes) : parseBytes(bytes);
 

@@ -1,13 +1,13 @@
-/** Bounds nesting and texts of external JSON, without copying unchanged values. */
+/** Bounds nesting and texts of external JSON. */
 
 type Json = string | number | boolean | null | Json[] | { [key: string]: Json | undefined };
 
 export interface JsonBounds {
-  /** Maximum levels of arrays and objects, since later traversals recurse. */
+  /** Later traversals recurse. */
   depth: number;
   /** Replaces a deeper array or object. */
   deeper: (value: object) => Json;
-  /** Transforms every text and key; must return the same text when unchanged. */
+  /** Must return the same text when unchanged. */
   text?: (text: string) => string;
 }
 

@@ -1,13 +1,12 @@
 /**
- * Threads that must end before the process: the embedded store's native driver aborts it (exit 134)
- * when its thread is terminated during a call.
+ * Terminating the embedded store's thread during a native call aborts the process (exit 134), so it
+ * must end before.
  */
 
 interface Thread {
   once(event: 'exit', told: () => void): unknown;
 }
 
-/** Thread → requests it to end after its current work. */
 const liveThreads = new Map<Thread, () => void>();
 
 /**
@@ -19,7 +18,7 @@ export function registerLiveThread(thread: Thread, ask: () => void): void {
   thread.once('exit', () => liveThreads.delete(thread));
 }
 
-/** Ends all threads; resolves when they have, or after `ms`. */
+/** Resolves when all have ended, or after `ms`. */
 export async function endLiveThreads(ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));

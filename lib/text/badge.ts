@@ -17,7 +17,7 @@ export function formatBadgeJson(name: string, value: string, colour: keyof typeo
 }
 
 const MAX_NAME_LENGTH = 40;
-/** Estimates the width of 11 px text, generously, since the font is unknown. */
+/** Generous, since the font is unknown. */
 const measureText = (text: string): number => Math.round(Array.from(text).length * 6.8) + 14;
 
 /** @param value text on the colored part */

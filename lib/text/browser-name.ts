@@ -18,10 +18,9 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
 const findFirstMatch = (table: typeof BROWSERS, text: string): string | undefined =>
   table.find(([pattern]) => pattern.test(text))?.[1];
 
-/** Returns `Firefox`, or null for other programs. */
 export const detectBrowser = (userAgent: string): string | null => findFirstMatch(BROWSERS, userAgent) ?? null;
 
-/** Returns `Firefox on Linux`, or the truncated text for other programs. */
+/** Returns `Firefox on Linux`, or the truncated text. */
 export function formatBrowserName(userAgent: string): string {
   const browser = detectBrowser(userAgent);
   if (browser === null) return userAgent.slice(0, 60) || 'unknown browser';

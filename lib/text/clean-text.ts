@@ -1,3 +1,3 @@
-/** Replaces NUL and lone surrogates by U+FFFD, since engines treat them differently. */
+/** Engines treat NUL and lone surrogates differently. */
 export const cleanText = (text: string): string =>
   text.isWellFormed() && !text.includes('\0') ? text : text.toWellFormed().replaceAll('\0', '\ufffd');

@@ -1,7 +1,7 @@
 /**
- * Escapes CSV cells that a spreadsheet would run as formulas: signs, including full-width, small
- * and superscript ones, at the start, after blanks and invisible characters, and after separators,
- * since locales split at `;` or tabs even inside quotes. Linear.
+ * Escapes CSV cells that a spreadsheet would run as formulas: signs at the start, after blanks and
+ * invisible characters, and after separators, since locales split at `;` or tabs even inside
+ * quotes. Linear.
  */
 import { INVISIBLE_CLASS } from './invisible-characters.js';
 
@@ -23,7 +23,7 @@ export function escapeFormula(text: string): string {
   return FORMULA_START_PATTERN.test(inside) ? `'${inside}` : inside;
 }
 
-/** Splits lines into cells (RFC 4180); quoted cells may contain line breaks. */
+/** RFC 4180 (RFC 4180). */
 function splitCsvLines(text: string, separator: string): string[][] {
   const lines: string[][] = [];
   let line: string[] = [];
@@ -47,9 +47,7 @@ function splitCsvLines(text: string, separator: string): string[][] {
 /** Rows become objects, so a long header would multiply the work. */
 const MAX_COLUMNS = 1_000;
 
-/**
- * Parses rows by the header's names and separator (comma or semicolon); none with too many names.
- */
+/** Names and separator (comma or semicolon) come from the header. */
 export function parseCsv(text: string): Record<string, string>[] {
   const [head = ''] = text.split('\n', 1);
   const separator = head.split(';').length > head.split(',').length ? ';' : ',';

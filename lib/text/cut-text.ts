@@ -12,7 +12,7 @@ export function findCutIndex(text: string, limit: number): number {
   return at;
 }
 
-/** Returns the first `limit` characters; the same text if shorter. */
+/** Returns the first `limit` characters. */
 export function cutText(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const end = findCutIndex(text, limit);

@@ -1,10 +1,6 @@
 /**
  * Counts distinct values in at most 256 characters: exactly up to 51, then with a standard error of
- * about 5 %. A sketch is comparable text; null is empty. Adding and merging are commutative and
- * idempotent.
- *
- * Small sketches list sorted 30-bit hashes. Larger ones have 256 registers: the highest rank and
- * whether the two below it occurred (UltraLogLog, Ertl 2023), estimated by maximum likelihood.
+ * about 5 % (UltraLogLog, Ertl 2023). Adding and merging are commutative and idempotent.
  */
 
 /** 30-bit hash of a value. */
@@ -16,11 +12,11 @@ const HASH_LENGTH = 5;
 const REGISTER_COUNT = 256;
 /** Hashes that fit into the size of the registers. */
 export const MAX_EXACT_COUNT = Math.floor(REGISTER_COUNT / HASH_LENGTH);
-/** Hash bits below the register index; the rank is the position of their first set bit. */
+/** The rank is the position of their first set bit. */
 const RANK_BITS = 22;
 const RANK_COUNT = RANK_BITS + 1;
 
-/** Register characters, without quotation mark and backslash, which JSON escapes. */
+/** Without quotation mark and backslash, which JSON escapes. */
 const SYMBOLS = Array.from({ length: 0x7f - 0x23 }, (_, i) => String.fromCharCode(0x23 + i))
   .filter((symbol) => symbol !== '\\')
   .join('');
@@ -33,7 +29,7 @@ for (const [i, bits] of listRegisterStates().entries()) {
   SYMBOL_BY_RANKS.set(bits, symbol);
 }
 
-/** Lists every register state: empty, or a highest rank with the two below it. */
+/** Empty, or a highest rank with the two below it. */
 function listRegisterStates(): number[] {
   const all = [0];
   for (let top = 0; top < RANK_COUNT; top++) {
@@ -50,10 +46,9 @@ function getTopRanks(bits: number): number {
   return (bits >>> lowest) << lowest;
 }
 
-/** Converts a hash of at least four uniformly distributed bytes. */
 export const toSketchHash = (hash: Buffer): SketchHash => hash.readUInt32BE(0) >>> 2;
 
-/** Adds hashes; returns the same sketch when nothing changes. */
+/** Returns the same sketch when nothing changes. */
 export function addHashes(sketch: string | null, prints: readonly SketchHash[]): string | null {
   if (sketch !== null && isDense(sketch)) return prints.reduce(addToRegisters, sketch);
   if (prints.every((print) => sketch !== null && hasHash(sketch, print))) return sketch;
@@ -124,12 +119,11 @@ function parseHashes(sketch: string | null): SketchHash[] {
   return prints;
 }
 
-/** Returns the probability of a rank (from 0); the last includes all higher ones. */
 const getRankShare = (rank: number): number => 2 ** -Math.min(rank + 1, RANK_BITS);
 
 /**
- * Returns the maximum likelihood estimate, modeling values as Poisson events: known missing ranks
- * add to `missed`, ranks seen to `met`; the derivative of the likelihood has one zero.
+ * Maximum likelihood estimate, modeling values as Poisson events: known missing ranks add to
+ * `missed`, ranks seen to `met`.
  */
 function estimateDenseCount(sketch: string): number {
   const met = Array.from({ length: RANK_COUNT }, () => 0);

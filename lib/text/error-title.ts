@@ -1,4 +1,4 @@
-/** Titles of error groups: `<ShortClass>: <first line of the message>` (contract 21, intake). */
+/** `<ShortClass>: <first line of the message>` (contract 21, intake). */
 import { cutText } from './cut-text.js';
 import { toReadableClass } from './generated-names.js';
 
@@ -8,10 +8,7 @@ const MAX_TITLE_LENGTH = 200;
 
 const FIRST_LINE_PATTERN = /\S[^\r\n\u2028\u2029]*/u;
 const getFirstLine = (text: string): string => (FIRST_LINE_PATTERN.exec(text)?.[0] ?? '').trimEnd();
-/**
- * Generic arguments (.NET, Java, C++) and addresses of PHP's anonymous classes, which may contain
- * separators.
- */
+/** Generic arguments and addresses of PHP's anonymous classes. */
 const TAIL_PATTERN = /[`<[(\0].*$|@anonymous.*$/su;
 /** Ruby's unnamed classes. */
 const UNNAMED_CLASS_PATTERN = /^#<(?:Class|Module|Struct)/;
@@ -22,19 +19,14 @@ const SEPARATOR_PATTERN = /::|[.\\/:]|[$+](?=[\p{L}_])/u;
 /** Row values from PostgreSQL: personal data. */
 const ROW_VALUES_PATTERN =
   /\b(Failing row contains|Fehlgeschlagene Zeile enthält|La ligne en échec contient|La fila que falla contiene) \(.*$/u;
-/** Truncated values from SQL Server. */
 const TRUNCATED_VALUE_PATTERN = /\b(Truncated value:) '.*$/u;
 const NAME_PATTERN = /[\p{L}_]/u;
-/**
- * Signs of prose, which stays whole: cutting `password: x` at the colon would lose the word that
- * marks the secret.
- */
+/** Cutting prose such as `password: x` at the colon would lose the word that marks the secret. */
 const PROSE_PATTERN = /["'=]|\S\s+\S/u;
 
 /**
  * Returns the last segment with letters of a class name: `Connection` for
- * `requests.exceptions.Connection`, `App\Db\Connection`, `Net::Connection`, `errors/Connection`,
- * `com.acme.Net$Connection`, `Acme.Net+Connection`; otherwise the whole name.
+ * `requests.exceptions.Connection`; otherwise the whole name.
  */
 export function getShortClassName(name: string): string {
   const whole = getFirstLine(toReadableClass(name));
@@ -45,10 +37,7 @@ export function getShortClassName(name: string): string {
   return last?.replace(/^[*&\s]+/u, '').trim() || plain || whole;
 }
 
-/**
- * Builds the title from class and the first 160 characters of the message's first line.
- * @param exceptionClass null: the line alone
- */
+/** Builds the title from class and the first 160 characters of the message's first line. */
 export function toErrorTitle(exceptionClass: string | null, message: string): string {
   const line = cutText(
     getFirstLine(message).replace(ROW_VALUES_PATTERN, '$1 (…)').replace(TRUNCATED_VALUE_PATTERN, '$1 …'),
@@ -59,7 +48,7 @@ export function toErrorTitle(exceptionClass: string | null, message: string): st
 }
 
 /**
- * Splits a title for lists: message first, class separately.
+ * Splits a title for lists.
  * @param exceptionClass full reported name
  * @returns `kind` null: no class, or the title is the class
  */

@@ -1,5 +1,5 @@
 let englishFormat: Intl.NumberFormat | undefined;
 
-/** Formats `12,345`. The formatter is created lazily, because its tables cost time and memory. */
+/** Formats `12,345`. */
 export const formatInteger = (value: number): string =>
   (englishFormat ??= new Intl.NumberFormat('en-GB')).format(value);

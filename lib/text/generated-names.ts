@@ -1,8 +1,7 @@
 /**
  * Masks generated names (contract 21, amendments): lambdas, closures, anonymous classes, state
  * machines, template methods, proxies, whose numbers and hashes vary by process, build or
- * deployment. Parts that distinguish code stay: methods around lambdas, inner classes, async
- * methods. Linear.
+ * deployment.
  */
 type Rule = readonly [pattern: RegExp, instead: string];
 
@@ -75,7 +74,6 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
       [/(?<=\w)@\d{1,7}(?:-\d{1,5}){0,4}(?!\w)/g, ''],
       [/\s?\[0x[0-9a-f]{1,16}\]/gi, ''],
       [/\bIL_[0-9a-f]{4,8}\b/gi, 'IL'],
-      // IL2CPP and Entity Framework.
       [/(?<=\w_)[mt]?[0-9A-F]{32,64}(?![0-9A-Za-z])/g, '<hash>'],
     ],
   },
@@ -105,7 +103,7 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
       [/(?<=[a-z0-9])_{2,3}\d{3,20}_\d{1,20}(?!\w)/g, `__${NUMBER_MASK}`],
       [/#<(Class|Module|Proc|Method|UnboundMethod|Struct):0x[0-9a-f]{4,16}[^<>]{0,200}>/g, '#<$1>'],
       [/#<#<(Class|Module)>:0x[0-9a-f]{4,16}/g, '#<#<$1>'],
-      // Ruby's `inspect` shows an object's values, possibly personal data.
+      // Values may be personal data.
       [/#<([A-Z][\w:]{0,200}):0x[0-9a-f]{4,16}(?: @[^\n]{0,1000}?)?>(?=$|[\s.,;:)'"`\]])/gm, '#<$1>'],
       [/\b_run__-?\d{3,24}__/g, `_run__${NUMBER_MASK}__`],
       [/\b__(tilt|bind|pow)_\d{2,24}/g, '__$1'],
@@ -166,11 +164,9 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
       ],
       [/<(attrs generated [^<>\n]{1,200}?)-\d{1,9}>/g, '<$1>'],
       [/\(eval \d{1,9}\)/g, '(eval)'],
-      // Flutter's short object hash.
       [/(?<=\b_?[A-Z][A-Za-z]{1,60})#[0-9a-f]{5}(?![0-9A-Za-z])/g, '#<id>'],
       [/\b__ANON__\[[^\]\n]{0,300}\]/g, '__ANON__'],
     ],
-    // Numbered bundler modules.
     names: [[/(?<=^[\w$]{1,60}\.)\d{1,9}$/g, NUMBER_MASK]],
   },
 };
@@ -179,7 +175,6 @@ const TABLES = Object.values(LANGUAGES);
 const NAME_RULES = [...TABLES.flatMap(({ text }) => text), ...TABLES.flatMap(({ names }) => names)];
 const NAME_SIGN = /[\d$<@#{\0\ufffd]|\.cold/;
 const MAX_NAME_LENGTH = 600;
-/** Separators left after removing an enclosing closure. */
 const SEPARATORS = /^[\s.+]+(?=[\w<])|\s+$/g;
 
 const applyRules = (text: string, rules: readonly Rule[]): string =>

@@ -1,7 +1,6 @@
-/** Start of a GUID in lower case, for quick checks. */
+/** For quick checks. */
 export const GUID_START_SOURCE = '[0-9a-f]{8}-[0-9a-f]{4}-';
 
-/** Regular expression source of a GUID. */
 export const GUID_SOURCE = `${GUID_START_SOURCE}[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`;
 
 const WHOLE_GUID_PATTERN = new RegExp(`^${GUID_SOURCE}$`);

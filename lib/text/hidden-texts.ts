@@ -1,15 +1,15 @@
-/** Values of secret settings, which must not appear in logs, failure reasons or stored rows. */
+/** Values of secret settings, which must not appear in logs or stored rows. */
 
 const hiddenTexts = new Set<string>();
 /** Shorter values occur in ordinary words. */
 const MIN_HIDDEN_LENGTH = 6;
 
-/** Masks these texts from now on, also in URL encoding. */
+/** Masks these texts from now on. */
 export function hideTexts(secrets: readonly string[]): void {
   const long = secrets.filter((secret) => secret.length >= MIN_HIDDEN_LENGTH);
   const all = [...hiddenTexts, ...long, ...long.map(toUrlText)];
   hiddenTexts.clear();
-  // Longest first: replacing a prefix would leave the rest visible.
+  // Longest first: a prefix would leave the rest visible.
   for (const text of all.toSorted((a, b) => b.length - a.length)) hiddenTexts.add(text);
 }
 

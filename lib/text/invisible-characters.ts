@@ -1,7 +1,6 @@
 /**
- * Invisible characters: bidirectional controls, zero-width and other format characters, fillers.
- * They disguise `gnp.exe` as `exe.png`, make names look equal, and hide secrets from patterns.
- * Linear.
+ * Invisible characters, which disguise `gnp.exe` as `exe.png`, make names look equal, and hide
+ * secrets from patterns. Linear.
  */
 type Range = readonly [first: number, last: number];
 
@@ -20,7 +19,7 @@ const INVISIBLE_RANGES: readonly Range[] = [
   [0xffa0, 0xffa0],
   [0xfff0, 0xfffb],
 ];
-/** Control characters and variation selectors: mostly harmless, but invisible. */
+/** Mostly harmless, but invisible. */
 const CONTROL_RANGES: readonly Range[] = [
   [0x0, 0x8],
   [0xe, 0x1a],
@@ -29,10 +28,9 @@ const CONTROL_RANGES: readonly Range[] = [
   [0x180b, 0x180f],
   [0xfe00, 0xfe0f],
 ];
-/** Full-width ASCII, in the same order. */
 const FULL_WIDTH_RANGE: Range = [0xff01, 0xff5e];
 const FULL_WIDTH_OFFSET = 0xfee0;
-/** High surrogates of the tags, U+E0000 to U+E0FFF. */
+/** U+E0000 to U+E0FFF. */
 const TAG_HALVES: Range = [0xdb40, 0xdb43];
 /** High surrogates of shorthand and musical formats. */
 const SHORTHAND_HALF = 0xd82f;
@@ -74,7 +72,7 @@ const REMOVED_PATTERN = new RegExp(
 );
 const FULL_WIDTH_PATTERN = new RegExp(`[${buildCharacterClass([FULL_WIDTH_RANGE])}]`, 'g');
 
-/** Flags per code unit; much faster than a pattern on the texts of every call. */
+/** Much faster than a pattern on the texts of every call. */
 const SPECIAL_CODE_UNITS = new Uint8Array(0x10000);
 const SINGLE_CODE_RANGES = [SHORTHAND_HALF, MUSIC_HALF, ESCAPE].map((code): Range => [code, code]);
 for (const [first, last] of [
@@ -106,16 +104,15 @@ const ASCII_PATTERN = /^[\u0020-\u007e\t\r\n]*$/;
 /** Maximum letters per character: `㎑` is `kHz`. */
 const MAX_LETTERS_PER_CHARACTER = 3;
 
-/** Returns whether a reader could copy this many letters from the text. */
 export const canContainLetters = (text: string, count: number): boolean =>
   text.length >= count || (text.length * MAX_LETTERS_PER_CHARACTER >= count && !ASCII_PATTERN.test(text));
 
-/** Line end with surrounding blanks and quote marks of editors and mail. */
+/** With surrounding blanks and quote marks. */
 const LINE_END_PATTERN = /[ \t]{0,100}(?:\r\n?|[\n\u0085\u2028\u2029])[ \t>|]{0,100}/g;
 
 /**
  * Lists the forms in which a reader may copy letters: as displayed, with letter variants
- * (mathematical, circled, superscript) normalized, and without line ends. Linear.
+ * normalized, and without line ends. Linear.
  */
 export function listCopiedForms(text: string): string[] {
   const seen = ASCII_PATTERN.test(text) ? text : toVisibleText(toVisibleText(text).normalize('NFKC'));

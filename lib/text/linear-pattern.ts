@@ -1,7 +1,7 @@
 /**
  * Regular expressions with linear search time (RE2 in JavaScript). Pattern size is capped at
  * `MAX_PATTERN_INSTRUCTIONS`, a search at `MAX_SEARCH_STEPS`; larger patterns search only a text's
- * beginning. A time limit would make matches depend on load.
+ * beginning.
  */
 import { RE2JS, RE2JSException } from 're2js';
 import { estimatePatternCost } from './pattern-cost.js';
@@ -18,12 +18,8 @@ export class InvalidPattern extends Error {
 }
 
 export interface LinearPattern {
-  /** @param folded lower-case text, if available */
   test(text: string, folded?: string): boolean;
-  /**
-   * Returns the groups of the first match, '' for those without a part; null without a match. Far
-   * slower than `test`, so call that first.
-   */
+  /** Returns the groups of the first match, '' for those without a part; null without a match. */
   getCaptures(text: string): string[] | null;
   groups: number;
 }
@@ -45,7 +41,6 @@ export function compileLinearPattern(pattern: string, caseSensitive: boolean): L
   };
 }
 
-/** Returns a quick test that is false for texts that cannot match. */
 function createLiteralTest(pattern: string, caseSensitive: boolean): LinearPattern['test'] {
   const literals = findLiterals(pattern);
   if (literals === null) return () => true;

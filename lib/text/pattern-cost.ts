@@ -1,6 +1,6 @@
 /**
  * Estimates an upper bound of an expression's size with repetitions expanded, before compiling:
- * `(ab){50}` costs two hundred. Invalid patterns are left to the engine.
+ * `(ab){50}` costs two hundred.
  */
 
 /** Escapes, whose braces (`\p{…}`, `\x{…}`) do not repeat. */

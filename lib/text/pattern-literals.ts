@@ -1,7 +1,6 @@
 /**
  * Finds literals of which one is part of every match: `Duplicate entry` for `Duplicate entry '.*'`.
- * They are much faster to search. A literal is mandatory ASCII text outside groups and classes;
- * flags or `\Q` disable literals.
+ * A literal is mandatory ASCII text outside groups and classes; flags or `\Q` disable literals.
  */
 import { CLASS_PATTERN, ESCAPE_PATTERN, REPEAT_PATTERN, matchAt } from './pattern-cost.js';
 

@@ -1,13 +1,10 @@
-/** Makes external text safe for terminals, logs and error messages. */
-
-/** C0, DEL, C1, line and paragraph separators, bidirectional controls. */
 const UNPRINTABLE_PATTERN = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 const CONTROL_PATTERN = /\p{Cc}/u;
 
 export const hasControlCharacters = (text: string): boolean => CONTROL_PATTERN.test(text);
 
-/** Returns one line without control characters, at most `length` long. */
+/** Returns one line without control characters. */
 export function toPrintable(text: string, length = 500): string {
   const clean = text.replaceAll(UNPRINTABLE_PATTERN, '').toWellFormed();
   if (clean.length <= length) return clean;

@@ -1,9 +1,5 @@
-/**
- * Limits repeated log lines to one per minute, with a count of suppressed ones. Beyond the maximum,
- * all other lines share one counter.
- */
+/** Limits repeated log lines to one per minute, with a count of suppressed ones. */
 export interface SuppressedLines {
-  /** Suppressed repeats since the last one; absent: none. */
   left_out?: number;
 }
 
@@ -24,7 +20,7 @@ export class RepeatedLineLimiter {
     private readonly most = MAX_TRACKED_LINES,
   ) {}
 
-  /** Returns additional log fields, or null to suppress the line. */
+  /** Null suppresses the line. */
   admit(line: string): SuppressedLines | null {
     const now = this.monotonic();
     const key = this.#kept.has(line) || this.#kept.size < this.most ? line : OTHER_LINES_KEY;
@@ -42,7 +38,6 @@ export class RepeatedLineLimiter {
     return leftOut === 0 ? {} : { left_out: leftOut };
   }
 
-  /** Resets after recovery. @returns the number of suppressed lines */
   reset(): number {
     let leftOut = 0;
     for (const kept of this.#kept.values()) leftOut += kept.leftOut;

@@ -1,6 +1,6 @@
 /**
  * Origin of Rust errors (contract 21, first frame): traces begin with panic machinery or the SDK's
- * frames. Inlined functions lose their crate, so file paths are checked too. Linear.
+ * frames.
  */
 
 export interface RustFrame {
@@ -15,7 +15,7 @@ const MACHINERY_FILE_PATTERN =
 const LIBRARY_PATTERN = /^(?:std|core|alloc)::/;
 const LIBRARY_FILE_PATTERN = /(?:^|[\\/])library[\\/](?:std|core|alloc)[\\/]src[\\/]/;
 
-/** `<sentry_panic::PanicIntegration as …>::setup`, `<&dyn core::ops::Fn>`. */
+/** `<&dyn core::ops::Fn>`. */
 const toPlainName = (name: string | null): string => (name ?? '').slice(0, 200).replace(/^[<&*\s]+(?:dyn |mut )?/, '');
 
 const isMachinery = ({ function: name, file }: RustFrame): boolean =>

@@ -1,11 +1,11 @@
 /**
  * Scrubs this service's tokens from machine reports (contract 20, untrusted text), so that a
- * heartbeat is not lost. Invalid tokens go too, to avoid store access on the busiest path. Linear.
+ * heartbeat is not lost. Invalid tokens go too, to avoid store access on the busiest path.
  */
 import { listCopiedForms, canContainLetters } from './invisible-characters.js';
 
 const SCRUBBED = '[scrubbed]';
-/** All kinds but intake keys, which are public. */
+/** Intake keys are public. */
 const TOKEN_PATTERN = /(?:svc_(?:live|sub|setup)|wd_live)_[0-9A-Za-z]{16,}/g;
 const TOKEN_HINT_PATTERN = /svc_|wd_live_/;
 const MIN_TOKEN_LENGTH = 51;
@@ -13,7 +13,7 @@ const MIN_TOKEN_LENGTH = 51;
 const replaceTokens = (text: string): string =>
   TOKEN_HINT_PATTERN.test(text) ? text.replace(TOKEN_PATTERN, SCRUBBED) : text;
 
-/** Exact length: across a line end the open pattern would consume the next word. */
+/** Across a line end the open pattern would consume the next word. */
 const WHOLE_TOKEN_PATTERN = /(?:svc_(?:live|sub|setup)|wd_live)_[0-9A-Za-z]{43}/g;
 
 /** Removes tokens in any copyable form; returns the same text without any. */

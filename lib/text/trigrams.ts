@@ -1,7 +1,4 @@
-/**
- * Extracts trigrams (three code points). A text contains all trigrams of any text in it, so their
- * index finds candidates in any language; matches are then verified.
- */
+/** Extracts trigrams (three code points). */
 export function extractTrigrams(text: string): string[] {
   const points = Array.from(text.toWellFormed());
   const grams = new Set<string>();

@@ -1,10 +1,9 @@
 /**
  * Exceptions that only wrap another (contract 21, amendments): reflection, executors, frameworks,
- * rendering, groups of one. Grouping and titles use the wrapped one. Linear.
+ * rendering, groups of one. Grouping and titles use the wrapped one.
  */
 
 const WRAPPER_CLASSES = new Set([
-  // Java, Kotlin and Scala; Spring, Quartz, Hibernate and messaging.
   'InvocationTargetException',
   'UndeclaredThrowableException',
   'ExecutionException',
@@ -25,22 +24,19 @@ const WRAPPER_CLASSES = new Set([
   'UndeliverableException',
   'OnErrorNotImplementedException',
   'BoxedError',
-  // PHP.
   'ViewException',
-  // .NET.
   'TargetInvocationException',
   'AggregateException',
   'TypeInitializationException',
   'HttpUnhandledException',
   'DependencyResolutionException',
-  // Python, Ruby and JavaScript.
   'ExceptionGroup',
   'BaseExceptionGroup',
   'RetryError',
   'AggregateError',
 ]);
 
-/** Generic messages of wrappers, for any class. */
+/** For any class. */
 const WRAPPER_MESSAGES = [
   /^There was an error (?:during concurrent rendering|while hydrating)/,
   /^Minified React error #(?:42[1236]|520)\b/,
@@ -55,7 +51,7 @@ const WRAPPER_MESSAGES = [
 ];
 const MAX_MESSAGE_LENGTH = 300;
 
-/** Returns whether an exception looks like a wrapper; callers must check that it has a cause. */
+/** Callers must check that it has a cause. */
 export function isWrapperError(type: string | null, message: string | null): boolean {
   const last = type?.slice(type.search(/[^.\\:$+]*$/)) ?? '';
   if (WRAPPER_CLASSES.has(last) || QUALIFIED_WRAPPER_CLASSES.has(type ?? '')) return true;
@@ -63,7 +59,7 @@ export function isWrapperError(type: string | null, message: string | null): boo
   return WRAPPER_MESSAGES.some((pattern) => pattern.test(start));
 }
 
-/** Wrapper classes whose last segment is ambiguous. */
+/** Their last segment is ambiguous. */
 const QUALIFIED_WRAPPER_CLASSES = new Set(['ActionView::Template::Error']);
 
 /**
@@ -81,7 +77,7 @@ export function isRepeatedCause(
 export interface InnerError {
   type: string;
   message: string;
-  /** Index of the line before its frames; 0 where they are printed first. */
+  /** 0 where frames are printed first. */
   line: number;
 }
 
@@ -101,7 +97,6 @@ const INNER_ERROR_HINT = /Caused by: |\[cause\]: |\[errors\]: \[| ---> |\+-{16} 
 
 /**
  * Finds the wrapped exception of a printed trace: the first that is not a wrapper.
- * @param type reported class; default: the trace's header
  * @returns null: not a wrapper, or no inner exception
  */
 export function findInnerError(trace: string, type?: string | null, message?: string | null): InnerError | null {
@@ -151,7 +146,7 @@ function findDotnetError(text: string): InnerError | null {
   return found;
 }
 
-/** Finds the member of a Python group with one member, at any depth. */
+/** At any depth. */
 function findSingleMember(lines: readonly string[], text: string): InnerError | null {
   if (/\+-{16} 2 -{16}/.test(text)) return null;
   const start = lines.findLastIndex((line) => line.includes(FIRST_MEMBER_LINE));
@@ -175,7 +170,6 @@ const getOnlyError = (errors: readonly InnerError[]): InnerError | null =>
 const ERRORS_START_PATTERN = /^\s{0,40}\[errors\]: \[$/;
 const NODE_ERROR_PATTERN = /^( {2,40})\[?([A-Za-z_$][\w.$]{0,200}?)(?:: (.{0,2000}?))?\]?,?(?: \{)?$/;
 
-/** Parses the errors of an AggregateError as Node prints them. */
 function parseAggregateErrors(lines: readonly string[]): InnerError[] {
   const start = lines.findIndex((line) => ERRORS_START_PATTERN.test(line));
   if (start < 0) return [];

@@ -1,4 +1,4 @@
-/** Escapes text for XML, drops invalid characters and marks invisible ones. */
+/** Escapes text for XML and marks invisible characters. */
 import { markInvisible } from './invisible-characters.js';
 import { cleanText } from './clean-text.js';
 

@@ -1,6 +1,6 @@
 /**
- * Runs writes that responses do not wait for (`last_used_at`, `last_seen_at`). A stopping process
- * waits for them; failures are logged.
+ * Writes that responses do not wait for (`last_used_at`, `last_seen_at`), but a stopping process
+ * does.
  */
 import { PORT, inject, injectable, type Logger } from '../../kernel/contract.js';
 

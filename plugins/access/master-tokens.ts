@@ -1,6 +1,6 @@
 /**
- * Token administration, shared by the pages and the command line (contract 10, tokens). Every
- * action is recorded in the audit log before the response.
+ * Shared by pages and command line (contract 10, tokens). Every action is in the audit log before
+ * the response.
  */
 import { invalid, notFound, unknownProject } from '../../kernel/errors.js';
 import type { Actor } from '../../ports/domain/audit.js';
@@ -9,7 +9,7 @@ import { MONITOR_SOURCE_PATTERN } from '../../ports/domain/watchdog.js';
 import type { AuditService } from './audit/audit.js';
 import type { TokenService } from './tokens/tokens.js';
 
-/** A `source` creates a `wd_live_` token, which only allows `watchdog:ping`. */
+/** A `source` creates a `wd_live_` token with only `watchdog:ping`. */
 export type NewMasterToken = Omit<NewToken, 'kind'>;
 
 const MAX_LIFETIME_SECONDS = 100 * 365 * 86_400;

@@ -1,7 +1,4 @@
-/**
- * Accounts, tokens, sessions and the audit log (contract 10). It authenticates every request, so
- * its failure stops the start.
- */
+/** Authenticates every request, so its failure stops the start (contract 10). */
 import joi from 'joi';
 import {
   ACCOUNT_CHANGE_LISTENERS,
@@ -47,7 +44,7 @@ function getConfiguredName(given: string): string {
   return checked.username;
 }
 
-/** Applies the password rules, so that a bad password fails the start, not the first login. */
+/** A bad password fails the start, not the first login. */
 function getConfiguredPassword(given: string): string {
   const problem = findPasswordProblem(given, '');
   if (problem !== null) throw new Error(problem);

@@ -1,4 +1,3 @@
-/** The token routes of the API (contract 10, tokens: table). */
 import joi from 'joi';
 import {
   created,

@@ -23,7 +23,7 @@ import { PROCESS_COUNT, LoginAttemptThrottle } from './login/throttle.js';
 import { PURPOSE_PROVIDERS, TokenService } from './tokens/tokens.js';
 import { TotpService } from './login/totp.js';
 
-/** A type alias, so that it is assignable to a record in plugin lists. */
+/** A type alias is assignable to a record in plugin lists. */
 export type AccessConfig = {
   admin_user: string;
   admin_password: string | null;

@@ -49,7 +49,7 @@ export class BugTrackerService implements BugsApi {
     return Promise.allSettled(counted);
   }
 
-  /** Returns null when no pending feedback waits for the report. */
+  /** Returns null if no feedback waits for the report. */
   #handleRecorded(report: Report, done: ReportResult): Promise<void> | null {
     this.deps.reports.countRecorded(report, done);
     return this.comments.linkPending(report);

@@ -5,18 +5,15 @@ export interface BugCaller {
   /** Token id, or `user:<account id>`. Leases and reports belong to it. */
   id: string;
   name: string;
-  /** The only project that this caller may access; null for all. */
+  /** Null for all. */
   project: string | null;
-  /** May edit items, not only report them. */
   manage: boolean;
   kind: 'token' | 'session' | 'system';
-  /** The only agent name that the caller's token may claim under. */
   agent?: string;
-  /** The call came through a tool (MCP), so text that the agent read may have triggered it. */
   by_tool?: boolean;
 }
 
-/** Author of a comment, derived from the credential, because a token may choose any name. */
+/** Derived from the credential, because a token may choose any name. */
 export type AuthorKind = 'person' | 'agent' | 'integration';
 
 /** Forges, user feedback and other plugins act as the system. */
@@ -25,19 +22,13 @@ export const getAuthorKind = ({ kind }: Pick<BugCaller, 'kind'>): AuthorKind =>
 
 export const SYSTEM_CALLER: BugCaller = { id: 'system', name: 'system', project: null, manage: true, kind: 'system' };
 
-/**
- * Returns the caller of a request.
- * @throws ServiceError unauthorized when the caller is not authenticated
- */
+/** @throws ServiceError unauthorized when the caller is not authenticated */
 export const getRequestCaller = ({ principal, tool }: Pick<HttpRequest, 'principal' | 'tool'>): BugCaller => ({
   ...toBugCaller(principal),
   by_tool: tool !== undefined,
 });
 
-/**
- * Converts a principal to a caller.
- * @throws ServiceError unauthorized when the caller is not authenticated
- */
+/** @throws ServiceError unauthorized when the caller is not authenticated */
 export function toBugCaller(principal: Principal): BugCaller {
   if (principal.kind === 'session') {
     return {

@@ -12,8 +12,7 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
       { fields: ['hit_count'] },
       { fields: ['people'] },
       { fields: ['severity_rank'] },
-      // A project's list in its default order. Other orders and filters match few items or fill a
-      // page from the index above.
+      // A project's list in its default order.
       { fields: ['project', 'last_seen_at'] },
       { fields: ['status', 'last_seen_at'] },
       { fields: ['status', 'project', 'severity_rank', 'type', 'error_level'] },

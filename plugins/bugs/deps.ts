@@ -1,6 +1,3 @@
-/**
- * The dependencies of this plugin's services, bound as one value so that a test can replace them.
- */
 import { token } from '../../kernel/contract.js';
 import type { AccountDirectory } from '../../ports/domain/access.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
@@ -43,11 +40,11 @@ import type { ReportMetrics } from './report-metrics.js';
 export interface BugsConfig {
   hour_high: number;
   hour_critical: number;
-  /** How far a delta query's `server_time` lags behind now (contract 00, lists). */
+  /** Lag of a delta query's `server_time` (contract 00, lists). */
   delta_margin_seconds: number;
   agent_token_seconds: number;
   max_claims: number;
-  /** Days after which ended items without new occurrences are deleted; null for never. */
+  /** After which ended items without new occurrences are deleted; null for never. */
   retention_days: number | null;
 }
 
@@ -72,16 +69,13 @@ export interface BugDeps {
   waiting: Collection<PendingFeedbackDoc>;
   ruleLists: Collection<RuleListDoc>;
   ruleRevisions: Collection<RuleRevisionDoc>;
-  /**
-   * Transactions over these collections, keyed by their names in the manifest; null if the store
-   * has none.
-   */
+  /** Null if the store has none. */
   transact: Transact | null;
   clock: Clock;
   ids: Ids;
   log: Logger;
   config: BugsConfig;
-  /** `limits.new_groups_per_hour`; 0 for no limit. */
+  /** 0 for no limit. */
   new_groups_per_hour: number;
   peers: () => number;
   grouping: GroupingSettings;
@@ -93,11 +87,9 @@ export interface BugDeps {
   filters: () => readonly ReportFilter[];
   pullRequests: () => readonly PullRequests[];
   faultWatchers: () => readonly VersionFaultListener[];
-  /** HMAC key for addresses of senders. */
   senderKey: Buffer;
-  /** Key for the hashes of affected people. */
   peopleKey: Buffer;
-  /** Undefined while no plugin provides an audit log. */
+  /** Undefined without a plugin that provides one. */
   audit: () => AuditLog | undefined;
   emit: (
     event: string,

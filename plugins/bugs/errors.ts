@@ -37,6 +37,6 @@ export const ERRORS = {
 
 export const refusal = refusals(ERRORS);
 
-/** @param field path in the body of the missing reason */
+/** @param field path of the missing reason */
 export const createReasonRequiredError = (message: string, field = 'reason'): ServiceError =>
   new ServiceError('reason_required', message, { fields: { [field]: 'is required' } });

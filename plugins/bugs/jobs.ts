@@ -18,7 +18,7 @@ import { SearchTextService } from './store/search-texts.js';
 import { ItemRemovalService } from './editing/removal.js';
 import { PullRequestReviewService } from './editing/reviews.js';
 
-/** Completes work that a crash left unfinished; each service completes its own. */
+/** Each service completes what a crash left of its work. */
 @injectable()
 export class RecoveryService {
   constructor(
@@ -36,9 +36,7 @@ export class RecoveryService {
     await this.outbox.reconcile(signal);
   }
 
-  /**
-   * Completes references, merges, splits, deletions, links, and feedback whose event has arrived.
-   */
+  /** References, merges, splits, deletions, links, and feedback whose event has arrived. */
   async completePendingWork(signal?: AbortSignal): Promise<void> {
     await this.refs.removeStaleEntries();
     await this.refs.reconcile();
@@ -50,7 +48,6 @@ export class RecoveryService {
     await this.blocking.reconcile(signal);
   }
 
-  /** Deletes expired references, deletion markers and unmatched feedback. */
   async deleteExpired(signal?: AbortSignal): Promise<void> {
     await this.refs.deleteExpired(signal);
     await this.removal.deleteOldMarkers(signal);
@@ -84,7 +81,6 @@ export class BugsJobs {
     await this.completePendingWork(signal);
   }
 
-  /** Runs every 30 s and at startup. */
   emitPendingEvents(signal?: AbortSignal): Promise<void> {
     return this.repairs.emitPendingEvents(signal);
   }
@@ -96,8 +92,8 @@ export class BugsJobs {
   }
 
   /**
-   * Runs every 30 s: expires leases, closes items whose release is published, emits alarms that a
-   * crash prevented, and corrects data written while the clock ran ahead.
+   * Expires leases, closes published items, emits alarms that a crash prevented, and corrects data
+   * from a clock that ran ahead; every 30 s.
    */
   async sweep(): Promise<void> {
     await this.#clampLastSeen();
@@ -106,10 +102,7 @@ export class BugsJobs {
     await this.alarms.reconcile();
   }
 
-  /**
-   * Runs hourly: deletes expired data, payloads older than 30 days, and items past their retention
-   * period.
-   */
+  /** Hourly: expired data, payloads older than 30 days, and items past their retention. */
   async deleteExpired(signal?: AbortSignal): Promise<void> {
     await this.repairs.deleteExpired(signal);
     const before = toIsoString(this.deps.clock.now() - SAMPLING_WINDOW_MS);
@@ -119,10 +112,7 @@ export class BugsJobs {
     if (days !== null) await this.repairs.applyRetention(days, signal);
   }
 
-  /**
-   * Limits `last_seen_at` to now after the clock ran ahead, because this field never decreases
-   * otherwise.
-   */
+  /** `last_seen_at` never decreases otherwise after the clock ran ahead. */
   async #clampLastSeen(): Promise<void> {
     const { items, clock } = this.deps;
     const ahead = { last_seen_at: { gt: toIsoString(clock.now() + MAX_AHEAD_MS) } };
@@ -131,7 +121,6 @@ export class BugsJobs {
     await items.changeMany(ahead, { set: { last_seen_at: now }, max: { updated_at: now } });
   }
 
-  /** Finishes background work before the store closes. */
   async stop(): Promise<void> {
     await this.expiry.drain();
     await this.repairs.drain();

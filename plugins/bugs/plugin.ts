@@ -1,6 +1,6 @@
 /**
- * Bug tracker and agent workflow (contract 20), and the store of error groups (contract 21). The
- * error stream uses it through `bugs.api`.
+ * Agent workflow (contract 20) and error groups (contract 21), which the error stream uses through
+ * `bugs.api`.
  */
 import joi from 'joi';
 import { definePlugin, extend, listen, perPlugin } from '../../kernel/contract.js';
@@ -248,8 +248,7 @@ export default definePlugin<BugsConfig>({
       }),
       panels: buildBugPanels(board, numbers, deps.projects),
       jobs: [
-        // After a crash, pending events wait for the job and possibly for its lock: less than a
-        // minute in total.
+        // Pending events wait less than a minute after a crash.
         { name: 'outbox', everyMs: 30_000, timeoutMs: 15_000, run: ({ signal }) => jobs.emitPendingEvents(signal) },
         {
           name: 'reconcile',

@@ -1,6 +1,4 @@
-/**
- * What is deleted together with a project without items. A project with items cannot be deleted.
- */
+/** Deleted with a project; one with items cannot be deleted. */
 import type { ProjectCleanup } from '../../ports/domain/projects.js';
 import type { BugDeps } from './deps.js';
 
@@ -9,7 +7,7 @@ type ProjectCollections = Pick<BugDeps, 'views' | 'waiting' | 'builds' | 'ruleLi
 export const buildProjectBelongings = ({ views, waiting, builds, ruleLists }: ProjectCollections): ProjectCleanup => ({
   async clear(project) {
     for (const rows of [views, waiting, builds]) await rows.remove({ project });
-    // Only an empty rule list is removed: a project with rules cannot be deleted.
+    // A project with rules cannot be deleted.
     await ruleLists.remove({ id: project });
   },
 });

@@ -20,10 +20,7 @@ import { AgentTokenPolicy } from './agent-tokens.js';
 import { AgentRunService, type RunView, type AgentProgress } from './agent-runs.js';
 
 const DEFAULT_AGENT = 'agent';
-/**
- * Expected errors of rule requests: an agent already works on the item, or the item is decided, on
- * hold or gone.
- */
+/** An agent already works on the item, or it is decided, on hold or gone. */
 const EXPECTED_ERROR_CODES: ReadonlySet<string> = new Set([
   'already_claimed',
   'invalid_transition',

@@ -1,14 +1,10 @@
-/**
- * Progress of an item's last agent request, for its page: requested agent, last call, reported
- * usage. The item's history is authoritative.
- */
+/** Progress of an item's last agent request, for its page. */
 import { collection, inject, injectable, PORT } from '../../kernel/contract.js';
 import { TOKENS, type TokenIssuer } from '../../ports/domain/tokens.js';
 import type { Clock } from '../../ports/clock.js';
 import { DAY_MS, toIsoString } from '../../lib/time.js';
 import type { Collection, Doc } from '../../ports/store.js';
 
-/** The document's id is the item's. */
 export interface AgentRun extends Doc {
   project: string;
   agent: string;
@@ -50,10 +46,7 @@ export class AgentRunService {
     await this.rows.change({ id: item }, { set, unset }, { upsert: true });
   }
 
-  /**
-   * Records that a token was sent to a receiver.
-   * @param requested_at of the event, for a run that was not stored because of a crash
-   */
+  /** @param requested_at of the event, for a run that was not stored because of a crash */
   async recordTokenSent(
     run: Pick<AgentRun, 'id' | 'project' | 'agent' | 'requested_at'>,
     token: SentToken,

@@ -1,6 +1,6 @@
 /**
  * Dispatch (contract 70: `agent.requested`): a user, a program or a rule requests an item's agent,
- * and a webhook starts it. No other module depends on it.
+ * and a webhook starts it.
  */
 import { definePlugin, extend, listen } from '../../kernel/contract.js';
 import { AGENT_SETTINGS } from '../../ports/domain/agent-requests.js';

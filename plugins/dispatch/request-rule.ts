@@ -4,9 +4,7 @@ import type { Item, Severity } from '../../ports/domain/bugs.js';
 
 export interface RequestRule extends Doc {
   project: string | null;
-  /** Minimum severity; null: any. */
   severity: Severity | null;
-  /** Required tag; null: any. */
   tag: string | null;
   agent: string;
   enabled: boolean;

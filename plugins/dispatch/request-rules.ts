@@ -9,7 +9,7 @@ import { getBoundProject } from './caller.js';
 import type { RequestRule, RequestRuleFields } from './request-rule.js';
 
 const MAX_REQUEST_RULES = 100;
-/** Cache lifetime: changes of other processes apply after this time at the latest. */
+/** Changes of other processes apply after this time at the latest. */
 export const RULES_TTL_MS = 5_000;
 
 @injectable()
@@ -24,7 +24,6 @@ export class RequestRuleService {
     @inject(PORT.ids) private readonly ids: Ids,
   ) {}
 
-  /** Returns the rules, oldest first; a token of one project sees that project's only. */
   async list(principal: Principal | null): Promise<RequestRule[]> {
     const own = principal === null ? null : getBoundProject(principal);
     const filter = own === null ? {} : { project: own };
@@ -62,10 +61,7 @@ export class RequestRuleService {
     return rule;
   }
 
-  /**
-   * Changes only the given fields.
-   * @throws ServiceError not_found, insufficient_scope, unknown_project
-   */
+  /** @throws ServiceError not_found, insufficient_scope, unknown_project */
   async change(principal: Principal, id: string, fields: RequestRuleFields): Promise<RequestRule> {
     const before = await this.#getRule(principal, id);
     const project =
@@ -86,7 +82,6 @@ export class RequestRuleService {
     await this.audit.record(principal, 'request_rule.deleted', id, { agent });
   }
 
-  /** Deletes the rules of a deleted project (`ProjectCleanup`). */
   async clear(project: string): Promise<void> {
     await this.rows.remove({ project });
     this.#atHand = null;

@@ -1,6 +1,6 @@
 /**
- * Converts Apple crash reports since iOS 15 and macOS 12 (`.ips`: a JSON line, then a JSON
- * document) to the older text format, which grouping understands. Size-limited.
+ * From iOS 15 and macOS 12 (`.ips`: a JSON line, then a JSON document) to the older format, which
+ * grouping understands.
  */
 const MAX_FRAMES = 200;
 const MAX_THREADS = 100;
@@ -22,9 +22,7 @@ const toText = (value: unknown): string | null =>
 const toInteger = (value: unknown): number | null =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
 
-/**
- * Returns the document of an `.ips` report, with or without its first line; null for other text.
- */
+/** Accepts it with or without its first line; null for other text. */
 function parseIpsDocument(report: string): UntypedObject | null {
   if (!report.trimStart().startsWith('{') || !report.includes('"usedImages"')) return null;
   const start = report.trimStart();

@@ -1,6 +1,6 @@
 /**
- * User feedback (contract 21, Beyond the specification: what JavaScript and releases need): a
- * comment on the item of the error, or a separate bug.
+ * A comment on the error's item, or a separate bug (contract 21, Beyond the specification: what
+ * JavaScript and releases need).
  */
 import { createHash } from 'node:crypto';
 import { getUrgency } from '../../lib/urgency.js';
@@ -13,21 +13,16 @@ import { toErrorTitle } from '../../lib/text/error-title.js';
 import { getVersionName } from '../../lib/versions.js';
 
 const MAX_TEXT_LENGTH = 16_384;
-/**
- * Feedback is grouped with feedback only, so a public key can never reach a bug that a user filed.
- */
+/** Separate, so a public key can never reach a bug that a user filed. */
 const FEEDBACK_GROUP = 'user feedback';
 
-/** Includes the sender and the page, so that a reply is possible. */
+/** Sender and page make a reply possible. */
 export function formatFeedback({ name, email, url, message }: FeedbackReport): string {
   const who = [name, email && `<${email}>`].filter(Boolean).join(' ');
   return cutText([who, url, message].filter(Boolean).join('\n'), MAX_TEXT_LENGTH);
 }
 
-/**
- * Returns the bug and the details of its occurrence. Repeats, or bugs beyond a key's budget, have
- * no description.
- */
+/** Repeats, or bugs beyond a key's budget, have no description. */
 export function buildFeedbackReport(
   given: FeedbackReport,
   sender: ErrorSender,
@@ -49,8 +44,8 @@ export function buildFeedbackReport(
     environment,
     app_version: truncateText(given.app_version === null ? null : getVersionName(given.app_version)),
     client_ref: id,
-    // Identical feedback is one bug. When its event arrives it joins that item, so the fingerprint
-    // includes the event.
+    // Identical feedback is one bug; the event is included, because its item gets the feedback
+    // later.
     fingerprint: [FEEDBACK_GROUP, event_id ?? '', createHash('sha256').update(description).digest('hex')],
   };
   return {

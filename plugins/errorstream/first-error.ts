@@ -1,9 +1,4 @@
-/** Command that reports a first error, for empty pages. */
-
-/**
- * @param baseUrl `server.base_url`
- * @param given project, and the token or the variable that holds it
- */
+/** @param given project, and the token or its variable */
 export function buildFirstErrorCommand(
   baseUrl: string,
   { project, token }: { project: string; token: string } = { project: 'shop', token: '$SVC_TOKEN' },

@@ -1,7 +1,6 @@
 /**
- * Records single reports and lists (contract 21, intake). List elements are read in separate turns
- * of the event loop, because truncating many large reports would block other requests. Large lists
- * are recorded in parts.
+ * List elements are read in separate turns, because truncating many large reports would block other
+ * requests (contract 21, intake).
  */
 import { inject, injectable, PORT, type Clock, type Logger } from '../../kernel/contract.js';
 import { requireProject, ServiceError } from '../../kernel/errors.js';
@@ -24,7 +23,7 @@ import { toErrorReport } from './report-converter.js';
 import { yieldToEventLoop } from '../../lib/process/event-loop.js';
 
 const MAX_PART_WEIGHT = 400_000;
-/** Assumed sizes of fields that are too expensive to measure. */
+/** Too expensive to measure. */
 const LARGE_FIELD_WEIGHTS = { context: 8_000, breadcrumbs: 16_000 } as const;
 
 export type IntakeResponse = ErrorAnswer | PublicErrorAnswer;
@@ -53,7 +52,6 @@ export class ErrorReportIntake implements ErrorIntake {
   ) {}
 
   /**
-   * Records one report; resolves after the commit.
    * @throws ServiceError insufficient_scope (another project than the token's), unknown_project,
    *   validation_failed
    */
@@ -63,7 +61,7 @@ export class ErrorReportIntake implements ErrorIntake {
     return this.record(readable === null ? body : await readable, sender);
   }
 
-  /** Adds a comment to the error's item, or creates a bug (ports/domain/errors.ts). */
+  /** Otherwise creates a bug (ports/domain/errors.ts). */
   async recordFeedback(given: FeedbackReport, sender: ErrorSender): Promise<void> {
     const { project, id, event_id } = given;
     const intake_key = sender.intake === true ? sender.id : null;
@@ -75,7 +73,6 @@ export class ErrorReportIntake implements ErrorIntake {
     await this.bugs.record(report, { details });
   }
 
-  /** Common end of all intakes (ports/domain/errors.ts). */
   async record(
     body: ErrorBody | ErrorReport,
     sender: ErrorSender,
@@ -97,9 +94,8 @@ export class ErrorReportIntake implements ErrorIntake {
   }
 
   /**
-   * Records a list. A failed element gets its error and does not stop the others.
-   * @throws the first error, when every element failed with a service fault: then nothing was
-   *   recorded
+   * A failed element gets its error.
+   * @throws the first error, when every element failed with a service fault: nothing was recorded
    */
   async recordMany(elements: readonly unknown[], caller: TokenCaller): Promise<(IntakeResponse | FailedElement)[]> {
     const results: (IntakeResponse | FailedElement)[] = [];
@@ -117,7 +113,7 @@ export class ErrorReportIntake implements ErrorIntake {
     const reading: Promise<ValidatedElement | FailedElement>[] = [];
     for (const value of elements) {
       await yieldToEventLoop();
-      // Elements that wait for source maps run concurrently. Errors are thrown below.
+      // Waits for source maps concurrently; errors are thrown below.
       const one = this.#validateElement(value, caller);
       one.catch(() => undefined);
       reading.push(one);

@@ -1,7 +1,6 @@
 /**
- * Minified stack traces in reports of an application's own handler (contract 21, Beyond the
- * specification: what JavaScript and releases need). Text has no debug ids, so maps are found by
- * version and address.
+ * From an application's own handler (contract 21, Beyond the specification: what JavaScript and
+ * releases need). Text has no debug ids, so maps are found by version and address.
  */
 import { inject, injectable, token } from '../../kernel/contract.js';
 import type { ErrorReport } from '../../ports/domain/errors.js';
@@ -11,7 +10,7 @@ import type { Json } from '../../ports/store.js';
 import type { ErrorBody } from './report-body.js';
 import { findScriptFrames, replaceFrames, type TextFrame } from './text-frames.js';
 
-/** Frame rewriter; undefined if no plugin provides one. */
+/** Undefined if no plugin provides one. */
 export const FRAME_REWRITER_RESOLVER = token<() => FrameRewriter | undefined>('errorstream.frames');
 
 type TracedBody = ErrorBody & Pick<ErrorReport, 'function' | 'late'>;
@@ -22,7 +21,7 @@ export const MAX_RAW_TRACE_LENGTH = 8_192;
 export class MinifiedTraceRewriter {
   constructor(@inject(FRAME_REWRITER_RESOLVER) private readonly rewriter: () => FrameRewriter | undefined) {}
 
-  /** Returns null synchronously when the report stays unchanged. Never rejects. */
+  /** Null synchronously when unchanged. Never rejects. */
   rewrite<Body extends TracedBody>(body: Body): Promise<Body> | null {
     const trace = body.stack_trace ?? '';
     const rewriter = trace === '' ? undefined : this.rewriter();
@@ -53,7 +52,7 @@ export class MinifiedTraceRewriter {
   }
 }
 
-/** Builds upload maps under their version, or as `shop@1.4.2`. */
+/** Builds upload maps under either name. */
 function listReleaseNames({ project, app_version, build, release }: TracedBody): string[] {
   const version = [app_version, build, release].find((text) => typeof text === 'string' && text.trim() !== '');
   if (!version) return [];
@@ -67,7 +66,7 @@ function buildRewrittenFields(
   positions: readonly (SourcePosition | null)[],
 ): Partial<TracedBody> {
   const given = body.file ?? body.file_path ?? null;
-  // The reported file determines the group; a script address is replaced by its source.
+  // The reported file determines the group.
   const at = given === null || given === '' ? 0 : frames.findIndex(({ file }) => file === given);
   const shown = positions[at] ?? null;
   const { context } = body;
@@ -83,7 +82,7 @@ function buildRewrittenFields(
   };
 }
 
-/** Returns the state for a later attempt, and why the frames are not rewritten yet. */
+/** Builds state for a later attempt. */
 function buildLateFields(
   { file, file_path, context }: TracedBody,
   releases: readonly string[],

@@ -12,7 +12,7 @@ export interface ErrorPageDeps {
   groups: ErrorGroups;
   projects: Pick<ProjectDirectory, 'list'>;
   clock: { iso(): string };
-  /** `app.base_url`, available once the server listens. */
+  /** Available once the server listens. */
   baseUrl: () => string;
 }
 
@@ -95,7 +95,7 @@ function toSearchParams({ cursor: _page, ...given }: ErrorListQuery): string {
   return search.toString();
 }
 
-/** A tab keeps the other filters, but not the cursor, which belongs to one list. */
+/** The cursor belongs to one list. */
 function buildTabs(given: ErrorListQuery): object[] {
   const views = [
     { label: 'Active', muted: undefined },
@@ -116,11 +116,11 @@ function formatGroupCount(shown: number, total: number | null): string {
 }
 
 interface GroupRow extends ErrorGroup, ReturnType<typeof toHeadline> {
-  /** URL of the mute form; null if it cannot be muted or already is. */
+  /** Null if it cannot be muted or is. */
   mute: string | null;
 }
 
-/** Assigned to the page's own group, because spreading so many fields is expensive. */
+/** Spreading so many fields is expensive. */
 const toRow = (group: ErrorGroup): GroupRow =>
   Object.assign(group, toHeadline(group.title, group.exception_class), { mute: getIgnoreLink(group) });
 

@@ -1,6 +1,6 @@
 /**
- * Error stream (contract 21): a minimal intake for an application's global exception handler.
- * `bugs.api` groups, counts and stores its reports, so that both intakes agree.
+ * A minimal intake for an application's global exception handler (contract 21); `bugs.api` groups,
+ * counts and stores, so that both intakes agree.
  */
 import { definePlugin, extend } from '../../kernel/contract.js';
 import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';

@@ -1,7 +1,4 @@
-/**
- * Body of an error report (contract 21, intake). Limits that truncate a field are not validated
- * here.
- */
+/** Truncating limits are not validated here (contract 21, intake). */
 import joi from 'joi';
 import { withSchemaName, withJsonSchema, hideFromOpenApi } from '../../kernel/contract.js';
 import type { ErrorLevel } from '../../ports/domain/bugs.js';
@@ -122,9 +119,9 @@ const reportListSchema = joi
   .description('Each as a single report');
 
 /**
- * One report, or a list whose elements are validated individually (`parseElement`). openapi.json
- * has the single report only, because Go and Java clients have no type for both. The condition
- * gives each form its own errors.
+ * One report, or a list validated by element (`parseElement`). openapi.json has the single report
+ * only, because Go and Java clients have no type for both. The condition gives each form its own
+ * errors.
  */
 export const intakeBodySchema = joi
   .alternatives()

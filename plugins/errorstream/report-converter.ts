@@ -33,7 +33,7 @@ export const REPORT_LIMITS = {
 const MAX_LATE_FRAMES = 20;
 const MAX_LATE_SIZE = 16_384;
 
-/** Returns null when it is too large: the frames then stay unchanged. */
+/** Returns null when too large: the frames stay unchanged. */
 function boundLate(late: UnmappedFrames): UnmappedFrames | null {
   const bounded = { ...late, stack: late.stack.slice(0, MAX_LATE_FRAMES) };
   return getJsonSize(bounded as unknown as Json, MAX_LATE_SIZE) <= MAX_LATE_SIZE ? bounded : null;
@@ -83,10 +83,7 @@ const getNoDetails = (): ReportDetails => NO_DETAILS;
 
 type PluginFields = Pick<ErrorReport, 'message_template' | 'members' | 'function' | 'build_number' | 'late'>;
 
-/**
- * Truncates a body's details immediately, because the response names truncated fields; others on
- * demand.
- */
+/** A body's details immediately, because the response names truncated fields; others on demand. */
 function buildDetails(
   { context, breadcrumbs }: ErrorBody,
   details: (() => ErrorDetails) | undefined,
@@ -127,13 +124,13 @@ function findActualError({
 export interface ConvertedReport {
   report: Report;
   details: () => ReportDetails;
-  /** Truncated fields, as the caller named them. */
+  /** As the caller named them. */
   truncated: string[];
 }
 
 /**
  * @param received milliseconds
- * @param details replaces the body's own details
+ * @param details replaces the body's
  * @throws ServiceError validation_failed when message and class are both empty
  */
 export function toErrorReport(

@@ -24,7 +24,7 @@ export function toErrorResponse(done: ReportResult, truncated: string[]): ErrorA
   };
 }
 
-/** Fields visible to public keys: no text of others and no state (contract 21, intake). */
+/** No text of others and no state (contract 21, intake). */
 export const toPublicResponse = (done: ReportResult, truncated: string[]): PublicErrorAnswer => ({
   id: done.id,
   ref: done.ref,
@@ -88,10 +88,7 @@ const resultsSchema = joi
   .items(joi.alternatives(withSchemaName('ErrorResult', resultSchema), failedSchema))
   .description('Of a list of reports alone: in its order, each the answer of a single one or `{error}`');
 
-/**
- * A single report gets its own response, a list gets `results`. They are one type with a condition,
- * because generated clients handle unions poorly and ignore conditions.
- */
+/** One type for a report and a list, because generated clients handle unions poorly. */
 const reportedSchema = withSchemaName(
   'ErrorReported',
   joi

@@ -27,7 +27,7 @@ export const buildErrorRoutes = (intake: ErrorReportIntake): RouteSpec[] => [
   },
 ];
 
-/** Counts every list element (contract 00, limits). */
+/** See contract 00, limits. */
 export const countReports = (body: unknown): number => (Array.isArray(body) ? body.length : 1);
 
 async function handleReports(intake: ErrorReportIntake, { body, principal, address }: HttpRequest): Promise<Reply> {

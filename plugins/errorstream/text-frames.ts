@@ -14,7 +14,7 @@ const POSITION_PATTERN = /:(\d{1,9}):(\d{1,9})\)?\s{0,4}$/;
 const SCRIPT_URL_PATTERN = /^[a-z][a-z0-9+.-]{0,30}:\/\/[^\s()]{1,1900}\.[cm]?js$/i;
 
 export function findScriptFrames(trace: string): TextFrame[] {
-  // Most traces contain only file names, so their lines are not parsed.
+  // Most traces have only file names.
   return trace.includes('://') ? parseTextFrames(trace, parseScriptUrl) : [];
 }
 

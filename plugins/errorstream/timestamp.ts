@@ -1,4 +1,4 @@
-/** Time in a body: RFC 3339 with offset, on an existing day (contract 00, names). */
+/** RFC 3339 with offset, on an existing day (contract 00, names). */
 import joi from 'joi';
 import { withJsonSchema } from '../../kernel/contract.js';
 import { isTimestamp } from '../../lib/time.js';

@@ -1,6 +1,6 @@
 /**
- * Rewrites frames whose source maps were not loaded in time (contract 21, source maps). Every step
- * is repeatable. Rewritten texts are truncated as in reports; the occurrence store scrubs them.
+ * Source maps that were not loaded in time (contract 21, source maps). Every step is repeatable.
+ * Rewritten texts are truncated as in reports; the occurrence store scrubs them.
  */
 import { inject, injectable, token } from '../../kernel/contract.js';
 import { cutText } from '../../lib/text/cut-text.js';
@@ -32,7 +32,6 @@ export const UNMAPPED_FRAME_LOG = token<Pick<Logger, 'warn'>>('errorstream.late_
 
 type JsonObject = { [key: string]: Json | undefined };
 
-/** Context frame that was not rewritten yet. */
 interface RawFrame extends ScriptFrame {
   kept: JsonObject;
 }
@@ -52,8 +51,7 @@ export class UnmappedFrameJob {
   ) {}
 
   /**
-   * Runs until nothing is due. Occurrences of a project whose maps are still late wait for their
-   * next attempt.
+   * Runs until nothing is due; occurrences whose maps are still late wait for their next attempt.
    */
   async run(signal: AbortSignal, now: number): Promise<void> {
     const rewriter = this.rewriter();
@@ -191,7 +189,7 @@ function findRawFrames(context: Json): RawFrame[] {
     if (kept === null || raw === null) return [];
     const { filename: file, lineno: line, colno: column } = raw;
     const isScript = typeof file === 'string' && typeof line === 'number' && typeof column === 'number';
-    // Rewritten frames have the place of their source.
+    // Rewritten frames have another place.
     return isScript && kept['lineno'] === line ? [{ kept, file, line, column }] : [];
   });
 }

@@ -8,7 +8,6 @@ export interface ForgeAddress {
   url: string;
 }
 
-/** @param baseUrl `server.base_url` */
 export const listForgeAddresses = (baseUrl: string, project: string): ForgeAddress[] =>
   FORGES.map((forge) => ({
     forge,

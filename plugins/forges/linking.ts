@@ -1,7 +1,4 @@
-/**
- * Applies a verified delivery: links every mentioned item and resolves what it fixes (contract 20,
- * forges).
- */
+/** Links every mentioned item and resolves what it fixes (contract 20, forges). */
 import { inject, injectable } from '../../kernel/contract.js';
 import { ServiceError } from '../../kernel/errors.js';
 import { ITEMS, type TrackedItems } from '../../ports/domain/bugs.js';
@@ -14,7 +11,6 @@ const MAX_REFS = 50;
 
 export interface LinkResult {
   resolved: string[];
-  /** Items whose pull request was closed without a merge. */
   reopened?: string[];
   commented: string[];
   linked: string[];

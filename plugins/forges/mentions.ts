@@ -1,7 +1,4 @@
-/**
- * Finds the items that a commit or pull request mentions or fixes (contract 20, forges). A linear
- * scan without backtracking, because the text is untrusted.
- */
+/** A linear scan without backtracking, because the text is untrusted (contract 20, forges). */
 
 export const MAX_TEXT_CHARACTERS = 65_536;
 const MAX_REF_DIGITS = 9;
@@ -15,8 +12,7 @@ const URL_SCHEMES: ReadonlySet<string> = new Set(['http', 'https']);
 const SEPARATORS: ReadonlySet<string> = new Set([' ', '\t', '\r', ':', '#', '(', '[', '<', '*', '`', '"', "'"]);
 
 /**
- * Returns refs of one project in order, each with whether the text fixes the item. A keyword only
- * applies to the next ref; a text starting with `Revert` fixes nothing.
+ * A keyword only applies to the next ref; a text starting with `Revert` fixes nothing.
  * @param project its slug; refs of other projects are ignored
  */
 export function findMentions(text: string, project: string): Map<string, boolean> {

@@ -1,6 +1,6 @@
 /**
  * Forges (contract 20, forges): webhooks of GitHub, GitLab and Gitea link commits and pull requests
- * to items, and resolve what they fix. Nothing else depends on this folder.
+ * to items, and resolve what they fix.
  */
 import { definePlugin, extend } from '../../kernel/contract.js';
 import { AUDIT } from '../../ports/domain/audit.js';

@@ -1,7 +1,4 @@
-/**
- * The last reported state of pull and merge requests by URL, so that items show it whichever came
- * first.
- */
+/** By URL, so that items show the state whichever came first. */
 import { hash } from 'node:crypto';
 import { collection, inject, injectable, PORT } from '../../kernel/contract.js';
 import { toIsoString } from '../../lib/time.js';

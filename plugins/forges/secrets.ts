@@ -1,6 +1,6 @@
 /**
- * The `forge_secret` of a project (contract 20, forges): shown once and stored sealed, because
- * verifying signatures needs the secret itself.
+ * Shown once and stored sealed, because verifying signatures needs the secret itself (contract 20,
+ * forges).
  */
 import { randomBytes } from 'node:crypto';
 import { collection, inject, injectable, PORT, type Principal } from '../../kernel/contract.js';
@@ -18,7 +18,6 @@ export interface StoredForgeSecret extends Doc {
    * secret.
    */
   number: number;
-  /** Sealed. */
   secret: string;
   made_at: string;
   made_by: string;
@@ -36,10 +35,7 @@ export class ForgeSecretService {
     @inject(PORT.clock) private readonly clock: Clock,
   ) {}
 
-  /**
-   * Creates and returns the secret, only this once; an earlier one becomes invalid.
-   * @throws ServiceError not_found, insufficient_scope
-   */
+  /** @throws ServiceError not_found, insufficient_scope */
   async createSecret(principal: Principal, slug: string): Promise<string> {
     // Signed deliveries resolve and comment items, which requires this scope.
     if (principal.kind === 'token' && !principal.scopes.includes('bugtracker:manage'))

@@ -1,6 +1,6 @@
 /**
- * Verifies deliveries by the signature scheme of each forge (contract 20, forges), over the raw
- * body before it is parsed and in constant time.
+ * By each forge's signature scheme, over the raw body before it is parsed and in constant time
+ * (contract 20, forges).
  */
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 

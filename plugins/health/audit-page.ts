@@ -190,7 +190,6 @@ export const buildAuditPages = (services: AuditPageServices): PageSpec[] => [
     handle: (request) => buildAuditListView(services, request),
   },
   {
-    // Redirect from the former path.
     path: '/system/audit',
     title: 'Audit log',
     access: { session: 'member' },

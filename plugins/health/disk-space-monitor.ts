@@ -1,6 +1,6 @@
 /**
- * Checks for free space before intakes write (contract 00, limits). The disk is read in the
- * background, at most once a second. A failed read does not count as short.
+ * The disk is read in the background, at most once a second (contract 00, limits). A failed read
+ * does not count as short.
  */
 import { inject, injectable, PORT, type Clock, type Logger } from '../../kernel/contract.js';
 import { RUNTIME, type ServiceRuntime } from '../../ports/domain/system.js';

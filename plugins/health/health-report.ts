@@ -1,6 +1,6 @@
 /**
- * Builds the health report (contract 95). Missing modules are `ok` with `state: 'not_installed'`,
- * so that monitoring need not know which version has which check.
+ * Missing modules are `ok` with `state (contract 95): 'not_installed'`, so that monitoring need not
+ * know which version has which check.
  */
 import type { HealthResult } from '../../kernel/contract.js';
 import { MAX_AHEAD_MS } from '../../lib/clock-skew.js';
@@ -15,7 +15,6 @@ export interface HealthFindings {
   schema: { current: string | null; pending: readonly string[] } | { error: string };
   integrity: IntegrityStatus | null;
   free_bytes: number | null;
-  /** Null when the store did not report it. */
   clock: ClockState | null;
   /** Untrusted addresses that send `X-Forwarded-For`. */
   unlisted_proxies: readonly string[];
@@ -24,7 +23,6 @@ export interface HealthFindings {
   own: Readonly<Record<string, HealthResult>>;
 }
 
-/** Common fields; `state` only when the module is missing or down. */
 interface HealthCheck {
   ok: boolean;
   state?: string;
@@ -45,10 +43,7 @@ export interface HealthReport {
   uptime_seconds: number;
   schema: { current: string | null; pending: readonly string[]; error?: string };
   checks: {
-    /**
-     * `processes` is the number that serves it and shares the limits. `damaged`: it responds, but
-     * some data is unreadable.
-     */
+    /** `processes` is the number that serves it and shares the limits. */
     database: HealthCheck & { latency_ms: number | null; processes: number; integrity?: IntegrityStatus };
     evaluator: HealthCheck & { last_run_at: unknown; age_seconds: unknown };
     /** `ahead`: jobs whose last run lies in the future, because the clock moved backwards. */
@@ -57,10 +52,7 @@ export interface HealthReport {
     release_store: HealthCheck & { protection: unknown; last_selftest_at: unknown };
     backups: HealthCheck & { last_at: unknown; path: unknown };
     disk: HealthCheck & { free_bytes: number | null };
-    /**
-     * Not ok after the clock jumped ahead. Cleanup is also delayed after a stop, by this many
-     * seconds.
-     */
+    /** Not ok after the clock jumped ahead. */
     clock: HealthCheck & { ahead_seconds: number | null; cleaning_waits_seconds: number | null };
     /** Not ok: clients behind these proxies may share one address and its limits. */
     proxies: HealthCheck & { unlisted: readonly string[]; mend: string | null };
@@ -112,7 +104,7 @@ const toClockCheck = (clock: ClockState | null): HealthReport['checks']['clock']
 
 /**
  * `healthy` requires database and evaluator ok, no pending migrations (contract 95), and every
- * plugin ok whose manifest makes its health critical. Other checks are informational.
+ * plugin ok whose manifest makes its health critical.
  */
 export function buildHealthReport(
   findings: HealthFindings,

@@ -70,7 +70,7 @@ const migrationOutput = withSchemaName('Migrated', whole({ applied: nameList, pe
 
 type ReaderReport = HealthReport | PublicHealth;
 
-/** Only whether the service works, without internals (contract 10, accounts). */
+/** No internals (contract 10, accounts). */
 interface PublicHealth {
   healthy: boolean;
   version: string;
@@ -78,10 +78,7 @@ interface PublicHealth {
   checks: { evaluator: { ok: boolean } };
 }
 
-/**
- * Names may belong to others, so a token of one project or source only learns that something is
- * wrong.
- */
+/** A token of one project only learns that something is wrong. */
 function toReaderReport(principal: Principal, report: HealthReport): ReaderReport {
   if (principal.kind !== 'token') return report;
   if (!principal.scopes.includes(DETAILS_SCOPE)) {

@@ -1,7 +1,4 @@
-/**
- * Collects the findings of the health report, each independently, so that one that hangs or throws
- * never hides the others.
- */
+/** A check that hangs or throws never hides the others. */
 import { inject, injectable, PORT, token, type Clock } from '../../kernel/contract.js';
 import { MIGRATIONS, RUNTIME, type ServiceMigrations, type ServiceRuntime } from '../../ports/domain/system.js';
 import type { Jobs } from '../../ports/jobs.js';
@@ -69,7 +66,7 @@ export class HealthService {
     return Math.max(0, Math.floor((this.clock.now() - Date.parse(this.runtime.started_at)) / 1000));
   }
 
-  /** Whether requests can be served: the store responds and every critical plugin is ready. */
+  /** The store responds and every critical plugin is ready. */
   isReady(): Promise<boolean> {
     const at = this.clock.monotonic();
     if (this.#probe === null || at - this.#probe.at >= READY_CACHE_MS) this.#probe = { at, ready: this.#checkStore() };

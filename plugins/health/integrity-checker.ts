@@ -1,7 +1,4 @@
-/**
- * Weekly integrity check of the embedded store. Health and /system show its last findings and
- * damage encountered since.
- */
+/** Weekly integrity check of the embedded store. */
 import {
   collection,
   inject,
@@ -59,10 +56,7 @@ export class IntegrityChecker {
     }
   }
 
-  /**
-   * Returns findings of the last check and damage encountered since; null when stores are not
-   * checked.
-   */
+  /** Null when stores are not checked. */
   async getStatus(): Promise<IntegrityStatus | null> {
     if (!this.runtime.canExamineStore) return null;
     const met = this.runtime.listDamage();

@@ -1,8 +1,4 @@
-/**
- * Runs pending migrations for a page, independently of the request, so that a long run shows its
- * progress. The migrator's lease excludes other processes, so only the run of this process is
- * tracked.
- */
+/** The migrator's lease excludes other processes, so only the run of this process is tracked. */
 import { inject, injectable, PORT, type Clock, type Logger } from '../../kernel/contract.js';
 import type { Principal } from '../../ports/http.js';
 import { AUDIT, type AuditLog } from '../../ports/domain/audit.js';
@@ -39,9 +35,7 @@ export class MigrationRunner {
     return this.#failure;
   }
 
-  /**
-   * Runs pending migrations, or joins the current run. Resolves after the audit entry is written.
-   */
+  /** Or joins the current run. Resolves after the audit entry is written. */
   async run(by: Principal): Promise<MigrationResult> {
     if (this.#running) return this.#running.done;
     const running = { started_at: this.clock.iso(), total: 0, done: this.#migrate(by) };

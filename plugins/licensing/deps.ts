@@ -15,7 +15,7 @@ import type { PasswordHasher } from '../../ports/hasher.js';
 import type { Signer } from '../../ports/signer.js';
 import type { ActivationDoc, SeatLeaseDoc, LicenseDoc, ExpiryMarkDoc, StoreAccessMarkDoc } from './model/documents.js';
 
-/** A type rather than an interface, so that a list of plugins accepts it as a plain record. */
+/** A type is accepted as a plain record. */
 export type LicensingConfig = {
   expiring_days: number;
 };

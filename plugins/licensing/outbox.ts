@@ -24,7 +24,7 @@ export class LicensingOutbox<T extends WithOutbox> {
   }
 
   /**
-   * Sends the document's events in the background.
+   * Sends in the background.
    * @param doc as it was written
    */
   send(doc: T): void {

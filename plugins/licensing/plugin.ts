@@ -1,6 +1,6 @@
 /**
- * The license service (contract 50): validated keys, machine slots, license files for offline
- * machines, and store access by license key.
+ * Validated keys, machine slots, license files for offline machines, and store access by license
+ * key (contract 50).
  */
 import joi from 'joi';
 import { definePlugin, extend, type JobSpec, type PluginContext } from '../../kernel/contract.js';
@@ -35,7 +35,7 @@ import { buildLicensePart } from './pages/project-summary.js';
 import { createLicenseTargets } from './pages/audit-targets.js';
 import { createLicenseSearch, createMachineSearch } from './pages/search.js';
 
-/** A quarter of the delay that the contract allows between a license's end and its access files. */
+/** A quarter of the delay that the contract allows for access files. */
 const EXPIRY_INTERVAL_MS = 30 * SECOND_MS;
 
 const configSchema = joi.object({
@@ -89,7 +89,7 @@ function createJobs(
       name: 'hash',
       everyMs: MINUTE_MS,
       timeoutMs: 10 * MINUTE_MS,
-      // Younger licenses are still being hashed by the process that created them.
+      // Younger licenses are being hashed by their creator.
       run: async ({ signal }) => void (await hashes.reconcile(toIsoString(deps.clock.now() - 2 * MINUTE_MS), signal)),
     },
     {

@@ -1,7 +1,6 @@
 /**
- * Reduces the JSON Schema of arguments to what an agent needs: names, types, choices. Lengths,
- * patterns and meaningless nulls are omitted, because the route checks them and its error explains
- * them.
+ * Lengths, patterns and meaningless nulls are omitted, because the route checks them and its error
+ * explains them.
  */
 type JsonSchema = Record<string, unknown>;
 

@@ -1,7 +1,6 @@
 /**
- * Parses bytes into a JSON-RPC message or batch. Too deep or too large JSON is rejected before the
- * protocol library validates it recursively. Invalid JSON is a JSON-RPC parse error, the only kind
- * that MCP clients understand.
+ * Too deep or too large JSON is rejected before the protocol library validates it recursively.
+ * Invalid JSON is a JSON-RPC parse error, the only kind that MCP clients understand.
  */
 export const PARSE_ERROR_CODE = -32_700;
 export const INVALID_REQUEST_CODE = -32_600;

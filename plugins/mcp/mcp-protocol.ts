@@ -1,8 +1,7 @@
 /**
- * The Model Context Protocol through its official library, in all revisions and without sessions.
- * Each request gets its own server object, so that any process behind a load balancer can respond.
- * Older revisions use the library's transport directly, because its handler would respond with an
- * event stream instead of JSON.
+ * Each request gets its own server object, so that any process can respond. Older revisions use the
+ * library's transport directly, because its handler would respond with an event stream instead of
+ * JSON.
  */
 import type * as Sdk from '@modelcontextprotocol/server';
 import { Reply, type HttpRequest } from '../../kernel/contract.js';
@@ -17,7 +16,7 @@ export interface McpProtocolDeps {
   log: Logger;
 }
 
-/** The library requires both. The response is JSON, which `mcp-endpoint.ts` checked. */
+/** The library requires both. */
 const ACCEPT_HEADER = 'application/json, text/event-stream';
 /** A `Request` needs a URL; nothing reads it. */
 const REQUEST_URL = 'http://localhost/mcp';
@@ -100,10 +99,7 @@ function buildHeaders({ headers }: HttpRequest): Record<string, string> {
   return { ...Object.fromEntries(own), accept: ACCEPT_HEADER, 'content-type': 'application/json' };
 }
 
-/**
- * Reads the whole response. Streams of the library end immediately, because this server sends no
- * notifications.
- */
+/** Streams of the library end immediately, because this server sends no notifications. */
 async function toReply(response: Response): Promise<Reply> {
   const text = await response.text();
   const reply = new Reply(response.status, text === '' ? null : text);

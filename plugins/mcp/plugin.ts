@@ -1,7 +1,4 @@
-/**
- * MCP endpoint for coding agents over streamable HTTP (contract 95). Its tools are routes that
- * declare `tool`, called through the same pipeline as any request.
- */
+/** MCP endpoint for coding agents (contract 95). Its tools are routes that declare `tool`. */
 import joi from 'joi';
 import { definePlugin, extend } from '../../kernel/contract.js';
 import { ONBOARDING_STEPS } from '../../ports/domain/dashboard.js';
@@ -67,7 +64,7 @@ export default definePlugin<McpConfig>({
           page: null,
           isDone: () => firstCall.hasHappened(),
           command: ({ baseUrl, token }) =>
-            // The client stores the name of the variable instead of the token.
+            // The variable's name instead of the token.
             `export SVC_TOKEN=${token}\nclaude mcp add --transport http aos ${baseUrl}/mcp --header 'Authorization: Bearer \${SVC_TOKEN}'`,
           // The instructions ask the agent to report problems that it finds.
           token: { name: 'coding agent', scopes: ['bugtracker:read', 'bugtracker:manage', 'bugtracker:report'] },

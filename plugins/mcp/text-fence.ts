@@ -1,7 +1,6 @@
 /**
- * Marks external text, so that a model can distinguish it from the service's own. The mark contains
- * a random number drawn per response, so no text can close it. Fixed marks and quoting can be
- * imitated; filtering "instructions" cannot work and hides the report.
+ * The mark contains a random number drawn per response, so no text can close it. Fixed marks and
+ * quoting can be imitated; filtering "instructions" cannot work and hides the report.
  */
 import { randomBytes } from 'node:crypto';
 

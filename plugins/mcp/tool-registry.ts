@@ -59,8 +59,8 @@ const hasTextLimit = (route: RouteTool): boolean =>
   !Object.hasOwn(route.input['properties'] as object, TEXT_LIMIT_ARGUMENT);
 
 /**
- * Builds the list entry. Every agent reads the list on start, so it omits output schemas and
- * includes only hints that clients use to ask for confirmation.
+ * Every agent reads the list on start, so it omits output schemas and includes only hints that
+ * clients use to ask for confirmation.
  */
 function toTool(route: RouteTool): Tool {
   const { name, title, description } = route;

@@ -1,6 +1,6 @@
 /**
- * A route's response as tool result: one object with marked external text. Clients pass either the
- * structured form or the text to their model, so the text is the same object as JSON.
+ * Clients pass either the structured form or the text to their model, so the text is the same
+ * object as JSON.
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { RouteAnswer, RouteTool } from '../../ports/tools.js';
@@ -12,7 +12,7 @@ export const DEFAULT_TEXT_CHARACTERS = 8_000;
 const MAX_TOTAL_CHARACTERS = 40_000;
 export const MAX_TEXT_CHARACTERS = 65_536;
 
-/** Error fields with text of agents and users, however short. */
+/** Text of agents and users, however short. */
 const EXTERNAL_ERROR_FIELDS = ['agent', 'reason', 'by', 'author', 'actor', 'body'];
 
 export interface ToolResultOptions extends Pick<RouteTool, 'answer' | 'refusal'> {
@@ -69,7 +69,7 @@ function buildErrorResult(
   return { isError: true, ...toCallToolResult({ ...marked, data: { error } }, fence) };
 }
 
-/** Builds both forms. The notice comes first, so that a model reads it before the texts. */
+/** The notice comes first, so that a model reads it before the texts. */
 function toCallToolResult({ data, hasMarks, cut }: MarkedAnswer, { nonce }: TextFence): CallToolResult {
   const untrusted = { notice: UNTRUSTED_TEXT_NOTICE, nonce, ...(cut.length > 0 && { cut, more: MORE_TEXT_HINT }) };
   const structuredContent = hasMarks || cut.length > 0 ? { untrusted, ...data } : data;

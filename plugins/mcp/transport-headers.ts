@@ -7,9 +7,8 @@ export const allowsBatches = (revision: string | undefined): boolean =>
 const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
- * Whether a browser page of this origin may call. Only browsers send `Origin`, also after DNS
- * rebinding. Allowed: no origin, the service's own, loopback origins while the service itself is on
- * loopback, and configured ones.
+ * Only browsers send `Origin`, also after DNS rebinding. Allowed: no origin, the service's own,
+ * loopback origins while the service itself is on loopback, and configured ones.
  */
 export function isOriginAllowed(origin: string | undefined, baseUrl: string, allowed: readonly string[]): boolean {
   if (origin === undefined) return true;
@@ -25,19 +24,14 @@ export function isOriginAllowed(origin: string | undefined, baseUrl: string, all
   return allowed.some((one) => parseUrl(one)?.origin === given.origin);
 }
 
-/**
- * Returns null also for `null`, the origin of a sandboxed page, and for schemes without an origin.
- */
+/** Null for `null`, the origin of a sandboxed page. */
 function parseUrl(text: string): URL | null {
   if (!URL.canParse(text)) return null;
   const url = new URL(text);
   return url.protocol === 'http:' || url.protocol === 'https:' ? url : null;
 }
 
-/**
- * Responses are JSON, so accepting JSON is sufficient, although the protocol requires
- * `text/event-stream` too.
- */
+/** The protocol requires `text/event-stream` too. */
 export function acceptsJson(accept: string | undefined): boolean {
   if (accept === undefined) return true;
   return accept.split(',').some((range) => {

@@ -16,7 +16,7 @@ type LegacyChannel = Channel & { urgent_at_once?: boolean };
 
 const removeDuplicates = (texts: readonly string[]): string[] => [...new Set(texts)];
 
-/** Groups rules that one filter can express, because they differ in one respect only. */
+/** One filter can express rules that differ in one respect only. */
 function mergeRules(rules: readonly LegacyRule[]): LegacyRule[][] {
   const groups = new Map<string, LegacyRule[]>();
   for (const rule of rules) {
@@ -44,10 +44,7 @@ function buildCopyId(id: string, n: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/**
- * Replaces the rules of each channel by one filter. A channel whose rules need several filters
- * becomes several channels with the same receiver.
- */
+/** A channel whose rules need several filters becomes several channels with the same receiver. */
 async function convertRulesToFilters(ctx: MigrationContext): Promise<void> {
   const channels = ctx.collection<LegacyChannel>('channels');
   const rules = ctx.collection<LegacyRule>('rules');
@@ -77,7 +74,7 @@ async function convertRulesToFilters(ctx: MigrationContext): Promise<void> {
           lease_until: null,
         }) as LegacyChannel,
     );
-    // Last, because the filter of the original channel marks the conversion as done.
+    // The original channel's filter marks the conversion as done.
     if (copies.length > 0) await channels.bulk(copies.map((copy) => ({ insert: copy })));
     await channels.change({ id: channel.id }, { set: { ...fields, ...buildFilter(first) } });
   }

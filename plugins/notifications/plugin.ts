@@ -1,7 +1,6 @@
 /**
- * Notifications by e-mail, chat, phone and on-call services. Webhooks send every event to programs
- * immediately. A channel sends selected events to people, with quiet hours and digests. Does
- * nothing without channels.
+ * For people: selected events with quiet hours and digests, by e-mail, chat, phone and on-call
+ * services. Webhooks send every event to programs immediately.
  */
 import joi from 'joi';
 import { definePlugin, extend } from '../../kernel/contract.js';
@@ -105,7 +104,7 @@ export default definePlugin<NotificationsConfig>({
         { fields: ['created_at'] },
       ],
     },
-    // Only read by the first migration.
+    // For the first migration.
     { name: 'rules', indexes: [{ fields: ['channel_id'] }] },
     {
       name: 'notes',

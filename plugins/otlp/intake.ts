@@ -32,7 +32,6 @@ export class LogIntake {
   }
 
   /**
-   * Records the exceptions among the log records; resolves after the commit.
    * @throws the first error that was a service fault: the sender repeats the request, and records
    *   with a reference count once
    */
@@ -76,7 +75,7 @@ export class LogIntake {
     return { rejected, sentence: rejected === 0 ? null : `Not taken: ${[...reasons].slice(0, 3).join('; ')}.` };
   }
 
-  /** Returns the token's project, or for a token of all projects the one named like the service. */
+  /** For a token of all projects the one named like the service. */
   async #resolveProject({ resource }: LogRecord, { project }: TokenPrincipal): Promise<string | null> {
     if (project !== null) return project;
     const named = findFirstText(resource, 'service.name');

@@ -1,6 +1,6 @@
 /**
  * OpenTelemetry logs (contract 21, Beyond the specification): exceptions become reports of the
- * error stream. No other module depends on it.
+ * error stream.
  */
 import { definePlugin } from '../../kernel/contract.js';
 import { ERROR_INTAKE } from '../../ports/domain/errors.js';

@@ -1,6 +1,5 @@
 /**
- * Reads OTLP protobuf and skips unknown fields. An empty message takes two bytes, so fields are
- * counted, and the event loop runs between records.
+ * An empty message takes two bytes, so fields are counted, and the event loop runs between records.
  */
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import type { Json } from '../../ports/store.js';
@@ -62,7 +61,6 @@ class LogReader {
     if (this.wire.pos !== end) throw new InvalidLogsError('A message of the request is longer than it says.');
   }
 
-  /** Returns the next field; its type is null when no known field matches. */
   #readNextField(): { field: number; type: WireType | null } {
     if (++this.#fields > MAX_FIELDS) throw new InvalidLogsError(`The request has more than ${MAX_FIELDS} fields.`);
     if (++this.#slice > MAX_FIELDS_PER_MESSAGE)

@@ -75,10 +75,7 @@ function toIsoTime(nanoseconds: string | null): string | null {
   return Number.isNaN(at.getTime()) ? null : at.toISOString();
 }
 
-/**
- * Returns a reference, so that a repeated record counts once. A span may log several exceptions at
- * different times.
- */
+/** A span may log several exceptions at different times. */
 function buildClientRef({ attributes, traceId, spanId, time }: LogRecord): string | null {
   const uid = findFirstText(attributes, 'log.record.uid');
   if (uid !== null) return uid;

@@ -1,7 +1,3 @@
-/**
- * Probes (contract 30, beyond the specification): the service checks targets itself and reports the
- * results as heartbeats.
- */
 import joi from 'joi';
 import { definePlugin, extend } from '../../kernel/contract.js';
 import { AUDIT } from '../../ports/domain/audit.js';

@@ -1,13 +1,8 @@
 /**
- * Deletes projects (contract 15, deleting and archiving) in this order:
- *
- * archive the project, which stops reports and publishes → ask every plugin whether it uses the
- * project; if so, restore it and reject the deletion → set `leaving_by`, which hides the project
- * and keeps its slug reserved → delete dependent data → audit log → delete the project.
- *
- * A crash before the marker leaves an archived project, which an administrator can delete again;
- * after the marker a job finishes the deletion. A concurrent report that was accepted before
- * archiving keeps the slug.
+ * Deletes projects (contract 15, deleting and archiving) in this order: archive the project, which
+ * stops reports and publishes → ask every plugin whether it uses the project; if so, restore it and
+ * reject the deletion → set `leaving_by`, which hides the project and keeps its slug reserved →
+ * delete dependent data → audit log → delete the project.
  */
 import {
   added,

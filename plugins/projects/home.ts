@@ -40,10 +40,7 @@ export function loadParts(
 /** Placeholder for the DSN's key, which is only shown when it is created. */
 const KEY_PLACEHOLDER = 'INTAKE_KEY';
 
-/**
- * Builds the setup card of one language.
- * @param key of a new DSN; null for a placeholder
- */
+/** @param key of a new DSN; null for a placeholder */
 export function buildSetupCard(
   { slug, number }: Pick<ProjectInfo, 'slug' | 'number'>,
   { baseUrl, language, key }: { baseUrl: string; language: unknown; key: string | null },

@@ -1,6 +1,6 @@
 /**
  * Public intake keys (contract 15): tokens of kind `intake` that only allow error intake for one
- * project. The access plugin stores them, so that one lookup checks every credential.
+ * project.
  */
 import { inject, injectable, type Principal } from '../../kernel/contract.js';
 import { invalid, notFound } from '../../kernel/errors.js';

@@ -51,10 +51,7 @@ function parsePathRoots(text: unknown): PathRoot[] {
 const formatPathRoots = (roots: unknown): unknown =>
   Array.isArray(roots) ? (roots as PathRoot[]).map(({ from, to }) => `${from} → ${to}`).join('\n') : roots;
 
-/**
- * Converts the form to the API's body: check boxes become lists, unchecked ones false.
- * @throws ServiceError validation_failed
- */
+/** @throws ServiceError validation_failed */
 function parseForm(request: HttpRequest, schema: joi.ObjectSchema): ProjectFields & { slug: string } {
   const form = getFormFields(request);
   const setup_scopes = [form['setup_scopes'] ?? []].flat();

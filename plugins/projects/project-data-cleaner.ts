@@ -1,6 +1,5 @@
 /**
- * Deletes the data of deleted projects in all plugins, tokens first, which end immediately. A
- * disabled plugin cannot be called, so the plugins that have cleared a slug are recorded
+ * A disabled plugin cannot be called, so the plugins that have cleared a slug are recorded
  * permanently. The others do so before they serve requests again.
  */
 import {
@@ -32,23 +31,19 @@ export class ProjectDataCleaner {
     @inject(PORT.log) private readonly log: Logger,
   ) {}
 
-  /**
-   * Call before creating a project: deletes what another process stored under this slug during an
-   * earlier deletion.
-   */
+  /** Call before creating a project: another process may have stored data under this slug. */
   async clear(slug: string): Promise<void> {
     await this.#clearPlugins(slug);
     await this.deletions.change({ id: slug }, { push: { cleared: { each: this.#listPlugins() } } });
   }
 
-  /** Call when deleting a project. */
   async clearDeleted(slug: string): Promise<void> {
     await this.#clearPlugins(slug);
     for (const { value } of this.belongings()) await value.detach?.(slug);
     await this.deletions.change({ id: slug }, { set: { cleared: this.#listPlugins() } }, { upsert: true });
   }
 
-  /** Call at start: clears data of plugins that were disabled when a project was deleted. */
+  /** Call at start: plugins may have been disabled when a project was deleted. */
   async catchUp(): Promise<void> {
     const present = this.#listPlugins();
     for (const { id: slug, cleared } of await collectAll(this.deletions, { limit: 1000, damaged: () => undefined })) {

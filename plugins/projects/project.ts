@@ -8,7 +8,6 @@ export const SLUG_PATTERN = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const SLUG_RULE_MESSAGE =
   'at most 64 of lower-case letters, digits, dots, dashes, underscores, a letter or digit first';
 
-/** The document id is the slug. */
 export interface Project extends Doc {
   name: string;
   description: string | null;
@@ -24,7 +23,7 @@ export interface Project extends Doc {
   updated_at: string;
   /** Created by an apply. */
   managed?: true;
-  /** Who deletes or is creating the project. Projects with this marker are hidden. */
+  /** Projects with this marker are hidden. */
   leaving_by?: string;
 }
 

@@ -1,4 +1,3 @@
-/** `/api/projects/v1` (contract 15). */
 import joi from 'joi';
 import {
   created,

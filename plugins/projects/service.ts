@@ -1,7 +1,4 @@
-/**
- * Projects: rules shared by the API, the pages and the command line, and the directory for other
- * plugins (contract 15). Projects marked with `leaving_by` are hidden.
- */
+/** Projects marked with `leaving_by` are hidden (contract 15). */
 import { findChangedFields } from '../../lib/changed-fields.js';
 import {
   collection,
@@ -60,10 +57,7 @@ export function requireProjectAccess(principal: Principal, slug: string): void {
 
 @injectable()
 export class ProjectService implements ProjectDirectory {
-  /**
-   * Every report reads its project. Local changes invalidate the entry; others' appear within a
-   * second.
-   */
+  /** Local changes invalidate the entry; others' appear within a second. */
   readonly #recent = new BoundedMap<ProjectInfo>({
     most: MAX_CACHED_PROJECTS,
     ttlMs: CACHE_MS,
@@ -200,10 +194,7 @@ export class ProjectService implements ProjectDirectory {
     return project;
   }
 
-  /**
-   * Changes the given fields.
-   * @throws ServiceError not_found, validation_failed, insufficient_scope
-   */
+  /** @throws ServiceError not_found, validation_failed, insufficient_scope */
   async change(actor: Principal, slug: string, input: ProjectFields): Promise<Project> {
     const before = await this.getProject(actor, slug);
     this.#checkScopes(actor, input.setup_scopes, before.setup_scopes);
@@ -237,10 +228,7 @@ export class ProjectService implements ProjectDirectory {
     return project;
   }
 
-  /**
-   * Sets exactly these fields.
-   * @throws ServiceError not_found
-   */
+  /** @throws ServiceError not_found */
   async setFields(slug: string, set: Partial<Omit<Project, 'id'>>): Promise<Project> {
     const there = { id: slug, ...EXISTING_FILTER };
     const changed = await this.rows.change(there, { set: { ...set, updated_at: this.clock.iso() } });
@@ -271,7 +259,7 @@ export class ProjectService implements ProjectDirectory {
 
   /**
    * Setup scopes can only be granted by callers that have them: tokens their own, administrators
-   * all (contract 10, accounts). Existing scopes are kept without a check.
+   * all (contract 10, accounts).
    * @throws ServiceError validation_failed, insufficient_scope
    */
   #checkScopes(actor: Actor, scopes: readonly string[] | undefined, before: readonly string[]): void {
@@ -288,7 +276,7 @@ export class ProjectService implements ProjectDirectory {
   }
 }
 
-/** An administrator in the web UI or on the command line, or the service itself. */
+/** Or the service itself. */
 const isAdministrator = (actor: Actor): boolean =>
   typeof actor === 'string' || (actor.kind === 'session' && actor.role === 'admin');
 

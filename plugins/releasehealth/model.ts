@@ -1,4 +1,3 @@
-/** The documents and collections of release health (contract 21, release health). */
 import { getVersionIdentity } from '../../lib/versions.js';
 import { HOUR_MS, toIsoString } from '../../lib/time.js';
 import type { SessionCounts, SessionOutcome } from '../../ports/domain/release-health.js';

@@ -1,6 +1,5 @@
 /**
- * /release-health: versions of a project with their sessions, and the dashboard card (contract 21,
- * release health).
+ * Versions of a project with their sessions, and the dashboard card (contract 21, release health).
  */
 import joi from 'joi';
 import { View, type HttpRequest, type PageSpec, type PanelSpec } from '../../kernel/contract.js';

@@ -1,7 +1,6 @@
 /**
  * Release health (contract 21, release health): counts sessions by version, environment and hour,
- * to show crash rates and stop rollouts that crash more than the previous version. Nothing else
- * depends on this folder.
+ * to show crash rates and stop rollouts that crash more than the previous version.
  */
 import { definePlugin, extend } from '../../kernel/contract.js';
 import { HOUR_MS } from '../../lib/time.js';

@@ -1,4 +1,3 @@
-/** `GET /api/errors/v1/health` (contract 21, release health). */
 import joi from 'joi';
 import { withSchemaName, whole, type RouteSpec } from '../../kernel/contract.js';
 import { notFound, requireProject } from '../../kernel/errors.js';

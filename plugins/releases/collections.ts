@@ -10,12 +10,12 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
       { fields: ['product', 'channel', 'published_at'] },
       { fields: ['updated_at'] },
       { fields: ['product', 'updated_at'] },
-      // `open_at` exists only while work is pending, so this index stays small.
+      // Only while work is pending, so this index stays small.
       { fields: ['open_at'] },
       { fields: ['rolling'] },
     ],
   },
-  // Stored in parts: the manifest of 200,000 files exceeds the size limit of a document.
+  // The manifest of 200,000 files exceeds the size limit of a document.
   { name: 'manifests', indexes: [{ fields: ['release_id'] }] },
   { name: 'publishes', indexes: [{ fields: ['began_at'] }] },
   { name: 'statements', indexes: [{ fields: ['product'] }, { fields: ['updated_at'] }, { fields: ['issued_at'] }] },

@@ -1,6 +1,6 @@
 import joi from 'joi';
 
-/** Bytes reserved on the store's disk, so that smaller writes still fit. */
+/** On the store's disk, so that smaller writes still fit. */
 export const MIN_FREE_BYTES = 64 * 1024 * 1024;
 
 export interface ReleasesConfig {
@@ -24,7 +24,7 @@ function validateAddress(value: string): string {
   return url.href.replace(/\/+$/, '');
 }
 
-/** Validates a web path, which stands within quotation marks in a web server directive. */
+/** It stands within quotation marks in a web server directive. */
 function validateWebPath(value: string): string {
   if (!/^(\/|[A-Za-z]:[\\/])/.test(value)) throw new Error('must be an absolute path');
   if (/["\p{Cc}]|\\$/u.test(value))
@@ -32,10 +32,7 @@ function validateWebPath(value: string): string {
   return value;
 }
 
-/**
- * Accepts only the database server: another one would need separate credentials, backups and
- * maintenance.
- */
+/** Another server would need separate credentials, backups and maintenance. */
 function validateStoreUrl(value: string): string {
   if (value !== 'mongodb:')
     throw new Error('must be `mongodb:`, which means the database of storage.url, or not be given');

@@ -46,9 +46,8 @@ export interface ReleaseDeps {
   health: () => ReleaseHealth | undefined;
   watchdog: () => Pick<WatchdogApi, 'listVersionAdoption'> | undefined;
   short: () => boolean;
-  /** `limits.package_bytes` */
   packageBytes: number;
-  /** Writes a product's access files before its first package arrives (contract 40, publishing). */
+  /** Before its first package arrives (contract 40, publishing). */
   protect: (product: string) => Promise<void>;
   alone: boolean;
 }

@@ -1,7 +1,4 @@
-/**
- * Lists the products that the setup service offers before an installation, from memory (contract
- * 60, catalog).
- */
+/** Offered by the setup service before an installation, from memory (contract 60, catalog). */
 import { inject, injectable } from '../../kernel/contract.js';
 import type { CatalogChannel, ReleaseDirectory } from '../../ports/domain/releases.js';
 import { getLatestRelease } from './update-check/channel-releases.js';

@@ -12,8 +12,8 @@ interface LeaseLockDeps extends ProcessLeaseParts<ProcessOwner> {
 }
 
 /**
- * @param what the leased thing, for the log
- * @param busy the message when the lease is not free within a minute
+ * @param what for the log
+ * @param busy message when not free within a minute
  * @throws ServiceError overloaded, and what `work` throws
  */
 export async function withLeaseLock<T>(

@@ -1,4 +1,3 @@
-/** Lists releases (contract 40, asking; contract 00, lists). */
 import { inject, injectable, type Principal } from '../../kernel/contract.js';
 import { requireProject } from '../../kernel/errors.js';
 import type { Filter } from '../../ports/store.js';
@@ -34,7 +33,7 @@ export class ReleaseListService {
   ) {}
 
   /**
-   * Returns releases, newest first; with `updated_since` in the order of changes.
+   * Lists newest first; with `updated_since` in the order of changes.
    * @throws ServiceError insufficient_scope; InvalidCursor
    */
   async listPage(principal: Principal, query: ReleaseQuery): Promise<ReleasePage> {
@@ -57,7 +56,7 @@ export class ReleaseListService {
 }
 
 /**
- * Returns the visible product: a token bound to a project sees only that project.
+ * A token bound to a project sees only that project.
  * @throws ServiceError insufficient_scope
  */
 export function checkCanRead(principal: Principal, product: string | undefined): string | undefined {

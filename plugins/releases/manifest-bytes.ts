@@ -6,16 +6,16 @@ import { yieldToEventLoop } from '../../lib/process/event-loop.js';
 export interface BuiltManifest {
   text: string;
   bytes: Buffer;
-  /** SHA-256 of the bytes, hex. */
+  /** Hex. */
   sha256: string;
 }
 
 const FILES_PER_CHUNK = 500;
-/** This many patterns halve the chunk: each file is compared with all of them. */
+/** Each file is compared with all patterns. */
 const PATTERNS_PER_HALVING = 4;
 const HASH_CHUNK_UNITS = 512 * 1024;
 
-/** @param release has its files sorted by path, by code point */
+/** @param release files sorted by path, by code point */
 export async function buildManifest(
   release: ManifestInput,
   pause: () => Promise<void> = yieldToEventLoop,

@@ -1,4 +1,3 @@
-/** The plugin's stored documents (contract 40). */
 import type { PackageRuntime } from '../../lib/formats/manifest.js';
 import type { Platform } from '../../lib/formats/platform.js';
 import type { LeaseRow } from '../../lib/lease.js';
@@ -10,10 +9,10 @@ import type { Doc } from '../../ports/store.js';
 export interface ReleaseFields {
   product: string;
   channel: string;
-  /** The version as first published; `1.2.0` published after `1.2` is the same release. */
+  /** As first published; `1.2.0` published after `1.2` is the same release. */
   version: string;
   platform: Platform;
-  /** The name by which `resolved_in_build` may refer to the release. */
+  /** `resolved_in_build` may refer to it. */
   build: string | null;
   mandatory: boolean;
   rollout_percent: number;
@@ -25,7 +24,7 @@ export interface ReleaseFields {
   package_size: number;
   package_sha256: string;
   manifest_sha256: string;
-  /** Base64; null for an unsigned release. */
+  /** Base64; null when unsigned. */
   manifest_signature: string | null;
   key_id: string | null;
   file_count: number;
@@ -35,31 +34,28 @@ export interface ReleaseFields {
   has_setup: boolean;
 }
 
-/**
- * A release: one product, channel, version and platform, from which its id derives
- * (release-place.ts).
- */
+/** One product, channel, version and platform, which derive its id (release-place.ts). */
 export interface ReleaseDoc extends Doc, ReleaseFields {
   withdrawn_at: string | null;
   withdrawn_reason: string | null;
   halted_at: string | null;
   halted_reason: string | null;
-  /** When the rollout began or was resumed: earlier errors do not halt it. */
+  /** Or was resumed: earlier errors do not halt it. */
   rollout_at: string;
   downloads: number;
   created_at: string;
-  /** Never decreases, so that delta readers see every change. */
+  /** Never decreases, for delta readers. */
   updated_at: string;
   rev: number;
-  /** The product; present while the rollout may halt automatically. */
+  /** Product; present while the rollout may halt automatically. */
   rolling?: string;
-  /** Time since when work is pending; absent when none is (docs/consistency.md, releases). */
+  /** Since when work is pending (docs/consistency.md, releases). */
   open_at?: string;
-  /** Present while the files are being removed from the store. */
+  /** While the files are being removed. */
   withdrawing?: { reason: string; at: string };
-  /** Present on a release that a rollback to an earlier version withdrew. */
+  /** A rollback to an earlier version withdrew it. */
   rolled_back?: { to: string; at: string };
-  /** Present on the release that a rollback returns to, until all later ones are withdrawn. */
+  /** A rollback returns to it, until all later ones are withdrawn. */
   rolling_back?: RollbackIntent;
   outbox: ReleaseOutboxEntry[];
 }
@@ -77,7 +73,7 @@ export interface PublishedEntry {
   id: string;
   at: string;
   event: 'release.published';
-  /** Data without the closed items, which are resolved when the event is sent. */
+  /** The closed items are resolved when the event is sent. */
   data: Omit<ReleasePublished, 'closed_items' | 'closed_count'>;
 }
 
@@ -112,11 +108,11 @@ export interface PublishIntent {
   release: ReleaseFields;
 }
 
-/** The newest statement of a channel (contract 40, freshness). */
+/** Newest of a channel (contract 40, freshness). */
 export interface StatementDoc extends Doc {
   product: string;
   channel: string;
-  /** The exact signed bytes, as UTF-8. */
+  /** Signed bytes, as UTF-8. */
   statement: string;
   signature: string;
   key_id: string;

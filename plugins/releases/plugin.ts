@@ -1,4 +1,3 @@
-/** Update service and release store (contract 40). */
 import { definePlugin, extend, type JobSpec, type PluginContext } from '../../kernel/contract.js';
 import { ACCOUNT_CHANGE_LISTENERS, ACCOUNTS, LOGIN_ATTEMPT_LIMITER } from '../../ports/domain/access.js';
 import { AUDIT } from '../../ports/domain/audit.js';
@@ -191,7 +190,7 @@ export default definePlugin<ReleasesConfig>({
         await stamps.start();
         await index.start();
         await reconciler.start();
-        // An unwritable store does not prevent the start: products without their files stay closed.
+        // Products without their files stay closed.
         await store.files
           .writeMissing()
           .catch((err: unknown) => deps.log.error({ err }, 'the access files could not be written; it is tried again'));

@@ -1,10 +1,7 @@
 import { normalizeVersion, compareVersions } from '../../lib/versions.js';
 import type { ReleaseDoc } from './model.js';
 
-/**
- * Lists the lower versions of the same channel on any platform, highest first, each once (contract
- * 21, release health).
- */
+/** Covers any platform, highest first (contract 21, release health). */
 export function listPreviousVersions(
   { channel, version }: Pick<ReleaseDoc, 'channel' | 'version'>,
   releases: readonly Pick<ReleaseDoc, 'channel' | 'version' | 'withdrawn_at'>[],

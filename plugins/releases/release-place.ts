@@ -1,17 +1,13 @@
-/**
- * Validates the names of a release's place and derives ids from them (contract 40, versions). A
- * valid name is one path segment, and no two places share a file.
- */
+/** A valid name is one path segment, and no two places share a file (contract 40, versions). */
 import { createHash } from 'node:crypto';
 import { invalid, invalidQuery, type ServiceError } from '../../kernel/errors.js';
 import { normalizeVersion, isVersion, stripBuildMetadata } from '../../lib/versions.js';
 import { isPlatform, PLATFORMS, type Platform } from '../../lib/formats/platform.js';
 
 export const SLUG_PATTERN = /^[a-z0-9][a-z0-9._-]{0,63}$/;
-/** Maximum length of a published version, which names a directory. */
 export const MAX_VERSION_LENGTH = 200;
 export const MAX_QUERY_VERSION_LENGTH = 1_000;
-/** A channel of this name would collide with the product's own document. */
+/** It would collide with the product's own document. */
 const RESERVED_CHANNEL = 'latest.json';
 
 export const VERSION_RULE = 'must be a version such as 1.4.2 or 2.0.0-rc.1';

@@ -1,4 +1,3 @@
-/** Timestamps of changes for delta queries (contract 00, lists). */
 import { inject, injectable } from '../../kernel/contract.js';
 import { RepeatedTimeRange } from '../../lib/clock-skew.js';
 import { toIsoString, MINUTE_MS } from '../../lib/time.js';
@@ -23,24 +22,19 @@ export class ReleaseTimestamps {
     this.#repeated.detectEarlierStep(items[0]?.updated_at);
   }
 
-  /**
-   * Returns the timestamp of a change written now.
-   * @param before the previous timestamp; RFC 3339
-   */
+  /** @param before the previous timestamp; RFC 3339 */
   createTimestamp(before?: string): string {
     this.#repeated.check();
     const now = this.deps.clock.now();
     return toIsoString(before === undefined ? now : Math.max(now, Date.parse(before) + 1));
   }
 
-  /** Returns a cursor after which a client misses no change. RFC 3339. */
+  /** Returns RFC 3339; a client misses no change after it. */
   getSafeCursor(): string {
     return toIsoString(this.deps.clock.now() - VISIBILITY_MARGIN_MS);
   }
 
-  /**
-   * Returns the start of a query with this cursor, also after the clock moved backwards. RFC 3339.
-   */
+  /** Returns RFC 3339, also after the clock moved backwards. */
   resolveCursor(mark: string): string {
     return this.#repeated.getQueryStart(mark);
   }

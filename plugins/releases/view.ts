@@ -1,4 +1,3 @@
-/** The release as lists, publishes and pages show it (contract 40, asking). */
 import joi from 'joi';
 import { withSchemaName, whole } from '../../kernel/contract.js';
 import { buildPackageUrl } from './update-check/release-json.js';

@@ -1,4 +1,3 @@
-/** Forwards check-ins to the watchdog if that plugin is enabled. */
 import { inject, injectable, token } from '../../kernel/contract.js';
 import type { CheckInSender, WatchdogApi } from '../../ports/domain/watchdog.js';
 import type { TokenPrincipal } from '../../ports/http.js';
@@ -17,10 +16,7 @@ export class CheckInForwarder {
     return this.watchdog() !== undefined;
   }
 
-  /**
-   * Resolves after the commit.
-   * @throws ServiceError insufficient_scope, validation_failed
-   */
+  /** @throws ServiceError insufficient_scope, validation_failed */
   async forward(payload: UntypedRecord, project: string, principal: TokenPrincipal): Promise<void> {
     const checkIn = parseCheckIn(payload, project);
     if (checkIn !== null) await this.watchdog()?.recordCheckIn(checkIn, toCheckInSender(principal, project));

@@ -25,7 +25,7 @@ export function parseCheckIn(payload: UntypedRecord, project: string): CheckIn |
   if (slug === null || phase === undefined) return null;
   const seconds = payload['duration'];
   return {
-    // One segment: characters that a source may not contain become `-`, as in Sentry's slugs.
+    // Invalid characters become `-`, as in Sentry's slugs.
     source: `${project}/${slug.trim().replaceAll(/[^A-Za-z0-9._-]/g, '-')}`,
     phase,
     run: (toText(payload['check_in_id']) ?? '').replaceAll(/[^\w.:-]/g, '').slice(0, MAX_RUN_ID_LENGTH),
@@ -34,7 +34,7 @@ export function parseCheckIn(payload: UntypedRecord, project: string): CheckIn |
   };
 }
 
-/** Reads the schedule. Its margin for starts and its maximum run time are in minutes. */
+/** Margin and maximum run time are in minutes. */
 function parseMonitorConfig(
   config: UntypedRecord | null,
 ): Pick<CheckIn, 'interval' | 'cron' | 'timezone' | 'margin' | 'max_run'> {

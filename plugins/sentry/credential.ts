@@ -1,11 +1,10 @@
 /**
- * Finds the key where Sentry SDKs send it (contract 21, Sentry SDK intake): `X-Sentry-Auth`,
- * `?sentry_key=`, the DSN in the envelope header, or `Authorization: Sentry …`. A service token as
- * Bearer also works.
+ * Where Sentry SDKs send it (contract 21, Sentry SDK intake): `X-Sentry-Auth`, `?sentry_key=`, the
+ * DSN in the envelope header, or `Authorization: Sentry …`; also a service token as Bearer.
  */
 import { parseEnvelopeHeader } from './envelope.js';
 
-/** Pairs in any order, separated by commas or spaces. */
+/** In any order, separated by commas or spaces. */
 const KEY_PAIR_PATTERN = /(?:^|[\s,])sentry_key\s*=\s*"?([\x21\x23-\x2b\x2d-\x7e]{1,200})/i;
 const BEARER_PATTERN = /^bearer +([\x21-\x7e]{1,1024}) *$/i;
 /** `https://<key>[:<secret>]@host/<number>` */
@@ -17,7 +16,7 @@ type KeySource = {
   body: unknown;
 };
 
-/** Returns the key or null. `body` is null until it has been read. */
+/** `body` is null until it has been read. */
 export function findIntakeKey({ headers, query, body }: KeySource): string | null {
   if (body !== null) return Buffer.isBuffer(body) ? findDsnKey(body) : null;
   const { authorization } = headers;

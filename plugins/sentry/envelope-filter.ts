@@ -1,6 +1,6 @@
 /**
- * Drops envelope payloads while they arrive: unsupported items, such as attachments, and oversized
- * items other than events. The item's header stays, with `length` 0 and the `skipped` size.
+ * Drops unsupported items, such as attachments, and oversized ones other than events, while they
+ * arrive. The header stays, with `length` 0 and the `skipped` size.
  */
 import type { BodyFilter } from '../../ports/http.js';
 import { MAX_HEADER_BYTES, parseHeader } from './envelope.js';
@@ -17,8 +17,8 @@ export class EnvelopeFilter implements BodyFilter {
   #remainingBytes = 0;
 
   /**
-   * @param stores returns whether items of this type are stored
-   * @param most maximum bytes of an item that is not an event
+   * @param stores whether this type is stored
+   * @param most maximum bytes of an item other than an event
    */
   constructor(
     private readonly stores: (type: string) => boolean,
@@ -78,7 +78,7 @@ export class EnvelopeFilter implements BodyFilter {
     return end;
   }
 
-  /** Decides by the item's header. An unreadable header leaves the rest to the envelope parser. */
+  /** An unreadable header is left to the envelope parser. */
   #openItem(line: Buffer, kept: Buffer[]): void {
     const { type, length } = parseHeader(line) ?? {};
     const isSized = typeof length === 'number' && Number.isSafeInteger(length) && length >= 0;

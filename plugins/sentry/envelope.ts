@@ -1,21 +1,21 @@
 /**
- * Parser for Sentry envelopes: a JSON line, then items of a JSON line and a payload each. Only the
- * structure is parsed, in one pass without copies. Strict where an error would split payloads
- * incorrectly, lenient about blank lines, a missing last line end, and CR before LF.
+ * A JSON line, then items of a JSON line and a payload each, in one pass without copies. Strict
+ * where an error would split payloads incorrectly, lenient about blank lines, a missing last line
+ * end, and CR before LF.
  */
 import { toRecord } from './untyped-values.js';
 
 export interface EnvelopeItem {
   type: string;
   payload: Buffer;
-  /** The payload was dropped on arrival: its size in bytes, or true if unknown. */
+  /** Bytes dropped on arrival, or true if unknown. */
   skipped?: number | true;
 }
 
 export interface Envelope {
   header: Readonly<Record<string, unknown>>;
   items: readonly EnvelopeItem[];
-  /** Error message about the first unreadable item; parsing stops there. */
+  /** About the first unreadable item; parsing stops there. */
   fault?: string;
 }
 
@@ -25,7 +25,7 @@ export const MAX_HEADER_BYTES = 16_384;
 const LF = 0x0a;
 const CR = 0x0d;
 
-/** Line from `from`; `next` is the index after its end. */
+/** `next` is the index after its end. */
 interface LineRange {
   to: number;
   next: number;
@@ -45,7 +45,7 @@ function parseJsonLine(bytes: Buffer, from: number, { to }: LineRange): Record<s
   }
 }
 
-/** Parses the first line only; returns null unless it is a JSON object. */
+/** First line only; null unless a JSON object. */
 export function parseEnvelopeHeader(bytes: Buffer): Record<string, unknown> | null {
   return parseJsonLine(bytes, 0, findLine(bytes, 0));
 }
@@ -54,8 +54,8 @@ export const parseHeader = (line: Buffer): Record<string, unknown> | null =>
   parseJsonLine(line, 0, { to: line.length, next: line.length });
 
 /**
- * Returns the envelope, or an error message. An unreadable item also discards the items after it;
- * those before it stay (`fault`).
+ * Returns an error message if unreadable. An unreadable item also discards those after it
+ * (`fault`).
  */
 export function parseEnvelope(bytes: Buffer): Envelope | string {
   const first = findLine(bytes, 0);
@@ -87,10 +87,7 @@ function skipLineEnds(bytes: Buffer, from: number): number {
   return at;
 }
 
-/**
- * Returns the index after a payload of `length` bytes; null unless a line or the envelope ends
- * there.
- */
+/** Returns null unless a line or the envelope ends there. */
 function findPayloadEnd(bytes: Buffer, head: LineRange, length: unknown): number | null {
   if (typeof length !== 'number' || !Number.isSafeInteger(length) || length < 0) return null;
   const end = head.next + length;

@@ -1,6 +1,6 @@
 /**
- * Converts a Sentry event to an error report (contract 21, Sentry SDK intake). All known spellings
- * are accepted, and no field can make an event fail.
+ * All known spellings are accepted, and no field can make an event fail (contract 21, Sentry SDK
+ * intake).
  */
 import type { ErrorLevel } from '../../ports/domain/bugs.js';
 import type { ErrorDetails, ErrorReport } from '../../ports/domain/errors.js';
@@ -17,7 +17,7 @@ import { findUser } from './event-user.js';
 import { parseNamedVersion } from '../../lib/versions.js';
 import { toLine, toList, toRecord, toRecords, limitDepth, toText, type UntypedRecord } from './untyped-values.js';
 
-/** One more than the intake stores, so that the intake notes the truncation. */
+/** One more than stored, so that the intake notes the truncation. */
 const MAX_TAGS = 33;
 const MAX_BREADCRUMBS = 51;
 const MAX_FINGERPRINT_PARTS = 33;
@@ -35,13 +35,13 @@ const LEVELS: Readonly<Record<string, ErrorLevel>> = {
   log: 'warning',
 };
 
-/** Returns `fatal`, `error`, or `warning` for lower levels. The default is `error`. */
+/** `fatal`, `error`, or `warning` for lower levels; `error` by default. */
 export function toErrorLevel(level: unknown): ErrorLevel {
   const name = typeof level === 'string' ? level.toLowerCase() : '';
   return Object.hasOwn(LEVELS, name) ? (LEVELS[name] ?? 'error') : 'error';
 }
 
-/** Returns the version in a release: `1.4.2` of `shop@v1.4.2+b7`, or null without one. */
+/** `1.4.2` of `shop@v1.4.2+b7`, or null without one. */
 export function parseReleaseVersion(release: unknown): string | null {
   const { name } = parseNamedVersion(toLine(release) ?? '');
   const plus = name.indexOf('+');
@@ -50,7 +50,7 @@ export function parseReleaseVersion(release: unknown): string | null {
 
 const parseBuildNumber = (release: unknown): string | null => parseNamedVersion(toLine(release) ?? '').number;
 
-/** Returns an event id without dashes in lower case; null when it is missing or too long. */
+/** Without dashes, in lower case; null when missing or too long. */
 export function parseEventId(value: unknown): string | null {
   const id = toLine(value)?.trim().replaceAll('-', '').toLowerCase() ?? '';
   return id === '' || id.length > MAX_CLIENT_REF_LENGTH ? null : id;
@@ -58,7 +58,6 @@ export function parseEventId(value: unknown): string | null {
 
 const COMMIT_PATTERN = /^[0-9a-f]{40}$/;
 
-/** `details` is used only by stored payloads. */
 export interface ConvertedEvent {
   report: ErrorReport;
   details: () => ErrorDetails;
@@ -67,7 +66,7 @@ export interface ConvertedEvent {
 export interface EventMetadata {
   project: string;
   address?: string;
-  /** Time of sending by the sender's clock, if stated. */
+  /** By the sender's clock. */
   sent_at?: string | null;
   id: string;
   missing?: readonly MissingMap[];
@@ -119,7 +118,7 @@ export function convertEvent(event: UntypedRecord, about: EventMetadata): Conver
   return { report, details };
 }
 
-/** Returns null unless the exception is a group with several members. */
+/** Returns null unless a group with several members. */
 function listMembers(chain: readonly ChainedException[], platform: string | null): ErrorReport['members'] {
   const members = listGroupMembers(chain);
   if (members.length === 0) return null;

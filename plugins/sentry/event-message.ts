@@ -9,7 +9,7 @@ const MAX_MESSAGE_LENGTH = 8192;
 const MAX_VALUE_LENGTH = 1000;
 const MAX_VALUES = 100;
 
-/** Reads `logentry`, or `message` as text or object. The formatted text takes precedence. */
+/** `logentry`, or `message` as text or object; formatted text takes precedence. */
 export function parseMessage(event: UntypedRecord): EventMessage | null {
   for (const given of [event['logentry'], event['message']]) {
     const entry = toRecord(given);

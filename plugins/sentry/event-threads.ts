@@ -1,6 +1,6 @@
 /**
- * Threads of an event for the report's `context` (contract 21, Sentry SDK intake): the crashed one
- * first, with stacks as text up to the size limit.
+ * For the report's `context` (contract 21, Sentry SDK intake): the crashed one first, stacks as
+ * text up to the size limit.
  */
 import type { Json } from '../../ports/store.js';
 import { parseFrames, type StackFrame } from './stack-frames.js';
@@ -14,7 +14,7 @@ const MAX_THREAD_FRAMES = 30;
 const MAX_STACKS_LENGTH = 6144;
 const MAX_NAME_LENGTH = 200;
 
-/** Returns null without threads, and for a single thread with the event's own stack. */
+/** Null without threads, or for a single one with the event's own stack. */
 export function buildThreads(event: UntypedRecord, platform: string | null): Json | null {
   const given = toRecords(event['threads']);
   if (given.length === 0) return null;

@@ -1,6 +1,6 @@
 import { toIsoString, normalizeTime } from '../../lib/time.js';
 
-/** The magnitude determines the unit: SDKs should send seconds, but some send smaller units. */
+/** Some SDKs send smaller units than seconds. */
 const TIME_UNITS: readonly [atLeast: number, perMs: number][] = [
   [1e17, 1e-6],
   [1e14, 1e-3],
@@ -11,10 +11,7 @@ const NUMBER_PATTERN = /^\d{1,20}(?:\.\d{1,12})?$/;
 const ISO_PATTERN = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:[.,](\d{1,12}))?\s?([Zz]|[+-]\d\d:?\d\d)?$/;
 const MAX_DATE_MS = 8.64e15;
 
-/**
- * Returns RFC 3339 in UTC with milliseconds, or null. Times without a zone are UTC, as in the
- * protocol.
- */
+/** RFC 3339 in UTC with milliseconds, or null; without a zone UTC, as in the protocol. */
 export function parseInstant(value: unknown): string | null {
   if (typeof value === 'number') return parseNumber(value);
   if (typeof value !== 'string' || value.length > 64) return null;

@@ -1,13 +1,13 @@
 /**
- * User of an event (contract 21, people affected). Only a keyed hash is stored, so identifying
- * fields are removed from the context.
+ * Only a keyed hash is stored, so identifying fields are removed from the context (contract 21,
+ * people affected).
  */
 import type { Json } from '../../ports/store.js';
 import { toLine, toRecord, limitDepth } from './untyped-values.js';
 
 const IDENTIFYING_FIELDS = ['id', 'email', 'username', 'ip_address'] as const;
 const EXCLUDED_USER_FIELDS: ReadonlySet<string> = new Set([...IDENTIFYING_FIELDS, 'name']);
-/** Browser SDKs do not know their address and leave it to the service. */
+/** Browser SDKs do not know their address. */
 const SENDER_PLACEHOLDER = '{{auto}}';
 
 export function findUser(value: unknown, address: string | null): { id: string } | null {

@@ -1,14 +1,12 @@
 /**
- * Exceptions of an event: which one provides the title, and how the others relate to it (contract
- * 21, Sentry SDK intake).
+ * Which exception provides the title, and how the others relate to it (contract 21, Sentry SDK
+ * intake).
  */
 import { parseFrames, type StackFrame } from './stack-frames.js';
 import { isWrapperError, isRepeatedCause } from '../../lib/text/wrapped-errors.js';
 import { toLine, toRecord, toRecords, limitDepth, toText, type UntypedRecord } from './untyped-values.js';
 
-/**
- * `wrapper` wraps the previous exception; `member` is one of the errors that the first one holds.
- */
+/** `wrapper` wraps the previous exception; `member` is one that the first one holds. */
 export type ExceptionRelation = 'cause' | 'member' | 'wrapper';
 
 export interface ChainedException {
@@ -17,9 +15,7 @@ export interface ChainedException {
   /** Crash frame first. */
   frames: readonly StackFrame[];
   relation: ExceptionRelation;
-  /**
-   * Nesting depth in groups: 1 for a member of the outermost group and for that member's causes.
-   */
+  /** 1 for a member of the outermost group and its causes. */
   level: number;
 }
 
@@ -45,9 +41,9 @@ function toChainedException(
   const type = toLine(exception['type']);
   const mechanism = toRecord(exception['mechanism']);
   const source = toLine(mechanism?.['source']) ?? '';
-  // A group has a cause too, which is not a member.
+  // A group's cause is not a member.
   const isMember = groups.has(mechanism?.['parent_id']) && !/cause|context/i.test(source);
-  // Parents come first, so an id of a later exception or of itself is invalid.
+  // Parents come first; other ids are invalid.
   const level = (levels.get(mechanism?.['parent_id']) ?? 0) + (isMember ? 1 : 0);
   const id = mechanism?.['exception_id'];
   if (id !== undefined && !levels.has(id)) levels.set(id, level);
@@ -60,9 +56,7 @@ function toChainedException(
   };
 }
 
-/**
- * Property of the group that holds the member: `errors[0]`, `exceptions[1]`, `InnerExceptions[0]`.
- */
+/** `errors[0]`, `exceptions[1]`, `InnerExceptions[0]`. */
 const MEMBER_SOURCE_PATTERN = /^(?:errors|exceptions|_?inner_?exceptions)\[/i;
 
 export function buildExceptionChain(event: UntypedRecord): ChainedException[] {
@@ -79,8 +73,8 @@ export function buildExceptionChain(event: UntypedRecord): ChainedException[] {
 }
 
 /**
- * Returns the indices from the outermost exception to the one that provides the title. Wrappers
- * without a name or message defer to what they wrap, and groups with one member to that member.
+ * Starts at the outermost exception. Wrappers without a name or message defer to what they wrap,
+ * and groups with one member to that member.
  */
 function findPathToTitle(chain: readonly ChainedException[], given: readonly UntypedRecord[]): number[] {
   const path = [0];
@@ -127,7 +121,7 @@ function isRepeatedMessage(
   return names.some((name) => isRepeatedCause(value, { type: name, message }));
 }
 
-/** Moves wrappers behind what they wrap, which receives the stack captured for it. */
+/** What they wrap gets the stack captured for it. */
 function moveTitleFirst(
   chain: readonly ChainedException[],
   given: readonly UntypedRecord[],
@@ -138,7 +132,7 @@ function moveTitleFirst(
   const titled = chain[at];
   if (outermost === undefined || titled === undefined || at === 0) return [...chain];
   const hasOwnText = titled.type !== null || !isNameless(given[0]);
-  // The innermost stack was captured where the error was created.
+  // Captured where the error was created.
   const from = path.findLast((i) => (chain[i]?.frames.length ?? 0) > 0) ?? at;
   const first: ChainedException = {
     type: titled.type,

@@ -16,7 +16,7 @@ export function parseFeedback(
   const own = parseEventId(payload['event_id']);
   return {
     project,
-    // A user report only has its event's id.
+    // User reports only have their event's id.
     id: type === 'feedback' ? (own ?? newId()) : `user_report:${own ?? newId()}`,
     event_id: type === 'feedback' ? parseEventId(said['associated_event_id']) : own,
     message,

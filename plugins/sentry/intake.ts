@@ -32,7 +32,7 @@ export interface EnvelopeResult {
 const MAX_WARNINGS = 10;
 const INVALID_UTF8_WARNING = 'It was not valid UTF-8: what could not be read was replaced by U+FFFD.';
 
-/** Rewriter of minified frames; undefined if no plugin provides one. */
+/** Undefined if no plugin provides one. */
 export const FRAME_REWRITER_RESOLVER = token<() => FrameRewriter | undefined>('sentry.frames');
 
 @injectable()
@@ -60,9 +60,8 @@ export class SentryIntake {
   }
 
   /**
-   * Records events in order, then feedback, check-ins and sessions, and skips other items. Resolves
-   * after the commit. The first failed event is thrown after all others were recorded; ids keep a
-   * repeat from counting twice.
+   * Records events, then feedback, check-ins and sessions; resolves after the commit. The first
+   * failed event is thrown after all others were recorded; ids keep a repeat from counting twice.
    * @param limited categories whose items are dropped
    * @throws ServiceError not_found, insufficient_scope (the number is not of the key's project),
    *   invalid_json
@@ -88,7 +87,7 @@ export class SentryIntake {
       if (type !== 'event') continue;
       try {
         const event = await parseEvent(payload);
-        // The header's id belongs to the single event of the envelope.
+        // The header's id belongs to the only event.
         const own = parseEventId(event['event_id']) ?? (first ? id : null) ?? this.#createId();
         if (first) id = own;
         first = false;
@@ -97,7 +96,7 @@ export class SentryIntake {
         failures.push(error);
       }
     }
-    // After the events, which the feedback may be about.
+    // The feedback may be about the events.
     for (const { type, payload } of items.filter((item) => isFeedback(item.type))) {
       try {
         const given = parseFeedback(type, await parseEvent(payload), project, () => this.#createId());
@@ -129,7 +128,7 @@ export class SentryIntake {
   }
 
   /**
-   * Counts all sessions of the envelope together, in few writes.
+   * All together, in few writes.
    * @returns the errors
    */
   async #countSessions(sessions: Envelope['items'], about: SessionMetadata, caller: SentryCaller): Promise<unknown[]> {
@@ -142,10 +141,7 @@ export class SentryIntake {
     return done.flatMap((one): unknown[] => (one.status === 'rejected' ? [one.reason] : []));
   }
 
-  /**
-   * Records a bare event, or the feedback in it. Transactions, which some SDKs send here, are
-   * skipped.
-   */
+  /** Accepts feedback too; transactions, which some SDKs send here, are skipped. */
   async recordEvent(number: number, bytes: Buffer, caller: SentryCaller): Promise<EnvelopeResult & { id: string }> {
     const project = await this.#resolveProject(number, caller.principal);
     const event = await parseEvent(bytes);
@@ -159,12 +155,9 @@ export class SentryIntake {
     return { id, warnings: isUtf8(bytes) ? [] : [INVALID_UTF8_WARNING] };
   }
 
-  /**
-   * Returns the project's slug. A key may only use the number of its own project; a token for all
-   * projects may use any.
-   */
+  /** A key may only use the number of its own project; a token for all projects may use any. */
   async #resolveProject(number: number, { project }: TokenPrincipal): Promise<string> {
-    // A key names its project, so no lookup by number is needed.
+    // A key names its project.
     const found = project === null ? await this.projects.findByNumber(number) : await this.projects.get(project);
     if (found === null) throw notFound(`project ${number}`);
     if (found.number !== number) throw denied('This key belongs to another project than the number in the path.');
@@ -178,13 +171,10 @@ export class SentryIntake {
     await this.errors.record(report, toErrorSender(caller), details);
   }
 
-  /**
-   * Rewrites the event's frames with source maps.
-   * @returns what the maps lack; null (synchronously) when the event stays unchanged
-   */
+  /** Returns what the maps lack; null (synchronously) when unchanged. */
   #rewriteFrames(event: UntypedRecord, project: string): Promise<AppliedFrames> | null {
     const rewriter = this.frames();
-    // Most events have no debug ids and most projects no maps: then frames are not collected.
+    // Most events have no debug ids and most projects no maps.
     if (rewriter === undefined || (!hasDebugIds(event) && rewriter.hasNoMaps(project))) return null;
     const scripts = findScriptFrames(event, project);
     const asked = scripts === null ? null : rewriter.rewrite(scripts.question);
@@ -226,7 +216,7 @@ async function parseEvent(bytes: Buffer): Promise<UntypedRecord> {
   throw new ServiceError('invalid_json', `An event is a JSON object of at most ${MAX_JSON_VALUES} values.`);
 }
 
-/** Maximum session units per envelope, about a thousand entries; no SDK sends as many. */
+/** About a thousand entries; no SDK sends as many. */
 const MAX_SESSION_UNITS = 100;
 
 function limitSessions(items: Envelope['items']): { sessions: Envelope['items']; others: number } {

@@ -1,6 +1,6 @@
 /**
- * Intake for unmodified Sentry SDKs with a project's DSN (contract 21). It only translates events
- * for the error stream. No other module depends on it.
+ * For unmodified Sentry SDKs with a project's DSN (contract 21). Only translates events for the
+ * error stream; no other module depends on it.
  */
 import { definePlugin } from '../../kernel/contract.js';
 import { ERROR_INTAKE } from '../../ports/domain/errors.js';

@@ -1,6 +1,5 @@
 /**
- * Remaining data of an event, as the report's `context`. The most useful fields come first, because
- * a context that is too large is truncated (contract 21, intake).
+ * The most useful fields come first, because a large context is truncated (contract 21, intake).
  */
 import { getJsonSize } from '../../lib/json/json-size.js';
 import type { MissingMap } from '../../ports/domain/frame-rewriting.js';
@@ -14,13 +13,13 @@ import { toLine, toList, toRecord, limitDepth, toText, type UntypedRecord } from
 
 type JsonObject = { [key: string]: Json };
 
-/** Source lines on each side of a frame. SDKs send five or seven. */
+/** SDKs send five or seven. */
 const MAX_SOURCE_LINES = 20;
 const MAX_DETAILED_FRAMES = 6;
 const MAX_CRASH_LOCALS_LENGTH = 4096;
 const MAX_LOCALS_LENGTH = 1536;
 const MAX_LOCAL_LENGTH = 1024;
-/** JSON overhead of a source line in characters: `"1041":"",`. */
+/** In characters: `"1041":"",`. */
 const LINE_KEY_LENGTH = 10;
 const MAX_FRAMES_LENGTH = 14_336;
 
@@ -69,10 +68,7 @@ function formatSdk(value: unknown): string | null {
 interface Source {
   /** `{"41": " return price.total;"}` */
   lines: JsonObject;
-  /**
-   * Approximate JSON length in characters, counted here because objects with numeric keys are slow
-   * to walk.
-   */
+  /** Approximate, in characters: objects with numeric keys are slow to walk. */
   size: number;
 }
 
@@ -160,9 +156,9 @@ const buildContextFrames = (chain: readonly ChainedException[], own: StackFrame)
 });
 
 /**
- * Selects frame data, crash frame first: the application's last frames with source and locals, then
- * its other frames, then library frames.
- * @param main frames of the exception that `own` belongs to
+ * Lists the crash frame first: the application's last frames with source and locals, then its
+ * others, then libraries.
+ * @param main frames of the exception of `own`
  */
 function selectFrames(frames: readonly StackFrame[], main: readonly StackFrame[], own: StackFrame): Json[] | null {
   const application = main.some(({ inApp }) => inApp === true) ? main.filter(({ inApp }) => inApp === true) : main;
@@ -175,7 +171,7 @@ function selectFrames(frames: readonly StackFrame[], main: readonly StackFrame[]
     room -= made.size;
     kept.set(frame, made.fields);
   };
-  // The context itself has source and locals of the application's frame.
+  // The context itself has the application frame's source and locals.
   for (const frame of whole) if (frame !== own) keep(frame, buildFrameDataWithSource);
   for (const frame of [...application, ...frames]) keep(frame, buildFrameData);
   const list = frames.flatMap((frame) => kept.get(frame) ?? []);

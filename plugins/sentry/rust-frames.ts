@@ -1,20 +1,16 @@
 /**
- * Events of the Rust SDK: most `filename`s are `mod.rs` or `lib.rs`, and traces start with the
- * frames that captured them.
+ * Most `filename`s are `mod.rs` or `lib.rs`, and traces start with the frames that captured them.
  */
 import { countRustMachineryFrames } from '../../lib/text/rust-frames.js';
 import type { ChainedException } from './exception-chain.js';
 import type { StackFrame } from './stack-frames.js';
 import { toLine, toRecord, type UntypedRecord } from './untyped-values.js';
 
-/**
- * Build path of the standard library. Its generic code is compiled into the application, and some
- * SDKs report it as such.
- */
+/** Its generic code is compiled into the application, and some SDKs report it as such. */
 const STANDARD_LIBRARY_PATTERN = /^[\\/]rustc[\\/]/;
 /**
- * Rust's SDK reports the platform `native`, as others do. A relay or another SDK may omit the SDK
- * name; then a standard library frame identifies Rust.
+ * The platform is `native`, and the SDK name may be missing; then a standard library frame
+ * identifies Rust.
  */
 export const isRust = (event: UntypedRecord, platform: string | null, chain: readonly ChainedException[]): boolean =>
   platform === 'rust' ||
@@ -25,7 +21,7 @@ export const isRust = (event: UntypedRecord, platform: string | null, chain: rea
 
 const CRATE_PATTERN = /[\\/]\.cargo[\\/]registry[\\/]src[\\/]/;
 
-/** Inlined function without a name: its location was read as its name. */
+/** Inlined without a name: its location was read as its name. */
 const UNNAMED_FUNCTION_PATTERN = /^at (\/.{1,1000}):(\d{1,9}):\d{1,9}$/;
 
 const normalizePlace = (given: StackFrame): StackFrame => {
@@ -33,7 +29,7 @@ const normalizePlace = (given: StackFrame): StackFrame => {
   const frame = path === undefined ? given : { ...given, function: null, place: path, line: Number(line) };
   const place = frame.absPath ?? frame.place;
   const isForeign = STANDARD_LIBRARY_PATTERN.test(place ?? '') || CRATE_PATTERN.test(place ?? '');
-  // Unmarked frames outside the standard library and crates belong to the application.
+  // Unmarked frames of other places belong to the application.
   return { ...frame, place, inApp: isForeign ? false : (frame.inApp ?? place !== null) };
 };
 

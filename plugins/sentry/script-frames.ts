@@ -1,7 +1,6 @@
 /**
- * Script frames within an event and their source maps (contract 21, Beyond the specification: what
- * JavaScript and releases need). Frames are rewritten before the event is read, so that grouping,
- * trace and context agree; the raw frame is preserved.
+ * Rewritten before the event is read, so that grouping, trace and context agree; the raw frame is
+ * preserved (contract 21, Beyond the specification: what JavaScript and releases need).
  */
 import {
   VENDOR_PATH_PATTERN,
@@ -18,7 +17,6 @@ const MAX_FRAMES = 500;
 const MAX_IMAGES = 500;
 const MAX_ADDRESS_LENGTH = 1_000;
 
-/** Frame with line and column, as script engines report them. */
 interface ScriptLocation {
   given: Record<string, unknown>;
   file: string;
@@ -63,11 +61,11 @@ export interface ScriptFrames {
 
 export interface AppliedFrames {
   missing: MissingMap[];
-  /** State for a later attempt; null when none is due. */
+  /** Null when no later attempt is due. */
   late: Omit<UnmappedFrames, 'stack'> | null;
 }
 
-/** Returns null when no frame of the event can have a map. */
+/** Returns null when no frame can have a map. */
 export function findScriptFrames(event: UntypedRecord, project: string): ScriptFrames | null {
   const found = findScriptLocations(event);
   if (found.length === 0) return null;
@@ -85,7 +83,7 @@ export function findScriptFrames(event: UntypedRecord, project: string): ScriptF
         const frame = found[i];
         if (frame === undefined) return;
         if (position !== null) rewriteFrame(frame, position);
-        // A later attempt finds line and column in the stored frame.
+        // For a later attempt.
         else if (late.includes(frame.file)) frame.given['raw'] = toRawFrame(frame);
       });
       if (late.length === 0) return { missing, late: null };
@@ -121,7 +119,7 @@ function rewriteFrame(frame: ScriptLocation, position: SourcePosition): void {
     lineno: position.line,
     colno: position.column,
     function: position.function,
-    // SDKs mark everything that a page loads as application code.
+    // SDKs mark everything that a page loads.
     in_app: given['in_app'] !== false && !VENDOR_PATH_PATTERN.test(position.file),
     ...(source !== null && { pre_context: source.before, context_line: source.line, post_context: source.after }),
   });

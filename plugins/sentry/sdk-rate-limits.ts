@@ -1,13 +1,13 @@
 /**
- * Items that this service does not store. The response sets a rate limit for their category, so
- * that they do not use up an application's rate limit.
+ * Rate limits for items that are not stored, so that these do not use up an application's rate
+ * limit.
  */
 import type { EnvelopeItem } from './envelope.js';
 import { isSession, estimateSessionUnits } from './session.js';
 
 const QUIET_SECONDS = 3600;
 
-/** Item type → SDK category. Client reports are rare and have none. */
+/** Client reports are rare and have none. */
 const SDK_CATEGORIES: Readonly<Record<string, string>> = {
   event: 'error',
   feedback: 'feedback',
@@ -48,9 +48,9 @@ export const formatLimits = (limited: ReadonlyMap<string, number>): string =>
   [...limited].map(([category, seconds]) => `${seconds}:${category}:key`).join(', ');
 
 /**
- * Returns the value of `X-Sentry-Rate-Limits`, or null when all items were accepted.
- * @param taken returns whether items of this type are accepted
- * @param limited exhausted categories, with the seconds until they are accepted again
+ * `X-Sentry-Rate-Limits`, or null when all were accepted.
+ * @param taken whether this type is accepted
+ * @param limited category → seconds until accepted again
  */
 export function buildRateLimitsHeader(
   items: readonly EnvelopeItem[],

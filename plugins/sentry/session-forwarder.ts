@@ -1,4 +1,3 @@
-/** Forwards sessions to the release health plugin if it is enabled. */
 import { inject, injectable, token } from '../../kernel/contract.js';
 import type { SessionIntake, SessionSender } from '../../ports/domain/release-health.js';
 import { parseSessions, type SessionMetadata } from './session.js';
@@ -16,7 +15,6 @@ export class SessionForwarder {
     return this.intake() !== undefined;
   }
 
-  /** Resolves after the commit. */
   async forward(type: string, payload: UntypedRecord, about: SessionMetadata, sender: SessionSender): Promise<void> {
     const report = parseSessions(type, payload, about);
     const intake = this.intake();
@@ -35,7 +33,7 @@ export class SessionForwarder {
 
   #turns: Promise<unknown> = Promise.resolve();
 
-  /** Allows one slice per turn of the event loop across all senders. */
+  /** One slice per turn of the event loop across all senders. */
   #waitForTurn(): Promise<unknown> {
     this.#turns = this.#turns.then(() => new Promise((resolve) => setImmediate(resolve)));
     return this.#turns;

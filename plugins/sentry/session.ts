@@ -1,6 +1,6 @@
 /**
- * Sessions of Sentry SDKs (contract 21, release health): `session`, one session in several updates,
- * and `sessions`, aggregated counts.
+ * `session`, one session in several updates, and `sessions`, aggregated counts (contract 21,
+ * release health).
  */
 import type { SessionEntry, SessionOutcome, SessionReport, SessionTotals } from '../../ports/domain/release-health.js';
 import { parseReleaseVersion } from './event-converter.js';
@@ -10,8 +10,8 @@ import { toLine, toRecord, toRecords, toText, type UntypedRecord } from './untyp
 export const isSession = (type: string): boolean => type === 'session' || type === 'sessions';
 
 /**
- * `unhandled` means an uncaught error that the platform survived, as in browsers. It counts as a
- * crash, because SDKs used to report it as `crashed`, so figures stay comparable after an upgrade.
+ * `unhandled` is an error that the platform survived, as in browsers. SDKs used to report it as
+ * `crashed`, so it counts as a crash and figures stay comparable.
  */
 const SESSION_OUTCOMES: Readonly<Record<string, SessionOutcome>> = {
   ok: 'ok',
@@ -32,10 +32,10 @@ const DEFAULT_ENVIRONMENT = 'production';
 export type SessionMetadata = Pick<SessionReport, 'project' | 'sent_at'>;
 
 const OPENING_BRACE = 0x7b;
-/** Aggregated entries are charged in tens, because one costs a tenth of an event. */
+/** One costs a tenth of an event. */
 const ENTRIES_PER_UNIT = 10;
 
-/** Returns the minimum cost of an item before parsing: each entry has a brace. */
+/** Minimum before parsing: each entry has a brace. */
 export function estimateSessionUnits(payload: Buffer): number {
   let braces = 0;
   for (let at = payload.indexOf(OPENING_BRACE); at >= 0; at = payload.indexOf(OPENING_BRACE, at + 1)) braces++;
@@ -55,10 +55,7 @@ export function parseSessions(type: string, payload: UntypedRecord, about: Sessi
   return entries.length === 0 ? null : { ...about, version, environment, entries };
 }
 
-/**
- * Keeps the newest hours. Otherwise anyone with a public key could create a row for every hour with
- * each item.
- */
+/** Otherwise a public key could create a row for every hour with each item. */
 function keepNewestHours(entries: SessionEntry[]): SessionEntry[] {
   const hourOf = ({ started_at }: SessionEntry): string => started_at?.slice(0, 13) ?? '~';
   const newest = new Set([...new Set(entries.map(hourOf))].toSorted().slice(-MAX_HOURS));

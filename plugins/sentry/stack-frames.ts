@@ -2,7 +2,7 @@ import { isSystemFunction, isSystemImage } from '../../lib/text/system-images.js
 import { toLine, toRecord, toRecords, toText, type UntypedRecord } from './untyped-values.js';
 
 export interface StackFrame {
-  /** `filename`, else `abs_path`, `module` or the file of its `package`; null without a place. */
+  /** Or `abs_path`, `module`, or the file of its `package`; null without a place. */
   place: string | null;
   absPath: string | null;
   file: string | null;
@@ -11,14 +11,14 @@ export interface StackFrame {
   line: number | null;
   column: number | null;
   code: string | null;
-  /** Whether it is application code; null if the SDK does not report it. */
+  /** Null if not reported. */
   inApp: boolean | null;
   given: UntypedRecord;
 }
 
-/** Deeper stacks are recursion; the innermost frames are retained. */
+/** Deeper stacks are recursion; keeps the innermost frames. */
 const MAX_FRAMES = 250;
-/** Placeholders that SDKs send instead of a file. */
+/** Instead of a file. */
 const PLACEHOLDER_PLACES = new Set([
   '<anonymous>',
   '<unknown>',
@@ -38,7 +38,7 @@ const toPlace = (value: unknown): string | null => {
 const toPosition = (value: unknown): number | null =>
   typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= MAX_LINE_NUMBER ? value : null;
 
-/** Every package has a file of this name, and the SDK omits the folder of top-level packages. */
+/** In every package; the SDK omits the folder of top-level ones. */
 const PACKAGE_FILE = '__init__.py';
 const PYTHON_MODULE_PATTERN = /^\w{1,100}(?:\.\w{1,100}){0,20}$/;
 
@@ -47,7 +47,7 @@ const addPackageFolder = (file: string | null, module: string | null): string | 
     ? `${(module ?? '').replaceAll('.', '/')}/${PACKAGE_FILE}`
     : file;
 
-/** `libshop.so` of `/data/app/lib/arm64/libshop.so`: the path differs between machines. */
+/** `libshop.so`; its path differs between machines. */
 const getLastSegment = (path: string | null): string | null =>
   path === null ? null : toText(path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1));
 
@@ -70,19 +70,19 @@ function toStackFrame(given: UntypedRecord): StackFrame {
   };
 }
 
-/** Returns the frames of `{frames: […]}`, crash frame first (SDKs send it last). */
+/** Lists the crash frame first (SDKs send it last). */
 export function parseFrames(stacktrace: unknown): StackFrame[] {
   const given = toRecord(stacktrace)?.['frames'];
   if (!Array.isArray(given)) return [];
   const frames = toRecords(given.slice(-MAX_FRAMES)).map(toStackFrame).reverse();
-  // Python's SDK marks application frames and leaves standard library frames unmarked.
+  // Python's SDK leaves standard library frames unmarked.
   if (frames.some(({ inApp }) => inApp === true)) for (const frame of frames) frame.inApp ??= false;
   return frames;
 }
 
 /**
- * Returns the innermost application frame, or the innermost frame (contract 21, Sentry SDK intake).
- * Frames without a place are ignored, because engine code such as `JSON.parse` is called from
+ * Returns the innermost application frame, or innermost frame (contract 21, Sentry SDK intake).
+ * Those without a place are ignored, because engine code such as `JSON.parse` is called from
  * everywhere.
  */
 export function findOwnFrame(frames: readonly StackFrame[]): StackFrame | null {
@@ -102,10 +102,7 @@ const isNative = (frames: readonly StackFrame[]): boolean =>
       NATIVE_PLATFORMS.has(String(given['platform'])),
   );
 
-/**
- * Checks whether a frame belongs to the operating system, a runtime, a driver or a crash handler,
- * or has no information.
- */
+/** Operating system, runtime, driver, crash handler, or no information. */
 function isSystemFrame({ file, absPath, module, function: name, given }: StackFrame): boolean {
   const image = toLine(given['package']);
   if (image !== null && isSystemImage(image)) return true;
@@ -115,10 +112,7 @@ function isSystemFrame({ file, absPath, module, function: name, given }: StackFr
 
 const TOP_FRAME_COUNT = 3;
 
-/**
- * Combines the first three functions when all frames are system code, because a single one is the
- * same for every crash.
- */
+/** Joins three, because a single system frame is the same for every crash. */
 function combineTopFrames(frames: readonly StackFrame[]): StackFrame | null {
   const [first] = frames;
   const names = frames.flatMap(({ function: name }) => name ?? []).slice(0, TOP_FRAME_COUNT);

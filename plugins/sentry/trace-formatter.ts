@@ -1,6 +1,6 @@
 /**
- * Formats frames like the language itself, or like V8 when the application frame lacks data for its
- * language's format. The message is omitted, because it could look like a frame.
+ * Like the language itself, or like V8 without the data for it. The message is omitted, because it
+ * could look like a frame.
  */
 import { formatHeading, type ExceptionRelation, type ChainedException } from './exception-chain.js';
 import { maskNamesInText } from '../../lib/text/generated-names.js';
@@ -22,7 +22,7 @@ interface TraceFormat {
 const GENERIC_FORMAT: TraceFormat = {
   canFormat: () => true,
   write: ({ place, function: name, line, column }) => {
-    // A place without a line number would not be parsed as a place.
+    // Needed to be parsed as a place.
     const where = place === null ? '<anonymous>' : `${place}:${line ?? 0}${column === null ? '' : `:${column}`}`;
     return name === null ? `    at ${where}` : `    at ${name.replaceAll(' (', '(')} (${where})`;
   },
@@ -34,10 +34,10 @@ const PYTHON_FORMAT: TraceFormat = {
   canFormat: ({ place }) => place !== null,
   write: ({ place, absPath, inApp, function: name, line, code }) => {
     if (place === null) return `  in ${name ?? '?'}`;
-    // `json/decoder.py` alone does not identify the package.
+    // `json/decoder.py` does not identify the package.
     const path = inApp === false ? (absPath ?? place) : place;
     const head = `  File "${path.replaceAll('"', "'")}", line ${line ?? 0}, in ${name ?? '<module>'}`;
-    // Source text that looks like a frame would be parsed as one.
+    // Could be parsed as a frame.
     return code === null || code.includes('File "') ? head : `${head}\n    ${code.trim()}`;
   },
   getFile: ({ place }) => place,
@@ -49,16 +49,14 @@ const JAVA_CLASS_PATTERN = /^(?:[\w$]{1,200}\.){0,30}\$*\w[\w$]{0,199}$/;
 const JAVA_METHOD_PATTERN = /^[\w$<>-]{1,300}$/;
 const hasJavaFile = ({ file }: StackFrame): boolean => file !== null && JAVA_FILE_PATTERN.test(file);
 
-/**
- * `com.acme.Cart.total(Cart.java:41)`. Package and file form the place, as in Java's own traces.
- */
+/** `com.acme.Cart.total(Cart.java:41)`; package and file form the place. */
 const JAVA_FORMAT: TraceFormat = {
   canFormat: ({ module, function: name }) =>
     JAVA_CLASS_PATTERN.test(module ?? '') && JAVA_METHOD_PATTERN.test(name ?? ''),
   write: (frame) => {
     const { module, function: name, file, line } = frame;
     const number = line === null ? '' : `:${line}`;
-    // Java's own text for an unknown file.
+    // Java's text for an unknown file.
     const source = hasJavaFile(frame) ? `${file}${number}` : number === '' ? 'Unknown Source' : `SourceFile${number}`;
     return `\tat ${module === null ? '' : `${module}.`}${name ?? '?'}(${source})`;
   },
@@ -71,10 +69,10 @@ const JAVA_FORMAT: TraceFormat = {
 };
 
 const GO_FILE_PATTERN = /^[^ ]+\.go$/;
-/** Frames that the Go trace parser skips. */
+/** Skipped by the Go trace parser. */
 const GO_RUNTIME_PATTERN = /(?:^|\/src\/)runtime\//;
 
-/** The function on its own line, the place below it. */
+/** The place is below the function. */
 const GO_FORMAT: TraceFormat = {
   canFormat: ({ place, module }) =>
     GO_FILE_PATTERN.test(place ?? '') && !GO_RUNTIME_PATTERN.test(place ?? '') && module !== 'runtime',
@@ -87,10 +85,7 @@ const NET_NAME_PATTERN = /^[\p{L}_<][\p{L}\p{N}_.`<>+$|,[\]@&-]*$/u;
 const NET_PATH_PATTERN = /^(?:[A-Za-z]:)?[\\/]|^[\p{L}\p{N}_.-]{1,100}[\\/]/u;
 
 const MAX_NET_NAME_LENGTH = 1000;
-/**
- * Newer SDKs send `decimal Cart.Total`. The return type is removed, as is the type, which the
- * module already names.
- */
+/** Newer SDKs send `decimal Cart.Total`; the module already names the type. */
 const NET_RETURN_TYPE_PATTERN = /^.*[^,]\s(?=\S)/u;
 
 const toNetName = ({ module, function: name }: StackFrame): string => {
@@ -147,21 +142,18 @@ export function findPlace(
 
 const CLASS_MODULE_LANGUAGES = new Set(['java', 'csharp', 'kotlin', 'scala', 'groovy', 'dart']);
 
-/**
- * Returns the function, qualified by its class when the file does not determine it: inner classes,
- * coroutines and state machines.
- */
+/** Qualified by its class for inner classes, coroutines and state machines. */
 function getQualifiedFunction(frame: StackFrame, platform: string | null): string | null {
   const { function: name, file } = frame;
   if (name === null || frame.module === null || !CLASS_MODULE_LANGUAGES.has(platform ?? '')) return name;
-  // Java's hidden classes have a slash in their name.
+  // Hidden classes have a slash.
   const module = frame.module.includes('/') ? maskNamesInText(frame.module) : frame.module;
   const type = module.slice(module.search(/[^./]*$/));
   const outer = file?.replace(/^.*[\\/]/, '').replace(/\.\w+$/, '');
   if (outer === undefined || type === outer || type === `${outer}Kt` || name.startsWith(`${type}.`)) return name;
-  // The class that the file is named after is redundant.
+  // The file already names this class.
   const inner = type.startsWith(`${outer}$`) || type.startsWith(`${outer}+`) ? type.slice(outer.length + 1) : type;
-  // The preceding character identifies the number of an anonymous class.
+  // Anonymous classes need the preceding character.
   return `${/^\d/.test(inner) ? type : inner}.${name}`;
 }
 
@@ -189,7 +181,7 @@ const WRAPPER_SEPARATOR = '\n\nThe above exception only carries the following ex
 const CAUSE_SEPARATOR = '\n\nThe above exception was the cause of the following exception:\n\n';
 const TRACEBACK_HEADER = 'Traceback (most recent call last):';
 
-/** Python prints the cause first, the crash frame last, and group members below it. */
+/** As in Python: the cause first, the crash frame last, group members below. */
 function formatInnermostLast(chain: readonly ChainedException[]): string {
   const [first] = chain;
   if (first === undefined) return '';
@@ -219,7 +211,7 @@ function formatPythonBlock(thrown: ChainedException, titled: boolean): string[] 
   return titled ? [...trace, formatHeading(thrown)] : trace;
 }
 
-/** Formats group members like Python: numbered, nested groups indented, causes above the member. */
+/** As in Python: numbered, nested groups indented, causes above the member. */
 class GroupMemberFormatter {
   readonly #lines: string[] = [];
   readonly #counts: number[] = [];
@@ -227,7 +219,7 @@ class GroupMemberFormatter {
   #level = 1;
 
   add(thrown: ChainedException): void {
-    // A member is at most one level deeper than the previous one.
+    // At most one level deeper than the previous one.
     const level = Math.min(Math.max(1, thrown.level), this.#counts.length + 1);
     if (thrown.relation === 'member') this.#addMember(thrown, level);
     else

@@ -7,7 +7,7 @@ export type UntypedRecord = Readonly<Record<string, unknown>>;
 export const toRecord = (value: unknown): Record<string, unknown> | null =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
 
-/** Returns non-blank text. Numbers and booleans become text; other values null. */
+/** Returns non-blank text; numbers and booleans become text, others null. */
 export function toText(value: unknown): string | null {
   if (typeof value === 'string') return value.trim() === '' ? null : value;
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : null;
@@ -15,7 +15,7 @@ export function toText(value: unknown): string | null {
 
 const LINE_BREAK_PATTERN = /[\r\n\u2028\u2029]/;
 
-/** Returns one line of text. The test is cheaper than a replacement without matches. */
+/** The test is cheaper than a replacement without matches. */
 export function toLine(value: unknown): string | null {
   const given = toText(value);
   return given !== null && LINE_BREAK_PATTERN.test(given) ? given.replace(/[\r\n\u2028\u2029]+/g, ' ') : given;
@@ -32,7 +32,7 @@ export function toList(value: unknown): readonly unknown[] {
 export const toRecords = (value: unknown): UntypedRecord[] =>
   toList(value).filter((one): one is UntypedRecord => toRecord(one) !== null);
 
-/** Deeper values are dropped, because later code is recursive. */
+/** Later code is recursive. */
 const JSON_BOUNDS: JsonBounds = { depth: 24, deeper: (inner) => (Array.isArray(inner) ? '[…]' : '{…}') };
 
 export const limitDepth = (value: unknown): Json => boundJson(value, JSON_BOUNDS);

@@ -1,7 +1,4 @@
-/**
- * Issues the permanent token of an application (contract 60, token). The request can only restrict
- * what the server grants.
- */
+/** The request can only restrict what the server grants (contract 60, token). */
 import { PORT, collection, inject, injectable, type Clock, type Collection } from '../../kernel/contract.js';
 import { conflict } from '../../kernel/errors.js';
 import { AUDIT, type AuditLog } from '../../ports/domain/audit.js';

@@ -1,4 +1,3 @@
-/** Lists what can be installed on a platform (contract 60, catalog). */
 import { inject, injectable } from '../../kernel/contract.js';
 import { PROJECTS, type ProjectDirectory } from '../../ports/domain/projects.js';
 import type { CatalogChannel, ReleaseDirectory } from '../../ports/domain/releases.js';

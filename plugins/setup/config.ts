@@ -1,4 +1,3 @@
-/** Configuration section `setup`; main.ts also reads it to place the update agents. */
 import joi from 'joi';
 
 export interface SetupConfig {

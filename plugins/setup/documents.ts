@@ -1,13 +1,9 @@
-/**
- * Tokens and monitors issued by the setup path; `replace` only affects these (contract 60, token).
- * Documents are keyed by token id or monitor source.
- */
+/** `replace` only affects these (contract 60, token). Keyed by token id or monitor source. */
 import type { Doc } from '../../kernel/contract.js';
 
 export interface IssuedDoc extends Doc {
   kind: 'application' | 'machine';
   project: string | null;
-  /** The token's name, or a machine's monitor source. */
   name: string;
   by: string;
   at: string;

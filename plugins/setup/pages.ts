@@ -5,9 +5,7 @@ import type { ProjectDirectory, ProjectInfo, ProjectPartProvider } from '../../p
 import type { VersionAdoption, WatchdogApi } from '../../ports/domain/watchdog.js';
 
 const PAGE_SIZE = 50;
-/**
- * Limit of the first table. Each project is one index query; the store cannot group by two fields.
- */
+/** Each project is one index query; the store cannot group by two fields. */
 const MAX_PROJECTS = 20;
 const MAX_BAR_PARTS = 6;
 const MAX_VERSIONS = 30;

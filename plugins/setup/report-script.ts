@@ -1,13 +1,12 @@
 /**
- * Renders the report script of a machine (contract 60, agent): status, load, memory, disk usage and
- * uptime. The token is in `watchdog.token` next to it and never passed as a program argument.
+ * The token is in `watchdog.token` next to it and never passed as a program argument (contract 60,
+ * agent).
  */
 import { hash } from 'node:crypto';
 import { toScriptFileName } from './monitor-source.js';
 
 export interface ReportScript {
   filename: string;
-  /** Octal file mode. */
   mode: string;
   eol: 'lf' | 'crlf';
   /** Hex, of `content` as UTF-8. */

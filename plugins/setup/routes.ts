@@ -1,4 +1,3 @@
-/** `/api/setup/v1` (contract 60): from a login to an installed, monitored application. */
 import joi from 'joi';
 import {
   created,

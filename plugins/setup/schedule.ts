@@ -2,9 +2,7 @@
 
 export interface Schedule {
   kind: 'cron' | 'schtasks';
-  /** The five crontab fields, or the options of `schtasks /Create`. */
   expression: string;
-  /** `{dir}` is the script's directory. */
   command: string;
 }
 
@@ -12,10 +10,7 @@ export interface Schedule {
 const MINUTE_STEPS = [1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30];
 const HOUR_STEPS = [1, 2, 3, 4, 6, 8, 12, 24];
 
-/**
- * Returns the longest even step within the interval: too many heartbeats are harmless, too few
- * raise an alarm.
- */
+/** Too many heartbeats are harmless, too few raise an alarm. */
 export function getScheduleStep(seconds: number): { minutes: number } | { hours: number } {
   const minutes = Math.max(1, Math.floor(seconds / 60));
   const hours = HOUR_STEPS.findLast((step) => step * 60 <= minutes);
@@ -23,7 +18,7 @@ export function getScheduleStep(seconds: number): { minutes: number } | { hours:
   return { minutes: MINUTE_STEPS.findLast((step) => step <= minutes) ?? 1 };
 }
 
-/** Hashes a text to a number below `n`, so that machines do not all report in the same minute. */
+/** Machines must not all report in the same minute. */
 function hashToRange(text: string, n: number): number {
   let sum = 0;
   for (const character of text) sum = (sum * 31 + (character.codePointAt(0) ?? 0)) % 1_000_003;

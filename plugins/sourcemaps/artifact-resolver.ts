@@ -1,6 +1,4 @@
-/**
- * Finds the map of a script by debug id, otherwise by release and address. Cached for some seconds.
- */
+/** Finds the map of a script by debug id, otherwise by release and address. */
 import { collection, inject, injectable, PORT, type Clock, type Collection } from '../../kernel/contract.js';
 import { BoundedMap } from '../../lib/bounded-map.js';
 import { resolveMapName, listScriptNames } from './script-addresses.js';
@@ -25,7 +23,6 @@ export interface ScriptLookup {
   debugId: string | null;
 }
 
-/** Cache since the last change of maps. */
 interface ArtifactCache {
   pairs: BoundedMap<{ pair: MapPair | null }>;
   projects: BoundedMap<{ some: boolean }>;
@@ -71,7 +68,7 @@ export class ArtifactResolver {
     }
   }
 
-  /** Clears the cache. A running lookup fills the discarded one. */
+  /** A running lookup fills the discarded one. */
   clearCache(): void {
     this.#known = this.#createCache();
   }
@@ -125,9 +122,7 @@ export class ArtifactResolver {
     return items.filter(({ file }) => file.kind === kind).toSorted((a, b) => (a.at < b.at ? 1 : -1));
   }
 
-  /**
-   * Returns the newest map of a ready bundle, with the script of the same bundle, otherwise of any.
-   */
+  /** With the script of the same bundle, otherwise of any. */
   async #findNewest(maps: readonly Artifact[], scripts: readonly Artifact[]): Promise<MapPair | null> {
     for (const map of maps.toSorted((a, b) => (a.at < b.at ? 1 : -1))) {
       const bundle = await this.bundles.find(map.bundle);

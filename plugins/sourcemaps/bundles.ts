@@ -1,7 +1,7 @@
 /**
  * Without transactions, a bundle's state shows the progress (docs/consistency.md): `assembling`,
  * then chunks and artifacts, then `ready`; `leaving`, then artifacts and chunks are deleted, then
- * the bundle. Only artifacts of ready bundles are used.
+ * the bundle.
  */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -69,8 +69,7 @@ export class BundleService {
   }
 
   /**
-   * Assembles a bundle and resolves once it is usable. Returns false while another call assembles
-   * it.
+   * Returns false while another call assembles it.
    * @throws MapRefused, after deleting all parts
    */
   async assemble(plan: BundlePlan): Promise<boolean> {
@@ -167,7 +166,6 @@ export class BundleService {
     };
   }
 
-  /** Deletes a bundle with its parts; `deleteIncomplete` completes an interrupted deletion. */
   async remove(id: string): Promise<void> {
     const found = await this.bundles.change({ id }, { set: { state: 'leaving' } });
     if (found === null) return;
@@ -226,10 +224,7 @@ export class BundleService {
     return (await this.bundles.find({ filter: { project, state: 'ready' }, limit: 1 })).items.length > 0;
   }
 
-  /**
-   * Records the use. A later time stays, unless it is in the future because a clock moved
-   * backwards.
-   */
+  /** A later time stays, unless it is in the future. */
   async recordUse(id: string, at: string): Promise<void> {
     const ahead = toIsoString(this.clock.now() + MAX_AHEAD_MS);
     await this.bundles.change(

@@ -1,7 +1,4 @@
-/**
- * Uploaded chunks that belong to no bundle yet. They are found by the SHA-1 of their content, so
- * interrupted uploads can resume.
- */
+/** Uploaded chunks are found by the SHA-1 of their content, so interrupted uploads can resume. */
 import { createHash } from 'node:crypto';
 import { collection, inject, injectable, PORT, type Clock, type Collection } from '../../kernel/contract.js';
 import { invalid, ServiceError } from '../../kernel/errors.js';

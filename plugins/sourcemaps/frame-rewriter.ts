@@ -1,6 +1,6 @@
 /**
- * Rewrites frames of minified scripts (contract 21, Beyond the specification: what JavaScript and
- * releases need). An error waits at most some seconds for its maps and is never lost.
+ * An error waits at most some seconds for its maps and is never lost (contract 21, Beyond the
+ * specification: what JavaScript and releases need).
  */
 import { inject, injectable, PORT, type AppSettings, type Clock, type Logger } from '../../kernel/contract.js';
 import { BoundedMap } from '../../lib/bounded-map.js';

@@ -16,7 +16,6 @@ export interface Chunk {
 }
 
 export interface BundleChunk {
-  /** `<bundle>:<number from 0>` */
   id: string;
   data: Uint8Array;
   packed?: true;
@@ -40,7 +39,6 @@ export interface Bundle {
 }
 
 export interface Artifact {
-  /** `<bundle>:<number from 0>` */
   id: string;
   bundle: string;
   project: string;
@@ -66,6 +64,6 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
   { name: 'artifacts', indexes: [{ fields: ['project', 'debug_id'] }, { fields: ['project', 'key'] }] },
 ];
 
-/** Key fields are separated by U+001F, which no address contains. */
+/** No address contains U+001F. */
 export const toArtifactKey = (release: string, dist: string | null, url: string): string =>
   [release, dist ?? '', url].join('\u001F');

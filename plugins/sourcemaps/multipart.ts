@@ -1,7 +1,4 @@
-/**
- * Parses `multipart/form-data` of Sentry's tools with the platform's Response. The number of parts
- * is checked first.
- */
+/** The number of parts is checked first. */
 import { ServiceError } from '../../kernel/errors.js';
 
 const MAX_PARTS = 80;

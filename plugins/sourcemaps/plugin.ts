@@ -1,7 +1,6 @@
 /**
  * Source maps (contract 21, Beyond the specification: what JavaScript and releases need): accepts
- * uploads of unmodified `sentry-cli` and bundler plugins. Without this plugin frames stay
- * unchanged.
+ * uploads of unmodified `sentry-cli` and bundler plugins.
  */
 import { definePlugin, extend, type Collection } from '../../kernel/contract.js';
 import { iterateItems } from '../../lib/paging.js';

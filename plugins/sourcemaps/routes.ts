@@ -1,7 +1,3 @@
-/**
- * Routes of `sentry-cli` and the bundler plugins (contract 21, Beyond the specification: what
- * JavaScript and releases need). Field names are Sentry's.
- */
 import joi from 'joi';
 import { withSchemaName, Reply, whole, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
 import { invalid } from '../../kernel/errors.js';

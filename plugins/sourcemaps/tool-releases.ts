@@ -1,6 +1,6 @@
 /**
- * Routes of `sentry-cli releases` and `deploys`. Announced releases are not stored; their commits
- * are, as suspects for new errors. Unsupported calls return one sentence, which the tools display.
+ * Announced releases are not stored; their commits are, as suspects for new errors. Unsupported
+ * calls return one sentence, which the tools display.
  */
 import joi from 'joi';
 import { withSchemaName as shape, Reply, whole, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';

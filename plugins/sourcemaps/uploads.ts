@@ -68,10 +68,7 @@ export class MapUploadService {
     await this.inbox.put(toSpace(project), pieces);
   }
 
-  /**
-   * Assembles a bundle for each named project, by default for the token's own.
-   * @throws ServiceError insufficient_scope, unknown_project, validation_failed
-   */
+  /** @throws ServiceError insufficient_scope, unknown_project, validation_failed */
   async assemble({ principal, reauthorize }: MapUploader, asked: AssembleRequest): Promise<AssembleResponse> {
     const projects = await this.#findProjects(principal, asked.projects);
     const { checksum, version: release, dist, chunks } = asked;
@@ -111,10 +108,7 @@ export class MapUploadService {
     return buildResponse('ok');
   }
 
-  /**
-   * Stores a single release file, as older tools send it.
-   * @throws ServiceError unknown_project, payload_too_large
-   */
+  /** @throws ServiceError unknown_project, payload_too_large */
   async storeFile({ principal, reauthorize }: MapUploader, given: SingleFileUpload): Promise<{ sha1: string }> {
     const { release, dist, url, bytes } = given;
     const [project = ''] = await this.#findProjects(
@@ -148,7 +142,6 @@ export class MapUploadService {
   }
 
   /**
-   * Returns the slugs of the requested projects.
    * @param hints possible project names, used when neither call nor token names one
    * @throws ServiceError insufficient_scope, unknown_project, validation_failed
    */
@@ -168,10 +161,7 @@ export class MapUploadService {
     return null;
   }
 
-  /**
-   * Returns the files of a release by name.
-   * @throws ServiceError insufficient_scope, unknown_project, validation_failed
-   */
+  /** @throws ServiceError insufficient_scope, unknown_project, validation_failed */
   async listFiles(
     { principal }: MapUploader,
     named: readonly string[],
@@ -189,7 +179,7 @@ export class MapUploadService {
     this.frames.clearCaches(project);
   }
 
-  /** Retries a repeated upload, because another version of this service may have rejected it. */
+  /** Another version of this service may have rejected it. */
   async #retry(project: string, bundle: string | undefined): Promise<void> {
     if (bundle === undefined) return;
     await this.bundles.retryFaulty(bundle);

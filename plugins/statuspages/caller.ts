@@ -9,8 +9,5 @@ export function getPrincipalName(principal: Principal): string {
   return principal.kind === 'token' ? principal.name.slice(0, 100) : principal.kind.replace('_', ' ');
 }
 
-/**
- * Whether the caller may set a host outside `statuspages.hosts`. Such a host shows only the status
- * page and no login, so a wrong name locks users out.
- */
+/** A host outside `statuspages.hosts` shows no login, so a wrong name locks users out. */
 export const canSetHost = (principal: Principal): boolean => principal.kind === 'session' && principal.role === 'admin';

@@ -22,7 +22,7 @@ export interface LogoDoc extends Doc {
   data: string;
 }
 
-/** A type instead of an interface, so that it is assignable to a plain record. */
+/** A type is assignable to a plain record. */
 export type StatusPagesConfig = { hosts: string[] };
 
 export interface StatusPagesDeps {
@@ -41,10 +41,7 @@ export interface StatusPagesDeps {
   hasher: PasswordHasher;
   cipher: Pick<Cipher, 'seal' | 'open' | 'derive'>;
   throttle: AttemptThrottle;
-  /**
-   * `server.base_url` without a trailing slash; with port 0 it is known only after the server
-   * listens.
-   */
+  /** With port 0, known only after the server listens. */
   baseUrl: () => string;
   hosts: readonly string[];
   timezone: string;

@@ -1,6 +1,6 @@
 /**
- * Status pages for customers (contract 30, badges and status pages): custom names for monitors,
- * announcements, feeds and custom hosts. Optional: nothing depends on this plugin.
+ * Custom names for monitors, announcements, feeds and custom hosts (contract 30, badges and status
+ * pages). Nothing depends on this plugin.
  */
 import joi from 'joi';
 import { definePlugin, extend } from '../../kernel/contract.js';

@@ -1,6 +1,6 @@
 /**
- * Rejects live tokens of this service in annotations (contract 20, endpoints). Ping URLs receive
- * plain text, which the HTTP server does not check like JSON fields.
+ * Ping URLs receive plain text, which the HTTP server does not check like JSON fields (contract 20,
+ * endpoints).
  */
 import { inject, injectable } from '../../kernel/contract.js';
 import { invalid } from '../../kernel/errors.js';

@@ -50,7 +50,7 @@ export interface WatchdogDeps {
   ids: Ids;
   log: Logger;
   config: WatchdogConfig;
-  /** `limits.monitors_per_token`; 0 means unlimited. */
+  /** 0 means unlimited. */
   monitorsPerToken: number;
   processes: Processes;
   tokens: Pick<TokenIssuer, 'issue' | 'list' | 'find' | 'revoke' | 'revokeBySource'>;
@@ -59,7 +59,7 @@ export interface WatchdogDeps {
   projects: Pick<ProjectDirectory, 'get' | 'list'>;
   probes: () => MonitorProbes | null;
   receivers: () => readonly AlarmReceivers[];
-  /** Whether expired data may be deleted (`ServiceRuntime.clock`). */
+  /** For deletions of expired data (`ServiceRuntime.clock`). */
   isClockTrusted: () => Promise<boolean>;
   isRejectingHeartbeats: () => boolean;
   emit: (

@@ -7,7 +7,7 @@ const MAX_CLICK_DELAY_MS = 10_000;
 const MORNING_HOURS = { min: 9, max: 33 };
 const MORNING_PATTERN = /T09:00:00\.000Z$/;
 
-/** Whether a "Silence" button created it: from now for an hour, or until nine the next morning. */
+/** From now for an hour, or until nine the next morning. */
 function isSilence({ kind, schedule, from, until, created_at }: WindowDoc): boolean {
   if (kind !== undefined || schedule !== null || from === null || until === null) return false;
   if (Math.abs(Date.parse(created_at) - Date.parse(from)) > MAX_CLICK_DELAY_MS) return false;
@@ -17,10 +17,7 @@ function isSilence({ kind, schedule, from, until, created_at }: WindowDoc): bool
   return MORNING_PATTERN.test(until) && length >= min * HOUR_MS && length <= max * HOUR_MS;
 }
 
-/**
- * Converts windows that the "Silence" buttons created to silences. The next evaluator run updates
- * their monitors.
- */
+/** The next evaluator run updates their monitors. */
 async function convertWindowsToSilences(ctx: MigrationContext): Promise<void> {
   const windows = ctx.collection<WindowDoc>('windows');
   const found = (await collectAll(windows, { limit: 500 })).filter(isSilence);

@@ -1,6 +1,5 @@
 /**
- * Watchdog (contract 30): monitors receive heartbeats; an evaluator detects missing ones and emits
- * events.
+ * Monitors receive heartbeats; an evaluator detects missing ones and emits events (contract 30).
  */
 import joi from 'joi';
 import { definePlugin, extend, listen } from '../../kernel/contract.js';

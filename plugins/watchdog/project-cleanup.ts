@@ -1,6 +1,5 @@
 /**
- * What the watchdog stores for a project. Monitors prevent its deletion; the stored history of
- * former monitors stays, without the project's name.
+ * Monitors prevent a project's deletion; the history of former monitors stays, without its name.
  */
 import type { ProjectCleanup, ProjectUsage } from '../../ports/domain/projects.js';
 import type { Collection, Doc } from '../../ports/store.js';
@@ -8,7 +7,7 @@ import type { WatchdogDeps } from './deps.js';
 
 const BATCH_SIZE = 500;
 
-/** A deleted monitor stays until its last event is published, and does not count. */
+/** A deleted monitor, kept until its last event is published, does not count. */
 export const createProjectUsage = ({ monitors }: Pick<WatchdogDeps, 'monitors'>): ProjectUsage => ({
   noun: 'monitors',
   isInUse: async (project) =>
@@ -32,7 +31,7 @@ export const createProjectCleanup = ({
   },
 });
 
-/** Concurrent with other writes, because the timeline has no index by project. */
+/** The timeline has no index by project. */
 async function clearProject<T extends Doc>(rows: Collection<T>, project: string): Promise<void> {
   for (;;) {
     const { items } = await rows.find({ filter: { project }, limit: BATCH_SIZE });

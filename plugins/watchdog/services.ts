@@ -58,7 +58,7 @@ interface ExternalServices {
   authenticator: Authenticator;
   probes: WatchdogDeps['probes'];
   clock: Clock;
-  /** `server.base_url`; with port 0 it is known only after the server listens. */
+  /** With port 0, known only after the server listens. */
   baseUrl: () => string;
   brands: Pick<SellerBrands, 'find'>;
   timezone: string;

@@ -1,7 +1,4 @@
-/**
- * Events and webhooks (contract 70): event log, deliveries with retries and signatures, and
- * administration. Every event of every plugin is stored here before its producer removes it.
- */
+/** Every event of every plugin is stored here before its producer removes it (contract 70). */
 import joi from 'joi';
 import { definePlugin, extend, type PluginContext } from '../../kernel/contract.js';
 import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
@@ -101,8 +98,7 @@ export default definePlugin<WebhooksConfig>({
     {
       name: 'deliveries',
       indexes: [
-        // Few indexes, because each slows down every delivery; ids are ordered by age
-        // (delivery.ts).
+        // Each index slows down every delivery; ids are ordered by age (delivery.ts).
         { fields: ['webhook_id'] },
         { fields: ['webhook_id', 'next_at'] },
         { fields: ['webhook_id', 'state'] },

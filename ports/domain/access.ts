@@ -9,7 +9,6 @@ export interface AccountInfo {
   username: string;
   role: Role;
   disabled: boolean;
-  /** Rises when the account's sessions end: password, role, disabling, TOTP. */
   epoch: number;
 }
 
@@ -22,11 +21,9 @@ export interface CredentialCheck {
     username: string;
     password: string;
     address: string;
-    /** Decides which roles are allowed and how TOTP applies. */
     place: 'web' | 'setup' | 'release_store';
     /** Signed device cookie, which prevents strangers from locking the account out. */
     device?: string | undefined;
-    /** `X-Request-Id`, for the security log. */
     request_id?: string | undefined;
   }): Promise<AccountInfo & { totp: boolean }>;
 }
@@ -47,20 +44,16 @@ export interface AttemptThrottle {
    * @throws ServiceError rate_limited
    */
   begin(keys: readonly string[]): Promise<ThrottledAttempt>;
-  /** Resets the counter after a success. */
   reset(key: string): Promise<void>;
 }
 
 export const THROTTLE = token<AttemptThrottle>('access.throttle');
 
-/**
- * Throttles logins whose passwords the caller verifies, as the release store does with its access
- * files.
- */
+/** Throttles logins whose passwords the caller verifies. */
 export interface LoginAttemptLimiter {
   /**
-   * Computes `fits` unless account or address have to wait. False counts as a failure of both; true
-   * begins the account's count again. The delay follows the fifth failure (contract 40, files).
+   * Computes `fits` unless account or address have to wait (contract 40, files). False counts as a
+   * failure of both; true resets the account's count.
    * @throws ServiceError rate_limited
    */
   run(
@@ -74,8 +67,8 @@ export const LOGIN_ATTEMPT_LIMITER = token<LoginAttemptLimiter>('access.login_at
 /** Creates the first administrator (contract 00, first start). */
 export interface AdminBootstrap {
   /**
-   * Creates an administrator unless an account exists (then null), once across processes.
-   * `password` is null when configured; otherwise this is its only copy.
+   * Creates an administrator once across processes, unless an account exists (null). `password` is
+   * null when configured; otherwise this is its only copy.
    */
   ensureAdmin(): Promise<{ username: string; password: string | null } | null>;
 }
@@ -92,29 +85,23 @@ export interface AccountCredential {
 
 /** Looks up accounts. */
 export interface AccountDirectory {
-  /** Finds an enabled account, ignoring case. @returns the stored spelling, or null */
-  findUsername(username: string): Promise<string | null>;
-  /** Lists up to `most` names of enabled accounts, sorted. */
-  listUsernames(most: number): Promise<string[]>;
-  /** Iterates the enabled accounts by name. */
-  iterateCredentials(): AsyncIterable<AccountCredential>;
   /**
-   * Returns a digest of the result of `iterateCredentials`, whichever process changed it. Read it
-   * before iterating.
+   * Ignores case.
+   * @returns the stored spelling, or null
    */
+  findUsername(username: string): Promise<string | null>;
+  listUsernames(most: number): Promise<string[]>;
+  iterateCredentials(): AsyncIterable<AccountCredential>;
+  /** Returns a digest of the result of `iterateCredentials`, whichever process changed it. */
   getRevision(): Promise<string>;
 }
 
 export const ACCOUNTS = token<AccountDirectory>('access.accounts');
 
-/**
- * Notified when the result of `AccountDirectory.iterateCredentials` changes, in command processes
- * too.
- */
+/** Notified when accounts change, in command processes too. */
 export interface AccountChangeListener {
-  /** Called after the commit, awaited for at most five seconds; errors are only logged. */
+  /** Called after the commit, awaited for five seconds; errors are only logged. */
   onChange(): Promise<void>;
 }
 
-/** For plugins that derive data from accounts. */
 export const ACCOUNT_CHANGE_LISTENERS = extensionPoint<AccountChangeListener>('access.account_watchers');

@@ -1,4 +1,3 @@
-/** The audit log of administrative actions (contract 80). */
 import type { Principal } from '../http.js';
 import { extensionPoint, token } from '../token.js';
 
@@ -9,7 +8,6 @@ export interface AuditEntry {
   actor: string;
   /** `project.archived`, `user.disabled`: noun, dot, participle. */
   action: string;
-  /** Affected object: a slug, a user name, an id. */
   target: string;
   details: AuditFields;
   /** Changed fields before and after; secrets as `set`. Absent when nothing changed. */
@@ -19,7 +17,7 @@ export interface AuditEntry {
 
 export type AuditFields = Record<string, string | number | boolean | null>;
 
-/** The command line, optionally with its command: `command line: aos user passwd`. */
+/** `command line: aos user passwd`. */
 export type CommandLineActor = 'command line' | `command line: aos ${string}`;
 
 /** Who performed an action. */
@@ -35,7 +33,6 @@ export interface AuditLog {
     change?: { before: AuditFields; after: AuditFields },
   ): Promise<void>;
   listRecent(limit: number, after?: string | null): Promise<{ items: AuditEntry[]; next: string | null }>;
-  /** Lists the actions on one target, newest first. */
   listByTarget(
     target: string,
     limit: number,
@@ -47,13 +44,12 @@ export const AUDIT = token<AuditLog>('access.audit');
 
 /** Read access for the audit page. */
 export interface AuditReader {
-  /** Returns matching entries, newest first. */
   search(
     query: AuditQuery,
     limit: number,
     after?: string | null,
   ): Promise<{ items: AuditEntry[]; next: string | null }>;
-  /** Returns the name and page of an entry's target; by default the target as recorded. */
+  /** Returns the name and page of an entry's target. */
   describeTarget(entry: Pick<AuditEntry, 'action' | 'target' | 'details'>): Promise<AuditTarget>;
 }
 
@@ -67,24 +63,20 @@ export interface AuditQuery {
   /** Excluded noun with a dot: `login.`. */
   without?: string;
   target?: string;
-  /** Inclusive; `until` is exclusive. */
   since?: string;
   until?: string;
 }
 
 export interface AuditTarget {
   name: string;
-  /** Path in this service; null when the target is gone or has no page. */
+  /** Null when the target is gone or has no page. */
   href: string | null;
 }
 
 /** Resolves the targets of one noun's actions. */
 export interface AuditTargetResolver {
-  /** `license` for `license.created` and the like. */
   noun: string;
-  /** Returns the target; null when it does not exist. */
   describe(target: string): Promise<AuditTarget | null>;
 }
 
-/** For plugins whose actions are recorded. */
 export const AUDIT_TARGETS = extensionPoint<AuditTargetResolver>('access.audit_targets');

@@ -12,7 +12,6 @@ function buildReleasesPath({ product, channel, platform }: Data): string {
   return `/releases?${query.toString()}`;
 }
 
-/** Keyed by the first word of the event name. */
 const PAGES: ReadonlyMap<string, (data: Data) => string | null> = new Map([
   ['bug', buildItemPath],
   ['feature', buildItemPath],
@@ -25,10 +24,7 @@ const PAGES: ReadonlyMap<string, (data: Data) => string | null> = new Map([
   ['webhook', ({ id, webhook_id }: Data) => buildPath('/webhooks', id ?? webhook_id)],
 ]);
 
-/**
- * Returns the path of an event's page, for webhooks (`url`) and notifications; null for other
- * events, whose data may hold a `url`.
- */
+/** Returns the path of an event's page; null for events whose data may hold a foreign `url`. */
 export function getEventPage(event: string, data: unknown): string | null {
   const page = PAGES.get(event.slice(0, event.indexOf('.')));
   return page === undefined || typeof data !== 'object' || data === null ? null : page({ ...data });

@@ -1,11 +1,8 @@
-/**
- * Free space for intakes (contract 00, limits). The watchdog uses it to know when heartbeats were
- * rejected (contract 30, own outage).
- */
+/** Free space for intakes (contract 00, limits). */
 import { extensionPoint, token } from '../token.js';
 
 export interface StorageSpace {
-  /** Returns whether less than `health.min_free_bytes` is free; cached for a second. */
+  /** Cached for a second. */
   isLow(): boolean;
 }
 
@@ -17,5 +14,4 @@ export interface HeartbeatRejection {
   isRejecting(): boolean;
 }
 
-/** For plugins that can make intakes reject input. */
 export const HEARTBEAT_REJECTIONS = extensionPoint<HeartbeatRejection>('watchdog.heartbeat_refusals');

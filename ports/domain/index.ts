@@ -1,7 +1,4 @@
-/**
- * Entry point `aos/domain`: tokens, extension points and events between plugins.
- * docs/plugin-domain.md is generated from it and checked by a test.
- */
+/** Entry point `aos/domain`. docs/plugin-domain.md is generated from it. */
 export * from './access.js';
 export * from './agent-requests.js';
 export * from './alarms/receivers.js';

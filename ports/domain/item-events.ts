@@ -11,7 +11,6 @@ export interface BugEvent extends Pick<
   'id' | 'ref' | 'type' | 'title' | 'severity' | 'client_ref' | 'regression' | 'people'
 > {
   item_status: ItemStatus;
-  /** Absent in events of earlier versions. */
   tags?: string[];
 }
 

@@ -10,7 +10,7 @@ export interface ItemFact {
 
 /** Facts of another plugin about an item. */
 export interface ItemFactProvider {
-  /** Live topic that signals changes of these facts; its subject is the item's id. */
+  /** Its subject is the item's id. */
   readonly topic?: string;
   listFacts(item: Item): Promise<readonly ItemFact[]>;
 }

@@ -24,7 +24,6 @@ export interface Report {
   source: 'agent' | 'app' | 'ui' | 'sdk';
   /** Token id, or `user:` and an account id. */
   reported_by: string;
-  /** Name shown in history; defaults to `reported_by`. */
   reporter?: string;
   description?: string | null;
   error_message?: string | null;
@@ -36,15 +35,13 @@ export interface Report {
   commit_sha?: string | null;
   pr_url?: string | null;
   file_path?: string | null;
-  /** Function in `file_path`; with both, part of the origin. Not stored. */
+  /** With `file_path`, part of the origin. Not stored. */
   function_name?: string | null;
   line_no?: number | null;
   stack_trace?: string | null;
-  /** Frames that source maps could not rewrite in time. */
   late?: UnmappedFrames | null;
   /** Masked instead of the message. Not stored. */
   message_template?: string | null;
-  /** Members of an exception group; their classes and locations are part of the grouping key. */
   members?: readonly GroupMember[] | null;
   push_id?: string | null;
   target_agent?: string | null;
@@ -58,18 +55,15 @@ export interface Report {
   /** At most the receive time. */
   occurred_at?: string | null;
   /**
-   * Id of the public intake key; null: sent with a secret credential. Public keys have a separate
-   * `client_ref` space and budget of new groups.
+   * Null: sent with a secret credential. Public keys have a separate `client_ref` space and budget
+   * of new groups.
    */
   intake_key?: string | null;
-  /**
-   * Affected user, as the application names them. Not stored; a keyed hash is counted
-   * (`Item.people`).
-   */
+  /** Not stored; a keyed hash is counted (`Item.people`). */
   user?: string | null;
-  /** Address. Not stored; a group awaiting a second sender keeps a keyed hash (`VersionFaults`). */
+  /** Not stored; a group awaiting a second sender keeps a keyed hash (`VersionFaults`). */
   address?: string | null;
-  /** Matching ignore rule: counted but muted. Absent: evaluated by the bug tracker. */
+  /** Absent: evaluated by the bug tracker. */
   muted_by?: Mute | null;
 }
 
@@ -87,31 +81,25 @@ export interface Mute {
   alarm_threshold?: number | null;
 }
 
-/**
- * Result of recording a report. `item` (contract 20, item fields) has null long texts (description,
- * error_message, stack_trace) unless requested.
- */
+/** Result of recording a report. `item` has null long texts unless requested. */
 export interface ReportResult {
   id: string;
   ref: string;
   created: boolean;
-  /** Matched a grouping key or feature title; not a repeated `client_ref`. */
+  /** Matched a grouping key or feature title. */
   deduplicated: boolean;
-  /** Repeated `client_ref`; nothing was counted. */
+  /** Nothing was counted. */
   repeated: boolean;
   dedup_key: string;
   hit_count: number;
   hour_count: number;
   regression: boolean;
-  /** The payload was stored. */
   sampled: boolean;
-  /** The report's own title. */
   title: string;
-  /** Counted in the project's overflow item: too many new groups of the intake key this hour. */
+  /** Too many new groups of the intake key this hour. */
   overflow: boolean;
-  /** Ignore rule that matched this report, even if it is a repeat. */
+  /** Also of a repeat. */
   ignored_by: string | null;
-  /** Item that counted it. */
   group: Pick<Item, 'title' | 'severity' | 'status'>;
   item: Item;
 }
@@ -121,9 +109,9 @@ export interface Claim {
   claimed_at: string;
   expires_at: string;
   renewals: number;
-  /** Progress note of the holder; external text. */
+  /** Progress note; external text. */
   note?: string;
-  /** Language model tokens used so far, as reported. */
+  /** As reported. */
   tokens?: number;
 }
 
@@ -145,19 +133,15 @@ export interface Item {
   client_ref: string | null;
   repo_url: string | null;
   commit_sha: string | null;
-  /** Commit of the fix; `commit_sha` is the one that failed. */
   fix_commit: string | null;
-  /** http or https. */
   pr_url: string | null;
-  /** State reported by forge, agent or user, or null. */
   pr_state: PullRequestState | null;
-  /** `open`: resolved and waiting for the merge; otherwise the outcome. */
+  /** `open`: waiting for the merge. */
   review: 'open' | 'merged' | 'closed' | null;
   file_path: string | null;
   line_no: number | null;
   push_id: string | null;
   target_agent: string | null;
-  /** Account name. */
   assignee: string | null;
   tags: string[];
   app_version: string | null;
@@ -166,17 +150,16 @@ export interface Item {
   status: ItemStatus;
   duplicate_of: string | null;
   reason: string | null;
-  /** A user paused the work: agents cannot claim it. */
+  /** Paused by a user: agents cannot claim it. */
   hold: boolean;
   hold_reason: string | null;
-  /** Blocked by an unfinished item: `action=next` skips it. */
   blocked: boolean;
   muted: boolean;
   muted_reason: string | null;
   muted_by_rule_id: string | null;
   hit_count: number;
   hour_count: number;
-  /** Estimated number of affected users, exact if small; null: none reported. */
+  /** Estimate, exact if small; null: none reported. */
   people: number | null;
   first_seen_at: string;
   last_seen_at: string;
@@ -187,7 +170,7 @@ export interface Item {
   regressed_at: string | null;
   regressed_in_build: string | null;
   late_count: number;
-  /** Occurrences merged because messages differ in words with digits (contract 21, flood). */
+  /** Merged because messages differ in words with digits (contract 21, flood). */
   flooded_count: number;
   severity_locked: boolean;
   /** Without the claim token; null after the lease expired. */

@@ -1,24 +1,19 @@
-/** Licensing for other plugins (contract 50): release store credentials and events. */
+/** Licensing for other plugins (contract 50). */
 import { event, extensionPoint, token } from '../token.js';
 
 /** An entry of a product's `.htpasswd` (contract 40, access files). */
 export interface LicenseCredential {
-  /** `lic_` and the first 16 hex characters of the key's SHA-256. */
   name: string;
   /** bcrypt, cost 8, `$2y$`. */
   hash: string;
-  /** Null: no expiry. */
   valid_until: string | null;
 }
 
 /** Licenses for the release store. */
 export interface LicenseDirectory {
-  /** Iterates the active, unexpired licenses of a product by name. */
+  /** Active and unexpired only, by name. */
   iterateCredentials(product: string): AsyncIterable<LicenseCredential>;
-  /**
-   * Returns a durable revision that changes before the result of `iterateCredentials` can, for any
-   * product.
-   */
+  /** Durable; changes before the result of `iterateCredentials` can. */
   getRevision(): Promise<string>;
   /** Finds the active license by its key's SHA-256 (hex), or null. */
   findByKeySha256(sha256: string): Promise<{ id: string; product: string } | null>;
@@ -26,9 +21,8 @@ export interface LicenseDirectory {
 
 export const LICENSES = token<LicenseDirectory>('licensing.directory');
 
-/** Notified when licenses change; awaited for a few seconds before the response. */
+/** Notified when licenses change; awaited for a few seconds. */
 export interface LicenseChangeListener {
-  /** @param product null: several products */
   onChange(product: string | null): Promise<void>;
 }
 

@@ -1,19 +1,17 @@
 import { canContainLetters } from '../../lib/text/invisible-characters.js';
 import { token } from '../token.js';
 
-/** Detects credentials of this service in texts from users and agents, before they are stored. */
+/** Detects credentials of this service in texts before they are stored. */
 export interface LiveTokenDetector {
-  /** Returns whether the text holds an active token. Intake keys are public and do not count. */
+  /** Intake keys are public and do not count. */
   hasLiveToken(text: string): Promise<boolean>;
 }
 
 export const LIVE_TOKENS = token<LiveTokenDetector>('access.live_tokens');
 
-/** Message of a rejected field. */
 export const LIVE_TOKEN_MESSAGE =
   'holds a credential of this service that still works; take it out, and revoke it if others have seen it';
 
-/** Fields meant for secrets, which are never displayed. */
 const SECRET_FIELDS = new Set([
   'password',
   'password_again',
@@ -26,15 +24,10 @@ const SECRET_FIELDS = new Set([
   'csrf',
   'csrf_token',
 ]);
-/** Length of the shortest token: `wd_live_` and 43 characters. */
 const MIN_TOKEN_LENGTH = 51;
-/** Fields named in one response. */
 const MAX_CHECKED_FIELDS = 50;
 
-/**
- * Collects texts long enough for a token, including member names. Bytes are skipped: each would be
- * visited as a member.
- */
+/** Bytes are skipped: each would be visited as a member. */
 function collectTexts(value: unknown, into: string[]): string[] {
   if (typeof value === 'string') {
     if (canContainLetters(value, MIN_TOKEN_LENGTH)) into.push(value);
@@ -49,23 +42,21 @@ function collectTexts(value: unknown, into: string[]): string[] {
   return into;
 }
 
-/** Lists texts long enough for a token, except in secret fields. */
 function listTexts(fields: object): [name: string, text: string][] {
   const texts: [name: string, text: string][] = [];
   for (const [name, value] of Object.entries(fields)) {
-    // Texts of one field are checked together.
     const text = SECRET_FIELDS.has(name) ? '' : collectTexts(value, []).join('\n');
     if (text !== '') texts.push([name, text]);
   }
   return texts;
 }
 
-/** Returns whether any text is long enough for a token; most calls have none. */
+/** Returns whether any text is long enough for a token. */
 export const canContainToken = (fields: object): boolean => listTexts(fields).length > 0;
 
 /**
  * Returns fields with a live token and their messages, for `invalid(…)` (contract 20, endpoints:
- * `untrusted_fields`). Queries the store only for texts in token form.
+ * `untrusted_fields`).
  * @param fields name → text, or nested texts; secret fields are skipped
  * @returns at most fifty fields
  */
@@ -79,6 +70,5 @@ export async function findLiveTokenFields(
   for (const [name, text] of texts) {
     if (wrong.length < MAX_CHECKED_FIELDS && (await live.hasLiveToken(text))) wrong.push([name, LIVE_TOKEN_MESSAGE]);
   }
-  // Assignment would break a field called `__proto__`.
   return Object.fromEntries(wrong);
 }

@@ -1,22 +1,18 @@
-/**
- * Release health (contract 21, release health): crashed sessions by version. Intakes record
- * sessions; pages and rollouts read the figures.
- */
+/** Release health (contract 21, release health). */
 import { token } from '../token.js';
 
-/** How a session ended, or its worst state so far. */
+/** Outcome of a session, or worst state so far. */
 export type SessionOutcome = 'ok' | 'errored' | 'crashed' | 'abnormal';
 
-/** Start or update of a session; updates repeat, the session counts once. */
+/** Start or update of a session, which counts once. */
 export interface SessionUpdate {
-  /** Session id from the SDK, the same in every update. */
   sid: string;
   /** First update of the session. */
   first: boolean;
   outcome: SessionOutcome;
 }
 
-/** Sessions aggregated by the SDK, counted by outcome. */
+/** Sessions aggregated by the SDK. */
 export interface SessionTotals {
   ok: number;
   errored: number;
@@ -25,32 +21,31 @@ export interface SessionTotals {
 }
 
 export interface SessionEntry {
-  /** Start time, RFC 3339; null: unknown. */
+  /** RFC 3339; null: unknown. */
   started_at: string | null;
-  /** User as named by the SDK; null: unknown. Only a keyed hash is stored. */
+  /** Only a keyed hash is stored. */
   user: string | null;
   told: SessionUpdate | SessionTotals;
 }
 
-/** Sessions of one version in one environment. */
+/** Sessions of one version and environment. */
 export interface SessionReport {
   project: string;
   version: string;
   environment: string;
-  /** Send time by the sender's clock, RFC 3339; absent: unknown. */
+  /** RFC 3339, sender's clock. */
   sent_at?: string | null;
   entries: readonly SessionEntry[];
 }
 
 export interface SessionSender {
-  /** IP address, so that one client with a public key cannot halt a rollout. */
+  /** One client with a public key must not halt a rollout. */
   address: string;
   /** Sent with a public intake key. */
   intake: boolean;
 }
 
 export interface SessionIntake {
-  /** Counts the sessions; resolves after the commit. */
   record(report: SessionReport, sender: SessionSender): Promise<void>;
 }
 
@@ -63,18 +58,15 @@ export interface SessionCounts {
   abnormal: number;
 }
 
-/** Figures of one version over some hours. Shares range from 0 to 1; null: no data. */
+/** Figures of one version. Shares range from 0 to 1; null: no data. */
 export interface VersionHealth extends SessionCounts {
-  /** Null: versions beyond the hourly limit, counted together. */
   version: string | null;
   crash_free_sessions: number | null;
   /** Estimate; only users named by SDKs. */
   people: number;
   crashed_people: number;
   crash_free_people: number | null;
-  /** Share of the project's sessions. */
   adoption: number | null;
-  /** Every requested hour, the current one last. */
   hours: readonly ({ hour: string } & SessionCounts)[];
 }
 
@@ -82,11 +74,8 @@ export interface VersionHealth extends SessionCounts {
 export interface SessionWindow {
   started: number;
   crashed: number;
-  /**
-   * Estimated number of distinct addresses that reported crashes with a public key; never too high.
-   */
+  /** Estimate of distinct addresses with a public key; never too high. */
   crash_addresses: number;
-  /** A secret token reported crashes. */
   crashes_by_token: boolean;
 }
 
@@ -101,7 +90,7 @@ export interface ReleaseHealthQuery {
 export interface ReleaseHealth {
   /** Lists versions, the one with the most sessions first. */
   listVersions(question: ReleaseHealthQuery): Promise<VersionHealth[]>;
-  /** Returns sessions that started in this minute or later. @param since RFC 3339 */
+  /** @param since RFC 3339, by the minute */
   getSessionsSince(project: string, version: string, since: string): Promise<SessionWindow>;
 }
 

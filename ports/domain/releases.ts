@@ -1,25 +1,20 @@
-/**
- * Releases for other plugins (contract 40), and their events: `release.published` closes bug items
- * (contract 20).
- */
+/** Releases for other plugins (contract 40) (contract 20). */
 import { event, token } from '../token.js';
 
 export interface ReleasePublished {
   product: string;
   version: string;
-  /** Build name given at publishing, an alternative in `resolved_in_build`. */
   build: string | null;
   channel: string;
   platform: string;
   signed: boolean;
-  /** Ids of the first 100 closed items. */
   closed_items: readonly string[];
   closed_count: number;
 }
 
 export const RELEASE_PUBLISHED = event<ReleasePublished>('release.published');
 
-/** Data of `release.halted`: a rollout halted automatically (contract 40, staged rollout). */
+/** Data of `release.halted` (contract 40, staged rollout). */
 export interface ReleaseHalted {
   product: string;
   version: string;
@@ -30,18 +25,14 @@ export interface ReleaseHalted {
 
 export const RELEASE_HALTED = event<ReleaseHalted>('release.halted');
 
-/** Data of `release.rolled_back`: a channel returned to an earlier one (contract 97, rollback). */
+/** Data of `release.rolled_back` (contract 97, rollback). */
 export interface ReleaseRolledBack {
   product: string;
   channel: string;
-  /** Null: all platforms. */
   platform: string | null;
-  /** Newest version that was withdrawn. */
   from: string;
-  /** Version that is offered as the newest. */
   to: string;
   reason: string;
-  /** Withdrawn versions, newest first. */
   withdrawn: readonly string[];
 }
 
@@ -62,9 +53,8 @@ export interface CatalogChannel {
 }
 
 export interface ReleaseDirectory {
-  /** Lists the newest release of each channel for a platform: exact platform, otherwise `any`. */
+  /** Lists the newest release of each channel: exact platform, otherwise `any`. */
   listChannels(product: string, platform: string): Promise<CatalogChannel[]>;
-  /** Lists products with a release that is not withdrawn. */
   listProducts(): Promise<string[]>;
 }
 
@@ -72,27 +62,21 @@ export const RELEASES = token<ReleaseDirectory>('releases.directory');
 
 export type ProtectionState = 'protected' | 'open' | 'inconclusive' | 'no_packages' | 'not_tested';
 
-/** Result of a maintenance run: access files, then self-test (contract 90, tick). */
+/** Result of a maintenance run (contract 90, tick). */
 export interface ReleaseStoreState {
   protection: ProtectionState;
-  /** Products whose files this run wrote. */
   regenerated: readonly string[];
   last_selftest_at: string | null;
-  /** Self-test result of each product. */
   products: readonly {
     product: string;
     protection: ProtectionState;
     statuses: Readonly<Record<string, number | null>>;
   }[];
-  /** The result differs from the previous one. */
   changed: boolean;
 }
 
 export interface ReleaseStoreMaintenance {
-  /**
-   * Regenerates access files and runs the self-test.
-   * @param force even if nothing is due (`aos store regenerate`)
-   */
+  /** @param force even if nothing is due (`aos store regenerate`) */
   run(force?: boolean): Promise<ReleaseStoreState>;
 }
 
@@ -100,7 +84,7 @@ export const RELEASE_STORE = token<ReleaseStoreMaintenance>('releases.store');
 
 /** Re-signs after a rotation of the release key (contract 40, files). */
 export interface ReleaseSigning {
-  /** Signs releases that are not withdrawn, and statements, with the current key. */
+  /** Signs all releases that are not withdrawn, and statements. */
   resign(): Promise<{ releases: number }>;
 }
 
@@ -113,9 +97,7 @@ export interface BuildCommit {
   author_name: string | null;
   /** RFC 3339 in UTC, or null. */
   timestamp: string | null;
-  /** First line. */
   message: string;
-  /** Paths from the repository root, with slashes. */
   files: string[];
 }
 
@@ -124,30 +106,22 @@ export interface BuildCommits {
   range: string | null;
   /** Newest first. */
   commits: BuildCommit[];
-  /** Some commits or texts exceeded the limits. */
   truncated: boolean;
 }
 
-/** Commits of each version, from which items name suspects. */
+/** Commits of each version. */
 export interface BuildHistory {
-  /**
-   * Replaces the commits of a version and returns them truncated and scrubbed. Resolves after the
-   * commit.
-   */
+  /** Truncates and scrubs. Resolves after the commit. */
   save(project: string, version: string, given: BuildCommits): Promise<BuildCommits>;
-  /** Returns null when no commits are stored. */
   find(project: string, version: string): Promise<BuildCommits | null>;
 }
 
-/** Publishes known to the bug tracker, for plugins that the update service depends on. */
+/** Publishes known to the bug tracker. */
 export interface PublishedVersions {
-  /**
-   * Returns whether a version was published and not withdrawn.
-   * @param version in any spelling
-   */
+  /** @param version in any spelling */
   isPublished(project: string, version: string): Promise<boolean>;
   /**
-   * Lists versions with the time of their first publish, newest first.
+   * Newest first.
    * @param version only this one
    */
   listPublishes(project: string, version?: string): Promise<readonly { version: string; published_at: string }[]>;

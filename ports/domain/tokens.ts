@@ -5,33 +5,27 @@ import type { AccountInfo } from './access.js';
 /** Projects that a token can be bound to. */
 export interface TokenProjects {
   has(slug: string): Promise<boolean>;
-  /** Lists slugs with names for a form. */
   listOptions(): Promise<readonly { value: string; label: string }[]>;
 }
 
-/** For the plugin that manages projects. */
 export const TOKEN_PROJECTS = extensionPoint<TokenProjects>('access.token_projects');
 
 /** Object that a token was issued for; the token ends with it. */
 export interface TokenPurpose {
-  /** Selects the `TokenPurposeResolver`. */
   kind: string;
   [detail: string]: string | number;
 }
 
-/** `paused`: the token is rejected meanwhile. */
+/** `paused`: rejected meanwhile. */
 export type PurposeState = 'active' | 'paused' | 'ended';
 
 /** Reports whether the object of a token still exists. */
 export interface TokenPurposeResolver {
   kind: string;
-  /**
-   * Returns the state, at every use. `ended` revokes the token; without the plugin it is rejected.
-   */
+  /** Called at every use. `ended` revokes the token; without the plugin it is rejected. */
   getState(purpose: TokenPurpose): Promise<PurposeState>;
 }
 
-/** For plugins that issue tokens with a purpose. */
 export const TOKEN_PURPOSES = extensionPoint<TokenPurposeResolver>('access.token_purposes');
 
 /** Properties of a new token. */
@@ -39,13 +33,11 @@ export interface NewToken {
   kind: TokenKind;
   name: string;
   scopes: readonly string[];
-  /** Null or absent: all projects. */
   project?: string | null;
   /** The only monitor it may report. */
   source?: string | null;
-  /** The only agent name it may claim under; null or absent: any. */
+  /** Null or absent: any. */
   agent?: string | null;
-  /** Null or absent: no expiry. */
   expires_in_seconds?: number | null;
   created_by: string;
   /** For setup tokens: ends with the account's sessions (contract 60). */
@@ -56,35 +48,26 @@ export interface NewToken {
 
 export interface IssuedToken {
   id: string;
-  /** Secret; never stored. */
   token: string;
   expires_at: string | null;
 }
 
-/**
- * Issues tokens for plugins (intake keys, setup, watchdog). Secrets are returned once and never
- * stored.
- */
+/** Issues tokens for plugins. Secrets are never stored. */
 export interface TokenIssuer {
   issue(token: NewToken): Promise<IssuedToken>;
   /**
-   * Revokes a token and its sub-tokens immediately everywhere.
+   * Revokes a token and its sub-tokens everywhere.
    * @returns false when it does not exist
    */
   revoke(id: string): Promise<boolean>;
   /** Revokes the tokens bound to a monitor source and returns their number. */
   revokeBySource(source: string): Promise<number>;
-  /** Removes all tokens bound to a project, immediately in every process. */
+  /** Immediate in every process. */
   removeByProject(slug: string): Promise<void>;
-  /** Finds a token's record, without its secret. */
   find(id: string): Promise<TokenRecord | null>;
-  /** Lists up to 1,000 tokens of one kind, newest first. */
+  /** Up to 1,000, newest first. */
   list(filter: { kind: TokenKind; project?: string; source?: string }): Promise<TokenRecord[]>;
-  /**
-   * Lists them in pages.
-   * @param after the last page's `next`
-   * @throws InvalidCursor
-   */
+  /** @throws InvalidCursor */
   listPage(
     filter: { kind: TokenKind; project?: string; source?: string },
     limit: number,

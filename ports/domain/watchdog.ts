@@ -1,14 +1,8 @@
-/**
- * The watchdog for other plugins: events, evaluator runs for the tick, and monitors for setup
- * (contract 30).
- */
+/** The watchdog for other plugins (contract 30). */
 import type { Json } from '../store.js';
 import { event, extensionPoint, token } from '../token.js';
 
-/**
- * Source of a monitor: 1 to 128 characters, case-sensitive, no `.` or `..` segment (contract 30,
- * heartbeat).
- */
+/** Case-sensitive, no `.` or `..` segment (contract 30, heartbeat). */
 export const MONITOR_SOURCE_PATTERN = /^(?!(?:.*\/)?\.{1,2}(?:\/|$))[A-Za-z0-9._:@/-]{1,128}$/;
 
 export type MonitorState = 'unknown' | 'up' | 'warning' | 'down' | 'stopped' | 'maintenance';
@@ -22,25 +16,23 @@ export interface MonitorEvent {
   source: string;
   state: MonitorState;
   previous_state: MonitorState | null;
-  /** Shared by a `down` and its `recovered`. */
   alarm_id: string;
-  /** The alarm was delayed by a down ancestor or a silence. */
+  /** Delayed by a down ancestor or a silence. */
   deferred: boolean;
-  /** Why it ended without a normal heartbeat: `stopped`, `maintenance`, `deleted`. */
   resolution: string | null;
   down_since_utc: string | null;
   name: string;
   tags: string[];
-  /** Of `monitor.down`: reason without a final period; otherwise null. */
+  /** Without a final period. */
   reason: string | null;
-  /** Of `monitor.down`: message of the last heartbeat, ping or probe. */
+  /** Message of the last heartbeat, ping or probe. */
   message: string | null;
-  /** Of `monitor.down`: exit code from a ping. */
+  /** From a ping. */
   exit_code: number | null;
   last_heartbeat_at: string | null;
 }
 
-/** Data of `monitor.warning`: an up monitor reported a warning or a failed check, or is late. */
+/** Data of `monitor.warning`. */
 export interface MonitorWarning {
   source: string;
   name: string;
@@ -52,7 +44,7 @@ export interface MonitorWarning {
   last_heartbeat_at: string | null;
 }
 
-/** Data of `monitor.certificate_expiring`, once per threshold of remaining days. */
+/** Data of `monitor.certificate_expiring`, once per threshold. */
 export interface MonitorCertificateExpiring {
   source: string;
   name: string;
@@ -78,9 +70,7 @@ export interface RunChange {
 }
 
 export interface RunCleanup {
-  /** False: not due. */
   ran: boolean;
-  /** False: out of time; the next run continues. */
   complete: boolean;
   samples: number;
   rollups: number;
@@ -116,18 +106,14 @@ export interface MonitorView {
   name: string;
   parent_source: string | null;
   interval_seconds: number | null;
-  /** Cron expression; replaces the interval. */
   schedule: string | null;
   timezone: string | null;
-  /**
-   * Allowed silence in place of an interval: warning afterwards, down after the grace period too.
-   */
+  /** Allowed silence: warning afterwards, down after the grace period too. */
   period_seconds: number | null;
   grace_seconds: number | null;
-  /** Maximum duration of a run; null: the grace period. */
+  /** Null: the grace period. */
   max_run_seconds: number | null;
   tags: string[];
-  /** State derived from its children. */
   group: boolean;
   description: string | null;
   os: string | null;
@@ -145,9 +131,8 @@ export interface MonitorView {
   app_version: string | null;
   last_state_change_utc: string;
   down_since_utc: string | null;
-  /** Current maintenance window, or null. */
   maintenance: { id: string; until: string; reason: string | null } | null;
-  /** Current silence, or null; it delays alarms, not states. */
+  /** Delays alarms, not states. */
   silence: { id: string; until: string; reason: string | null } | null;
   /** Created by an apply. */
   managed?: true;
@@ -183,7 +168,6 @@ export interface MonitorQuery {
   app_version?: string | true;
   /** Source of the direct parent. */
   parent_source?: string;
-  /** 1 to 1,000; default 50. */
   limit?: number;
   /** `next` of the previous page. */
   after?: string | null;
@@ -194,7 +178,6 @@ export interface VersionAdoption {
   /** Most frequent spelling; null: none reported. */
   version: string | null;
   monitors: number;
-  /** How many of them are `up`. */
   up: number;
 }
 
@@ -202,17 +185,14 @@ export interface VersionAdoption {
 export interface CheckIn {
   source: string;
   phase: 'start' | 'ok' | 'error';
-  /** Pairs start and end; empty: the job has one run at a time. */
+  /** Empty: one run at a time. */
   run: string;
   /** Seconds between runs, or null. */
   interval: number | null;
-  /** Cron expression used instead, or null. */
   cron: string | null;
-  /** Time zone of `cron`; null: UTC. */
   timezone: string | null;
-  /** Tolerated delay of a start in seconds, or null. */
+  /** Tolerated delay in seconds. */
   margin: number | null;
-  /** Maximum run time in seconds, or null. */
   max_run: number | null;
   duration_ms: number | null;
 }
@@ -220,7 +200,7 @@ export interface CheckIn {
 export interface CheckInSender {
   name: string;
   project: string;
-  /** Id of a token with the right to report heartbeats; otherwise null. */
+  /** Token with the right to report heartbeats. */
   token: string | null;
 }
 
@@ -234,24 +214,26 @@ export interface Observation {
   message: string;
   checks: Record<string, { ok: boolean; message: string }>;
   metrics: Record<string, number>;
-  /** Certificate of the target; `warn_days`: reports fewer remaining days, 0: never. */
+  /** `warn_days`: reports fewer remaining days, 0: never. */
   certificate?: { days_left: number; expires_at: string; warn_days: number };
 }
 
-/** Probes machines for monitors; reports results with `WatchdogApi.recordObservation`. */
+/** Probes machines for monitors. */
 export interface MonitorProbes {
   /**
-   * Validates a probe configuration; null removes the probe. Secrets absent from `given` keep their
-   * values.
+   * Null removes the probe; absent secrets keep their values.
    * @returns input of `save`
    * @throws ServiceError validation_failed, with fields below `probe`
    */
   validate(given: unknown, source: string): Promise<unknown>;
-  /** Lists unsupported fields of `given` as sentences for `warnings` (contract 00, envelope). */
+  /** Sentences for `warnings` (contract 00, envelope). */
   listUnknownFields(given: unknown): string[];
-  /** Saves a configuration; resolves after the commit. @param checked result of `validate` */
+  /**
+   * Resolves after the commit.
+   * @param checked result of `validate`
+   */
   save(source: string, checked: unknown): Promise<void>;
-  /** Returns the configuration without secrets; null: not probed. */
+  /** Without secrets; null: not probed. */
   find(source: string): Promise<Record<string, Json> | null>;
   /**
    * Returns a configuration as given, with defaults.
@@ -260,25 +242,21 @@ export interface MonitorProbes {
   normalize(given: unknown): Record<string, unknown>;
   /** Returns the stored configuration with its secrets; null: not probed. */
   findWithSecrets(source: string): Promise<Record<string, unknown> | null>;
-  /** Formats the configuration in one line. */
   formatSummary(probe: Record<string, Json>): string;
-  /** Returns the path of the edit page; null: of the page that creates a probed monitor. */
+  /** Null: the page that creates a probed monitor. */
   getHref(source: string | null): string;
 }
 
-/** For the plugin that probes machines; at most one. */
+/** At most one. */
 export const MONITOR_PROBES = extensionPoint<MonitorProbes>('watchdog.probes');
 
 export interface ConditionQuery {
-  /** Individual monitors. */
   sources: readonly string[];
   /** Monitors with all their descendants. */
   subtrees: readonly string[];
-  /** Null: all projects. */
   project: string | null;
-  /** Days of uptime, 1 to 400. */
   days: number;
-  /** Maximum number of monitors, including those of other projects in between. */
+  /** Including monitors of other projects in between. */
   limit: number;
 }
 
@@ -290,27 +268,21 @@ export interface MonitorCondition {
   project: string | null;
   public: boolean;
   state: MonitorState;
-  /** First requested day with data, in days since 1970, UTC; null: none. */
+  /** Days since 1970, UTC. */
   first_day: number | null;
-  /**
-   * Days since then, today included, that were not fully up: day, then seconds watched, in warning
-   * and down.
-   */
+  /** Days since then that were not fully up: day, then seconds watched, in warning and down. */
   days: [day: number, watched: number, warning: number, down: number][];
 }
 
 export interface MonitorConditionList {
-  /** Distinct monitors, unordered; unknown ones are omitted. */
   monitors: MonitorCondition[];
-  /** False: truncated by the limit. */
   complete: boolean;
 }
 
 export interface WatchdogApi {
   listConditions(query: ConditionQuery): Promise<MonitorConditionList>;
   /**
-   * Runs the evaluator under its lease, then `also` under the same lease. Returns null when another
-   * run holds it.
+   * Runs the evaluator under its lease, then `also` under the same lease.
    * @throws the store's error; the run's record then says `error`
    */
   evaluate<T = void>(
@@ -318,31 +290,26 @@ export interface WatchdogApi {
     also?: (signal: AbortSignal) => Promise<T>,
   ): Promise<{ run: RunRecord; also: T | undefined } | null>;
   /**
-   * Records a heartbeat; an error means down immediately. Resolves after the commit.
+   * An error means down immediately. Resolves after the commit.
    * @throws ServiceError insufficient_scope (monitor of another project, or not created by a public
    *   key), validation_failed
    */
   recordCheckIn(checkIn: CheckIn, sender: CheckInSender): Promise<void>;
   /**
-   * Records a heartbeat; an error means down immediately. Resolves after the commit.
+   * An error means down immediately. Resolves after the commit.
    * @returns false for an unknown monitor
    */
   recordObservation(observation: Observation): Promise<boolean>;
-  /**
-   * Creates a monitor.
-   * @throws ServiceError conflict (existing source), validation_failed, unknown_project
-   */
+  /** @throws ServiceError conflict (existing source), validation_failed, unknown_project */
   create(fields: MonitorFields, actor: string): Promise<MonitorView>;
-  /** Lists ended runs, newest first. */
   listRuns(limit: number): Promise<RunRecord[]>;
-  /** Finds a monitor by source or id; null when it does not exist. */
   find(source: string): Promise<MonitorView | null>;
-  /** Lists monitors by source in pages. Callers check permissions. @throws InvalidCursor */
-  listMonitors(query?: MonitorQuery): Promise<{ items: MonitorView[]; next: string | null }>;
   /**
-   * Lists the versions that machines of a project report (`app_version`), most frequent first;
-   * `1.2` equals `1.2.0`.
+   * Lists by source. Callers check permissions.
+   * @throws InvalidCursor
    */
+  listMonitors(query?: MonitorQuery): Promise<{ items: MonitorView[]; next: string | null }>;
+  /** Most frequent first; `1.2` equals `1.2.0`. */
   listVersionAdoption(project: string): Promise<VersionAdoption[]>;
 }
 

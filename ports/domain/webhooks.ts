@@ -1,6 +1,4 @@
-/**
- * Webhooks: disabled receivers, and data that plugins add to deliveries (contract 70, delivery).
- */
+/** Webhooks (contract 70, delivery). */
 import type { DomainEvent } from '../events.js';
 import { event, extensionPoint, token } from '../token.js';
 
@@ -13,22 +11,15 @@ export interface WebhookDisabled {
 
 export const WEBHOOK_DISABLED = event<WebhookDisabled>('webhook.disabled');
 
-/**
- * Adds data to each delivery attempt that is never stored, so that late attempts carry fresh
- * credentials.
- */
+/** Adds data to each delivery attempt that is never stored, so that credentials are fresh. */
 export interface AttemptDataProvider {
-  /** Event name. Only webhooks that list it get the data; `*` does not match. */
+  /** `*` does not match. */
   event: string;
-  /**
-   * Scopes that the data grants. Creating, changing or redelivering such a webhook requires all of
-   * them, or an administrator.
-   */
+  /** Changing or redelivering such a webhook requires all of them, or an administrator. */
   scopes: readonly string[];
   /**
-   * Builds members to merge into `data`. Its secrets are removed from the stored response. Throwing
-   * fails the attempt, which is retried.
-   * @param webhook id of the receiving webhook
+   * Merged into `data`; its secrets are removed from the stored response. Throwing fails the
+   * attempt, which is retried.
    */
   buildData(
     event: DomainEvent,
@@ -40,12 +31,9 @@ export const ATTEMPT_DATA = extensionPoint<AttemptDataProvider>('webhooks.attemp
 
 /** Looks up webhooks whose data holds secrets. */
 export interface WebhookReceivers {
-  /**
-   * Returns whether this webhook exists, possibly disabled, and lists this event of this project by
-   * name.
-   */
+  /** Possibly disabled; the event must be listed by name. */
   isReceiver(webhook: string, event: string, project: string): Promise<boolean>;
-  /** Returns whether an enabled webhook lists this event of this project by name. */
+  /** Enabled; the event must be listed by name. */
   hasReceiver(event: string, project: string): Promise<boolean>;
 }
 

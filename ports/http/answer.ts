@@ -1,13 +1,10 @@
 import type { SharedBytes } from './shared-bytes.js';
 
 /**
- * Cookie for all paths of this host, HttpOnly, SameSite=Lax; with https also Secure and named
- * `__Host-<name>`.
+ * Cookie of this host, HttpOnly, SameSite=Lax; with https also Secure and named `__Host-<name>`.
  */
 export interface Cookie {
-  /** Without `__Host-`, as in `HttpRequest.cookies`. */
   name: string;
-  /** Null deletes the cookie. */
   value: string | null;
   /** Absent: session cookie. */
   maxAgeSeconds?: number;
@@ -15,7 +12,6 @@ export interface Cookie {
 
 /** Response headers and cookies. */
 export abstract class Answer {
-  /** Lower-case names, in addition to the server's default headers. */
   readonly headers: Record<string, string> = {};
   readonly cookies: Cookie[] = [];
 
@@ -34,10 +30,7 @@ export abstract class Answer {
 export class Reply extends Answer {
   constructor(
     readonly status: number,
-    /**
-     * Objects are sent as JSON in the envelope; text and bytes unchanged, with `content-type` from
-     * `headers`.
-     */
+    /** Objects are sent as JSON in the envelope; text and bytes unchanged. */
     readonly body: object | string | Buffer | SharedBytes | null,
   ) {
     super();

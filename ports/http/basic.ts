@@ -1,6 +1,6 @@
 /**
- * HTTP Basic (RFC 7617), for files that a front web server could protect in the same way (contract
- * 40, access files).
+ * HTTP Basic (RFC 7617), for files that a web server could protect in the same way (contract 40,
+ * access files).
  */
 
 export interface BasicCredentials {
@@ -12,27 +12,23 @@ export interface BasicCredentials {
 export interface BasicRequest {
   id: string;
   method: string;
-  /** Raw path without query. */
   path: string;
   /** Validated, decoded path parameters. */
   params: Record<string, string>;
   /** Lower-case names. */
   headers: Readonly<Record<string, string | undefined>>;
-  /** Client address after `server.trusted_proxies`. */
   address: string;
 }
 
 export type BasicDecision =
   | {
       open: true;
-      /** Authenticated user; null: the path is public. */
       username: string | null;
     }
   | {
       open: false;
       /** 401 with the challenge, 403, 404 or 429. */
       code: 'unauthorized' | 'insufficient_scope' | 'not_found' | 'rate_limited';
-      /** One sentence for the caller. */
       message: string;
       /** Seconds, with 429. */
       retry_after?: number;
@@ -40,10 +36,9 @@ export type BasicDecision =
 
 /** Guards routes with `access: {basic}`. */
 export interface BasicGuard {
-  /** Shown in the browser's password prompt. */
   realm: string;
   /**
-   * Authorizes a request before its body is read.
+   * Runs before the body is read.
    * @param given null: missing or malformed credentials
    * @param pressed the address exceeds its rate limit: accept only valid credentials and avoid
    *   expensive work
@@ -54,6 +49,5 @@ export interface BasicGuard {
 /** Caller accepted by a guard. */
 export interface BasicPrincipal {
   kind: 'basic';
-  /** Null: the path is public. */
   username: string | null;
 }

@@ -2,10 +2,9 @@
 
 export interface CustomHosts {
   /**
-   * Finds the page of a `Host` other than that of `server.base_url`, per request.
+   * Called per request.
    * @param host lower case, without the port
-   * @returns path served at `/`, with its plugin's shared or `onOwnHosts` pages below:
-   *   `/status-page/shop`; null: unknown host
+   * @returns path served at `/`: `/status-page/shop`; null: unknown host
    */
   findPage(host: string): string | null | Promise<string | null>;
 }

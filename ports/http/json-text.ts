@@ -1,8 +1,6 @@
-/** Serialized JSON as a member of a response. */
 const decoder = new TextDecoder();
 
 export class JsonText {
-  /** @param json one value, as text or UTF-8 */
   constructor(readonly json: string | Uint8Array) {}
 
   /** Parses the value, for serializers that do not splice it. */

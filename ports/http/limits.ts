@@ -1,4 +1,4 @@
-/** Limits of the web server (contract 00, limits). A rate of 0 is unlimited. */
+/** Limits of the web server (contract 00, limits). */
 export interface HttpLimits {
   json_bytes: number;
   inflated_bytes: number;

@@ -13,7 +13,7 @@ export interface MountedRoute {
     tags: Readonly<Record<string, string>>;
   };
   spec: RouteSpec;
-  /** False while the plugin has failed: its routes respond 503 `not_ready`. */
+  /** False: the plugin's routes respond 503 `not_ready`. */
   ready: () => boolean;
 }
 

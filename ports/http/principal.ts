@@ -3,7 +3,7 @@ import type { BasicPrincipal } from './basic.js';
 export type Role = 'admin' | 'member' | 'installer';
 export type TokenKind = 'master' | 'sub' | 'watchdog' | 'setup' | 'intake';
 
-/** Authenticated caller, created by the access plugin and checked against the route's access. */
+/** Authenticated caller. */
 export type Principal =
   { kind: 'public' } | { kind: 'shared_key' } | BasicPrincipal | TokenPrincipal | SessionPrincipal;
 
@@ -13,15 +13,13 @@ export interface TokenPrincipal {
   name: string;
   token_kind: TokenKind;
   scopes: readonly string[];
-  /** Only project; null: all. */
   project: string | null;
-  /** Only monitor source (`wd_live_`). */
   source: string | null;
   /** Only agent name for claims (contract 20, leases); absent: any. */
   agent?: string;
-  /** Of a sub-token: its master token, whose limits it shares (contract 00, limits). */
+  /** Master token, whose limits it shares (contract 00, limits). */
   parent_id: string | null;
-  /** Of a setup token: the account that signed in, in its current state. */
+  /** Of a setup token: the account in its current state. */
   account?: { id: string; username: string; role: Role };
 }
 
@@ -38,7 +36,7 @@ export interface SessionPrincipal {
 }
 
 /**
- * Returns the caller's time zone for displayed and entered times.
+ * Returns the caller's time zone.
  * @param own default (`app.timezone`)
  */
 export const getTimeZone = (principal: Principal, own: string): string =>

@@ -1,4 +1,4 @@
-/** Project selection in the top bar, which filters every list (contract 80). */
+/** Project selection in the top bar (contract 80). */
 export interface ProjectChoices {
   /** Lists the first unarchived projects by slug. @param most at least 1 */
   listFirst(most: number): Promise<{ items: readonly ChoosableProject[]; more: boolean }>;

@@ -4,7 +4,6 @@
 export type RateClass = 'api' | 'intake' | 'bulk' | 'public' | 'none';
 
 /**
- * Bucket of an address for public calls (contract 00, limits), independent of each other. `rest`:
- * keys, badges and all others.
+ * Bucket of an address for public calls (contract 00, limits). `rest`: keys, badges and all others.
  */
 export type PublicBucket = 'check' | 'validate' | 'store' | 'login' | 'rest';

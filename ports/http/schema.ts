@@ -2,8 +2,8 @@
 import type { Schema } from 'joi';
 
 /**
- * Names a schema in `components/schemas` of openapi.json and in generated clients; unique among all
- * plugins. Apply it last, except for `allow(null)`, a default or a description.
+ * Names a schema in openapi.json and generated clients; unique among all plugins. Apply it last,
+ * except for `allow(null)`, a default or a description.
  * @param name noun, or noun with action: `Item`, `WebhookCreation`; not `New…` (Go constructors) or
  *   built-in types (`Error`)
  */
@@ -13,15 +13,9 @@ export const withSchemaName = <S extends Schema>(name: string, schema: S): S => 
   return schema.meta({ component: { name, description } }) as S;
 };
 
-/**
- * Adds JSON Schema keywords for joi rules that cannot be translated (`custom`).
- * @param json keywords, for example `{ maxLength: 200 }`
- */
+/** Adds JSON Schema keywords for joi rules that cannot be translated (`custom`). */
 export const withJsonSchema = <S extends Schema>(json: Readonly<Record<string, unknown>>, schema: S): S =>
   schema.meta({ json }) as S;
 
-/**
- * Hides a query parameter or an alternative from openapi.json, when another operation (`GET
- * /bugs?action=next`, at POST) or the route's description documents it.
- */
+/** Hides a query parameter or an alternative from openapi.json. */
 export const hideFromOpenApi = <S extends Schema>(schema: S): S => schema.meta({ unlisted: true }) as S;

@@ -1,11 +1,8 @@
-/** Bytes of a large response shared by many requests without copies; they must not be modified. */
+/** Bytes of a large response shared without copies; they must not be modified. */
 export class SharedBytes {
   readonly length: number;
 
-  /**
-   * @param held retained while sent: `nothing` (default) for bytes cached elsewhere, `whole` if the
-   *   response may hold the last reference
-   */
+  /** @param held retained while sent: `whole` if the response may hold the last reference */
   constructor(
     readonly parts: readonly Uint8Array[],
     readonly held: 'nothing' | 'whole' = 'nothing',

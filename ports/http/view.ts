@@ -4,7 +4,6 @@ import { Answer, type Cookie } from './answer.js';
 export interface RejectedFormDetails {
   code: string;
   message: string;
-  /** Control → message. */
   fields: Record<string, string>;
 }
 
@@ -15,7 +14,6 @@ export class View extends Answer {
   holdsSecret = false;
   isDocument = false;
   onceThen: { label: string; href: string } | null = null;
-  /** @param template file name in the plugin's `views/`, without `.hbs` */
   constructor(
     readonly template: string,
     readonly context: Record<string, unknown> = {},
@@ -38,15 +36,14 @@ export class View extends Answer {
   }
   /**
    * Disables compression for a page with a reusable secret: next to attacker-chosen text, the
-   * compressed size would leak it. Form tokens are masked per response and do not need this.
+   * compressed size would leak it.
    */
   withSecret(): this {
     this.holdsSecret = true;
     return this;
   }
   /**
-   * Shows a form's secret once: responds with a redirect to a page that renders this view once and
-   * afterwards states that it was shown. The context must be JSON.
+   * Redirects to a page that renders this view once. The context must be JSON.
    * @param back link to continue
    */
   asOneTimeView(back: { label: string; href: string }): this {
@@ -62,10 +59,10 @@ export interface Flash {
   action?: { label: string; post: string };
 }
 
-/** Redirect with 303. The flash appears once on the next page (`role="status"`). */
+/** Redirect with 303. The flash appears once on the next page. */
 export class Redirect {
   cookies: Cookie[] = [];
-  /** The location is external input: it falls back to `/` unless GET serves a page there. */
+  /** Falls back to `/` unless GET serves a page there. */
   isUntrusted = false;
   constructor(
     readonly location: string,

@@ -1,16 +1,16 @@
 /**
  * Reads uploaded source maps and bundles (contract 21, Beyond the specification: what JavaScript
- * and releases need). Bytes are untrusted: work off the event loop in bounded memory and time, and
- * let faults affect only their owner.
+ * and releases need). Bytes are untrusted: work in bounded memory and time, and let faults affect
+ * only their owner.
  */
 
-/** Location of a file within an upload. */
+/** Location of a file in an upload. */
 export interface PackedFile {
   /** Byte offset. */
   offset: number;
-  /** Bytes to read, including the archive's file header. */
+  /** Including the archive's file header. */
   length: number;
-  /** Packed and unpacked bytes, as the archive states. */
+  /** As the archive states. */
   packed: number;
   size: number;
   /** `plain`: the upload is the file. */
@@ -19,7 +19,6 @@ export interface PackedFile {
 
 export interface BundledFile extends PackedFile {
   kind: 'script' | 'map';
-  /** As stated in the bundle: `~/assets/index.js`. */
   url: string;
   /** Lower case, with dashes. */
   debugId: string | null;
@@ -30,7 +29,6 @@ export interface BundledFile extends PackedFile {
 /** Random access to an upload. */
 export interface UploadedBytes {
   size: number;
-  /** Reads the bytes from `start` to `end` (exclusive). */
   read(start: number, end: number): Promise<Uint8Array>;
 }
 
@@ -56,44 +54,37 @@ export interface SourcePosition {
   file: string;
   line: number;
   column: number;
-  /** Null for functions without a stable name; minified names change per build. */
+  /** Minified names are null: they change per build. */
   function: string | null;
-  /** The line with up to five on each side; null: the map has no source. */
+  /** Up to five lines on each side; null: the map has no source. */
   source: { before: string[]; line: string; after: string[] } | null;
 }
 
 export interface LocateRequest {
-  /** Owner of the map; owners share time fairly. */
   owner: string;
-  /** Cache key of the map. */
   id: string;
   positions: readonly ScriptPosition[];
-  /** Loads an uncached map; the script provides function names. */
   load(): Promise<{ map: PackedUpload; script: PackedUpload | null }>;
 }
 
 export interface SourceMaps {
-  /**
-   * Lists the scripts and maps of an artifact bundle.
-   * @throws SourceMapRejected, and errors of `bundle.read`
-   */
+  /** @throws SourceMapRejected, and errors of `bundle.read` */
   unpack(owner: string, bundle: UploadedBytes): Promise<BundledFile[]>;
   /**
-   * Resolves positions, one result each in order; null when unmapped.
+   * Returns one result per position, in order.
    * @throws SourceMapRejected, and errors of `load`
    */
   locate(question: LocateRequest): Promise<(SourcePosition | null)[]>;
-  /** Stops the background workers. */
   close(): Promise<void>;
 }
 
-/** An upload cannot be used, permanently or temporarily. */
+/** An upload cannot be used. */
 export class SourceMapRejected extends Error {
   override name = 'MapRefused';
   constructor(
     /** Predicate about the upload: `has more than 10000 files`. */
     readonly why: string,
-    /** The fault is in the bytes. False: out of time or resources; retry later. */
+    /** The fault is in the bytes. */
     readonly lasting = true,
   ) {
     super(why);

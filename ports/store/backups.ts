@@ -8,21 +8,18 @@ export interface BackupInfo {
 }
 
 export interface Backups {
-  /** Folder of the backups; null: no embedded store, use its own tools. */
+  /** Null: no embedded store. */
   readonly folder: string | null;
   /** Finds the newest complete backup, or null. Backups with future timestamps are ignored. */
   findNewest(): Promise<BackupInfo | null>;
   /**
-   * Creates a backup in a separate process and removes the oldest beyond the limit.
-   * @param beforeMigration without packages, counted separately, once per version: returns the
-   *   existing one until `recordMigration`
+   * Runs in a separate process and removes the oldest beyond the limit.
+   * @param beforeMigration counted separately, once per version: returns the existing one until
+   *   `recordMigration`
    * @throws Error, one sentence
    */
   create(options?: { beforeMigration?: boolean; signal?: AbortSignal }): Promise<BackupInfo>;
-  /**
-   * Records that this version migrated the store. The backup made before is kept for at least a
-   * day.
-   */
+  /** Records that this version migrated the store. */
   recordMigration(): Promise<void>;
 }
 

@@ -1,14 +1,14 @@
-/** Logs each damaged document once, for work that continues without it (`FindQuery.damaged`). */
+/** Logs each damaged document once. */
 import type { Logger } from '../logger.js';
 import type { StoreDamaged } from './damage.js';
 
-/** Remembered documents; beyond that a document may be logged again. */
+/** Beyond that a document may be logged again. */
 const MAX_REPORTED_PLACES = 1_000;
 
 export class CorruptionReporter {
   readonly #told = new Set<string>();
 
-  /** @param what name of the skipped data, for the log */
+  /** @param what skipped data, for the log */
   constructor(
     private readonly log: Pick<Logger, 'error'>,
     private readonly what: string,

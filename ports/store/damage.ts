@@ -1,4 +1,4 @@
-/** Damaged location. Null `id`: unknown document; null `collection`: the whole store. */
+/** Null `id`: unknown document; null `collection`: the whole store. */
 export interface DamageLocation {
   collection: string | null;
   id: string | null;

@@ -2,10 +2,7 @@ import type { Collection, Doc, Filter } from '../store.js';
 
 const MAX_REMOVED_PER_BATCH = 500;
 
-/**
- * Removes matches in small batches, sparing other writes, until done or aborted. Returns their
- * number.
- */
+/** Removes matches in small batches, sparing other writes. Returns their number. */
 export async function removeAll<T extends Doc>(
   rows: Pick<Collection<T>, 'remove'>,
   filter: Filter,

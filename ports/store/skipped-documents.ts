@@ -1,15 +1,13 @@
 /**
- * Lists that skip damaged documents and report them in `warnings` (contract 00, envelope), so that
- * the rest stays available. For display only: code that writes based on a list must use the
- * collection, whose page fails.
+ * Lists that skip damaged documents and report them in `warnings` (contract 00, envelope). For
+ * display only: code that writes based on a list must use the collection, whose page fails.
  */
 import type { Collection, Doc, FindQuery, Page } from '../store.js';
 import type { StoreDamaged } from './damage.js';
 
-/** Documents listed individually; the rest is counted. */
 const MAX_NAMED_DOCUMENTS = 20;
 
-/** Members to spread into a response; empty when nothing was skipped. */
+/** Members to spread into a response. */
 export interface ListWarnings {
   warnings?: string[];
 }
@@ -19,12 +17,11 @@ export type ReadablePage<T> = Page<T> & ListWarnings;
 export class SkippedDocuments {
   readonly #places = new Set<string>();
 
-  /** Records a damaged document; use as `FindQuery.damaged`. */
+  /** Use as `FindQuery.damaged`. */
   readonly add = ({ place: { collection, id } }: StoreDamaged): void => {
     this.#places.add(`${id === null ? 'a document' : `the document "${id}"`} of ${collection ?? 'the store'}`);
   };
 
-  /** One sentence per document. */
   get toWarnings(): ListWarnings {
     if (this.#places.size === 0) return {};
     const places = [...this.#places];
@@ -48,5 +45,4 @@ export async function findReadable<T extends Doc>(rows: Collection<T>, query: Fi
   return { ...page, ...left.toWarnings };
 }
 
-/** Returns the warnings of a page for the response. */
 export const pickWarnings = ({ warnings }: ListWarnings): ListWarnings => (warnings === undefined ? {} : { warnings });

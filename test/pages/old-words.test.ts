@@ -1,4 +1,4 @@
-/** Renders every page and fails on words that the review of the web UI replaced (issue of words). */
+/** Renders every page and fails on words that the review of the web UI replaced. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { everyPage } from './every-page.js';

@@ -74,7 +74,7 @@ const TONES = new Map<string, Tone>(
   }),
 );
 
-/** Badge classes by tone. `badge-sign` adds a sign, so that color is never the only difference. */
+/** `badge-sign` adds a sign, so that color is never the only difference. */
 const BADGE_CLASSES: Record<Tone, string> = {
   critical: 'bg-critical',
   danger: 'bg-danger-lt',

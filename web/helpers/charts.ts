@@ -8,8 +8,7 @@ import { renderAttributes, escapeHtml, Html, toNumber, toText, splitArguments, t
 
 const toNumbers = (value: unknown): number[] => (Array.isArray(value) ? value.map((v) => toNumber(v) ?? 0) : []);
 /**
- * Shared scales: D3 writes functions into the properties of a new scale, which V8 allocates among
- * its old objects (decision 020).
+ * D3 writes functions into a new scale, which V8 allocates among its old objects (decision 020).
  */
 const COLUMN_SCALE = scaleBand<number>().padding(0.24);
 const HEIGHT_SCALE = scaleLinear();
@@ -59,7 +58,7 @@ export function buildBarPath(values: readonly number[], width: number, height: n
   return path;
 }
 
-/** Renders columns; all rows of a list share the scale `top`, so that they can be compared. */
+/** All rows of a list share the scale `top`. */
 function renderSparkBars(counts: readonly number[], width: number, height: number, top: number, label: string): Html {
   const path = buildBarPath(counts, width, height - 1, Math.max(top, 1));
   const base = `<path d="M0 ${height - 0.5}H${width}" class="spark-base"/>`;

@@ -78,7 +78,7 @@ export function toNumber(value: unknown): number | null {
   return typeof n === 'number' && Number.isFinite(n) ? n : null;
 }
 
-/** Creates a value on first use, because the first Intl formatter loads much locale data. */
+/** The first Intl formatter loads much locale data. */
 export function memoize<T>(make: () => T): () => T {
   let made: { readonly value: T } | null = null;
   return () => (made ??= { value: make() }).value;

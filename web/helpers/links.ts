@@ -14,10 +14,7 @@ export function buildUrl(path: string, query: Query = {}, change: Query = {}): s
   return text === '' ? path : `${path}?${text}`;
 }
 
-/**
- * Returns an absolute http(s) URL, else null: external values may be `javascript:`, `data:` or
- * `//x`.
- */
+/** External values may be `javascript:`, `data:` or `//x`. */
 export function toSafeUrl(value: unknown): string | null {
   const text = toText(value).trim();
   if (!/^https?:\/\//i.test(text)) return null;

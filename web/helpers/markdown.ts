@@ -1,6 +1,6 @@
 /**
- * Renders Markdown. HTML is shown as text and links lead only to web addresses. Only guides (`base`
- * is given) have images: in external text an image would reveal the reader to its host.
+ * HTML is shown as text and links lead only to web addresses. Only guides (`base` is given) have
+ * images: in external text an image would reveal the reader to its host.
  */
 import MarkdownIt, { type Env, type Token } from 'markdown-it';
 import { BoundedMap } from '../../lib/bounded-map.js';

@@ -1,7 +1,4 @@
-/**
- * The reader's clock: the user's time zone and hour format, else the service's (contract 80,
- * times). All instants are formatted here; formatters are cached.
- */
+/** All instants are formatted here (contract 80, times); formatters are cached. */
 import { BoundedMap } from '../../lib/bounded-map.js';
 
 export interface ReaderClock {

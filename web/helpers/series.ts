@@ -1,6 +1,6 @@
 /**
- * Time series chart as inline SVG. Colors come from classes, because the CSP forbids styles
- * (docs/decisions/008). Axis labels are outside of the picture, which would stretch them.
+ * Colors come from classes, because the CSP forbids styles (docs/decisions/008). Axis labels are
+ * outside of the picture, which would stretch them.
  */
 import { scaleLinear } from 'd3-scale';
 import { area, line } from 'd3-shape';
@@ -67,10 +67,7 @@ function getExtent(levels: readonly number[]): [low: number, high: number] {
   return [low - room, high + room];
 }
 
-/**
- * Returns the axis domain: round numbers, not below zero unless the data is, and at most 100% for a
- * ratio.
- */
+/** Not below zero unless the data is, and at most 100% for a ratio. */
 function getDomain(points: readonly SeriesPoint[], band: readonly number[], unit: string): [low: number, high: number] {
   const levels = points.flatMap(({ min, max }) => [min, max]);
   const positive = levels.every((level) => level >= 0);

@@ -1,6 +1,6 @@
 /**
  * Times are stored in UTC and shown by the reader's clock, with UTC and relative age available
- * (contract 80). Intl handles zones and daylight saving (reader-clock.ts).
+ * (contract 80).
  */
 import { BoundedMap } from '../../lib/bounded-map.js';
 import { escapeHtml, Html, memoize, toNumber, toText, splitArguments, type Helper } from './html.js';

@@ -1,7 +1,4 @@
-/**
- * Renders a stack trace from its parts (plugins/bugs/pages/trace.ts). External text is escaped and
- * never linked.
- */
+/** External text is escaped and never linked. */
 import { renderAttributes, escapeHtml, Html, toText, splitArguments, type Helper } from './html.js';
 import { renderTree } from './tree.js';
 

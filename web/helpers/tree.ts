@@ -1,7 +1,4 @@
-/**
- * Renders a JSON value as a tree that works without scripts. Depth and size are bounded, because
- * external input may be nothing but brackets.
- */
+/** Depth and size are bounded, because external input may be nothing but brackets. */
 import { escapeHtml, Html, toText, splitArguments, type Helper } from './html.js';
 import { formatInteger } from '../../lib/text/format-integer.js';
 

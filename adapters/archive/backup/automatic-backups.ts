@@ -1,5 +1,5 @@
 /**
- * Scheduled backups. Each runs in a separate process with the lowest priority, because hashing and
+ * Scheduled backups, each in a separate process with the lowest priority, because hashing and
  * compressing use a core for minutes, and a driver may crash on a damaged store.
  */
 import { fork } from 'node:child_process';
@@ -26,10 +26,7 @@ export interface AutomaticBackupOptions {
   keep: number;
   version: string;
   now: () => number;
-  /**
-   * Module that writes a backup: it receives the job as JSON in its only argument and answers with
-   * one message.
-   */
+  /** Receives the job as JSON in its only argument and answers with one message. */
   module: string;
   /** @param path of the new file */
   job: (path: string, releases: boolean) => object;

@@ -22,7 +22,7 @@ export function formatBackupName(at: string, before?: string): string {
 interface BackupName {
   name: string;
   at: string;
-  /** Version whose migration the backup precedes, in its file name form; null for other backups. */
+  /** Null for backups not made before a migration. */
   before: string | null;
 }
 
@@ -42,10 +42,8 @@ async function listBackups(folder: string): Promise<BackupName[]> {
 
 /**
  * Returns the newest backup in a folder, or null.
- *
  * @param now milliseconds; later backups are ignored, because the clock was wrong when they were
  *   made
- * @param before restricts the search to backups made before migrations of this version
  */
 export async function findNewestBackupIn(
   folder: string,
@@ -64,11 +62,7 @@ export async function findNewestBackupIn(
   return null;
 }
 
-/**
- * Removes the oldest backups beyond `keep`, counted separately for those before migrations, and
- * leftovers of killed runs.
- * @param needed version whose copies are retained for a rollback, or null
- */
+/** @param needed version whose copies are retained for a rollback */
 export async function pruneBackups(
   folder: string,
   keep: number,

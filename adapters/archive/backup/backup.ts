@@ -1,7 +1,3 @@
-/**
- * Writes `aos backup`: a snapshot of the embedded store, the key files and the packages (contract
- * 95, command line).
- */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -24,10 +20,7 @@ const READ_CHUNK_BYTES = 1024 * 1024;
 
 export interface BackupSource {
   dataDir: string;
-  /**
-   * Names of key files in the data directory. Missing files mean configured keys, which are not
-   * backed up.
-   */
+  /** Missing files mean configured keys, which are not backed up. */
   keyFiles: readonly string[];
   /** Null excludes packages. */
   releases: ReleaseStore | null;

@@ -92,7 +92,6 @@ export async function restoreBackup(
     });
     if (stores !== 1) throw new ArchiveRejectedError(`${file} holds no ${STORE_ENTRY}`);
     const wrong = check(getUnpackedPath(target.store));
-    // Created by reading the store.
     await removeLogs(getUnpackedPath(target.store));
     if (wrong !== null) throw new ArchiveRejectedError(`holds a ${STORE_ENTRY} ${wrong}`);
     return archive.head;
@@ -111,9 +110,7 @@ export async function restoreBackup(
   return restored;
 }
 
-/**
- * Rejects files that are not SQLite databases, which otherwise only the next start would detect.
- */
+/** Otherwise only the next start would detect them. */
 async function* requirePrefix(text: string, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let first = true;
   for await (const piece of content) {
@@ -128,10 +125,7 @@ async function* requirePrefix(text: string, content: AsyncIterable<Uint8Array>):
 export const isRestoreReady = (dataDir: string): Promise<boolean> =>
   fileExists(join(dataDir, STAGING_FOLDER, READY_FILE));
 
-/**
- * Moves a validated restore into place, also after a crash.
- * @returns null when there is nothing to complete
- */
+/** @returns null when there is nothing to complete */
 export async function finishRestore(target: RestoreTarget): Promise<Partial<RestoreSummary> | null> {
   const staging = join(target.dataDir, STAGING_FOLDER);
   const text = await readTextFile(join(staging, READY_FILE));
@@ -147,7 +141,6 @@ export async function finishRestore(target: RestoreTarget): Promise<Partial<Rest
   // The log of the previous store must not be applied to the restored one.
   await removeLogs(target.store);
   await rename(getUnpackedPath(target.store), target.store).catch((error: unknown) => {
-    // Already moved by the killed run.
     if (getErrorCode(error) !== 'ENOENT') throw error;
   });
   await syncFolder(join(target.store, '..'));

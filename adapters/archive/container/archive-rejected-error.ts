@@ -1,7 +1,4 @@
-/**
- * The archive is invalid and nothing of it was put in place. `why` follows the file name in a
- * sentence.
- */
+/** The archive is invalid and nothing of it was put in place. */
 export class ArchiveRejectedError extends Error {
   override name = 'ArchiveRejected';
 

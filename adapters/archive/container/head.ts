@@ -1,13 +1,6 @@
-/**
- * The first entry of an archive, which describes it, and the names of its own entries
- * (docs/archives.md).
- */
 import { ArchiveRejectedError } from './archive-rejected-error.js';
 
-/**
- * `backup`: the embedded store as a file, with its keys. `export`: documents as JSON lines, without
- * plaintext secrets.
- */
+/** `export`: documents as JSON lines, without plaintext secrets. */
 export type ArchiveKind = 'backup' | 'export';
 
 export interface ArchiveHead {
@@ -31,7 +24,7 @@ export interface ArchiveHead {
 
 export const FORMAT_VERSION = 1;
 export const HEAD_ENTRY = 'archive.json';
-/** The last entry: the hash of every other entry. Packages already use the name `manifest.json`. */
+/** The last entry: the hash of every other entry. */
 export const HASHES_ENTRY = 'hashes.json';
 
 /** @throws ArchiveRejected when this version cannot read it */

@@ -1,6 +1,6 @@
 /**
- * Reads an archive strictly in one pass and bounded memory. It only returns when the archive is
- * complete: every entry has the listed hash, and there are no others.
+ * Reads an archive in one pass; returns only when it is complete: every entry has the listed hash,
+ * and there are no others.
  */
 import { createReadStream } from 'node:fs';
 import { readPackage, UnsafePackage, type FileEntry } from '../../../lib/formats/archive.js';
@@ -30,7 +30,7 @@ export interface ArchiveSummary {
 }
 
 /**
- * Receives one entry; unread content is skipped.
+ * Unread content is skipped.
  * @throws ArchiveRejected for an entry that does not belong in this kind
  */
 export type EntryHandler = (entry: FileEntry, content: AsyncIterable<Uint8Array>, head: ArchiveHead) => Promise<void>;

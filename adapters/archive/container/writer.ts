@@ -1,7 +1,6 @@
 /**
- * Writes an archive: gzip of tar, starting with its description and ending with the hash of every
- * entry. It is written to a temporary file and renamed when it is complete and synced, so that the
- * target is never partial.
+ * Writes an archive to a temporary file, renamed when it is complete and synced, so that the target
+ * is never partial.
  */
 import { createHash } from 'node:crypto';
 import { link, open, rm, stat } from 'node:fs/promises';
@@ -22,7 +21,6 @@ const GZIP_LEVEL = 1;
 const WRITE_CHUNK_BYTES = 1024 * 1024;
 
 export interface ArchiveEntry {
-  /** Path within the archive; ASCII, at most 99 characters. */
   path: string;
   size: number;
   content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;

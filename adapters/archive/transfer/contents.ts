@@ -1,7 +1,6 @@
 /**
- * Formats documents as canonical JSON lines (RFC 8785), ordered by collection and id. Equal
- * documents yield equal bytes on every engine, so that exports can be compared by hash
- * (docs/archives.md).
+ * Equal documents yield equal bytes on every engine, so that exports can be compared by hash
+ * (docs/archives.md) (RFC 8785).
  */
 import { createHash, type Hash } from 'node:crypto';
 import { formatCanonicalJson, type JsonValue } from '../../../lib/formats/canonical-json.js';
@@ -57,10 +56,7 @@ export const formatPartEntry = (collection: string, n: number): string =>
 
 export const parseEntryCollection = (path: string): string | null => PART_ENTRY_PATTERN.exec(path)?.[1] ?? null;
 
-/**
- * Parses the documents of a part.
- * @throws ArchiveRejected for invalid content
- */
+/** @throws ArchiveRejected for invalid content */
 export function parseDocuments(text: string, path: string): Doc[] {
   const lines = text.split('\n');
   if (lines.pop() !== '') throw new ArchiveRejectedError(`holds ${path}, whose last line is cut short`);
@@ -109,10 +105,7 @@ export function formatDocumentLine(doc: Doc): string {
 const toBase64 = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64');
 
-/**
- * Decodes the bytes field of a collection.
- * @throws ArchiveRejected
- */
+/** @throws ArchiveRejected */
 export function decodeDocument(line: Doc, collection: string, field: string | undefined): Doc {
   const text = field === undefined ? undefined : (line as unknown as { [field: string]: unknown })[field];
   if (field === undefined || text === undefined) return line;

@@ -1,7 +1,3 @@
-/**
- * Writes `aos export`: every document of a store of any engine, and the packages (contract 95,
- * command line).
- */
 import type { ReleaseLocation, ReleaseStore } from '../../../ports/release-store.js';
 import type { Doc, DocumentStore } from '../../../ports/store.js';
 import type { ArchiveHead } from '../container/head.js';
@@ -21,9 +17,7 @@ import {
 } from './contents.js';
 
 const PAGE_DOCUMENTS = { first: 10, most: 250 };
-/**
- * Characters per page: pieces of source maps have up to 350,000, most documents less than 4,000.
- */
+/** Source map pieces have up to 350,000, most documents less than 4,000. */
 const MAX_PAGE_CHARACTERS = 4 * 1024 * 1024;
 const MAX_PART_CHARACTERS = 4 * 1024 * 1024;
 

@@ -1,8 +1,7 @@
 /**
- * Imports documents and packages of an export into an empty store of any engine (`aos import`,
- * contract 95, command line). The archive is validated completely first. A marker then declares the
- * store half imported: no start serves it, and another import empties it first
- * (docs/consistency.md, import).
+ * Imports an export into an empty store (`aos import`) (`aos import`, contract 95, command line).
+ * The archive is validated completely first; then a marker declares the store half imported: no
+ * start serves it, and another import empties it first (docs/consistency.md, import).
  */
 import type { CollectionSpec, Doc, DocumentStore, Filter } from '../../../ports/store.js';
 import { parseArchiveJson, type ArchiveHead } from '../container/head.js';
@@ -34,26 +33,19 @@ interface ImportMarkerDoc extends Doc {
 export interface ImportTarget {
   store: DocumentStore;
   releases: PackageTarget;
-  /** Declarations of this version; indexes are created before the documents are inserted. */
   collections: readonly CollectionSpec[];
   now: () => string;
   /** Called when everything is in place, before the marker is removed. */
   finish: (store: DocumentStore) => Promise<void>;
 }
 
-/**
- * Returns `otherwise`.
- * @throws Error (one line) for a store with an interrupted import
- */
+/** @throws Error (one line) for a store with an interrupted import */
 export async function requireWholeStore(store: DocumentStore, otherwise = ''): Promise<string> {
   throwIfHalfImported(await store.collection<ImportMarkerDoc>(MOVES_COLLECTION).get(IMPORT_MARKER_ID));
   return otherwise;
 }
 
-/**
- * Performs the same check on the file of an embedded store.
- * @param read reads one document of the file, null when missing
- */
+/** @param read reads one document of the file, null when missing */
 export function requireWholeStoreFile(read: (collection: string, id: string) => unknown): void {
   throwIfHalfImported(read(MOVES_COLLECTION, IMPORT_MARKER_ID) as ImportMarkerDoc | null);
 }
@@ -68,10 +60,7 @@ function throwIfHalfImported(move: ImportMarkerDoc | null): void {
 export const isHalfImported = async (store: DocumentStore): Promise<boolean> =>
   (await store.collection<ImportMarkerDoc>(MOVES_COLLECTION).get(IMPORT_MARKER_ID)) !== null;
 
-/**
- * Returns what a store contains beyond a first start, or null.
- * @param beside counted content by collection; null ignores the collection
- */
+/** @param beside counted content; null ignores the collection */
 export async function describeStoreContent(
   store: DocumentStore,
   beside: Readonly<Record<string, Filter | null>>,
@@ -85,10 +74,7 @@ export async function describeStoreContent(
   return null;
 }
 
-/**
- * Validates the whole archive without changing anything.
- * @throws ArchiveRejected
- */
+/** @throws ArchiveRejected */
 export async function validateExport(file: string): Promise<{ head: ArchiveHead; contents: ExportContents }> {
   const hash = new ContentsHash();
   let told: string | null = null;

@@ -1,6 +1,6 @@
 /**
- * Client for a running service. Address and token come from options, environment or profile. The
- * profile's token is only sent to the profile's address.
+ * Address and token come from options, environment or profile. The profile's token is only sent to
+ * the profile's address.
  */
 import { text } from 'node:stream/consumers';
 import { readRemoteEnv, type RemoteEnv } from '../../../config/remote-env.js';

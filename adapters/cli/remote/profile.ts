@@ -13,7 +13,7 @@ type ProfileLocation = Pick<RemoteEnv, 'settingsFolder'>;
 const getProfilePath = ({ settingsFolder }: ProfileLocation): string => join(settingsFolder, 'aos', 'profile.json');
 
 /**
- * Returns null when no profile is saved.
+ * Null when no profile is saved.
  * @throws Error when others can read the file, or it is invalid
  */
 export async function loadProfile(env: ProfileLocation): Promise<Profile | null> {

@@ -1,6 +1,3 @@
-/**
- * Checks whether a principal may call a route, based on the route's `access` (contract 00 and 10).
- */
 import type { Access, AccessRule, BasicGuard, Principal } from '../../../ports/http.js';
 import { Failure } from '../wire/failure.js';
 
@@ -11,7 +8,7 @@ export class AccessPolicy {
   readonly session: 'admin' | 'member' | null;
   readonly basic: BasicGuard | null;
   readonly #scopes: readonly string[];
-  /** Accepted scopes: the named ones, and the `:manage` that implies a `:read`. */
+  /** `:manage` implies `:read`. */
   readonly #accepted: ReadonlySet<string>;
   readonly #setup: boolean;
   readonly #intake: boolean;
@@ -50,8 +47,7 @@ export class AccessPolicy {
     if (principal.kind === 'shared_key') return this.#sharedKey ? null : this.#scopeFailure;
     if (principal.kind === 'session') return this.#acceptsRole(principal.role) ? null : this.#createRoleFailure();
     if (this.#acceptsToken(principal.token_kind, principal.scopes)) return null;
-    // Contract 50: the license endpoint that takes only the shared key answers 401 to every other
-    // credential.
+    // Contract 50: this license endpoint answers 401 to every other credential.
     return this.bare && this.#sharedKey && this.#scopes.length === 0 ? UNAUTHORIZED : this.#scopeFailure;
   }
 

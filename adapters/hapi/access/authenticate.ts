@@ -10,10 +10,7 @@ const BEARER_PATTERN = /^bearer +([\x21-\x7e]{1,1024}) *$/i;
 export const parseBearerToken = (authorization: string): string | null =>
   BEARER_PATTERN.exec(authorization)?.[1] ?? null;
 
-/**
- * Resolves the caller, or fails with 401. The session cookie counts only without an `Authorization`
- * header.
- */
+/** The session cookie counts only without an `Authorization` header. */
 export async function authenticate(
   authenticator: Authenticator,
   policy: AccessPolicy,
@@ -29,10 +26,7 @@ export async function authenticate(
   return cookie ? ((await authenticator.authenticateSession(cookie)) ?? UNAUTHORIZED) : CREDENTIAL_MISSING;
 }
 
-/**
- * Returns the principal that the route's extractor finds, or null without a credential. `body` is
- * null before the body has been read.
- */
+/** Returns the principal that the route's extractor finds, or null without a credential. */
 export async function authenticateWithExtractor(
   authenticator: Authenticator,
   credential: NonNullable<RouteSpec['credential']>,

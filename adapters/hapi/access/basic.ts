@@ -2,7 +2,7 @@ import type { BasicCredentials, BasicGuard, Principal } from '../../../ports/htt
 import { Failure } from '../wire/failure.js';
 import type { IncomingRequest } from '../wire/incoming-request.js';
 
-/** Limited to 3 KiB of Base64, longer than any password that an account may have. */
+/** 3 KiB of Base64, longer than any password. */
 const BASIC_PATTERN = /^basic +([A-Za-z0-9+/]{2,4096}={0,2}) *$/i;
 const CONTROL_PATTERN = /\p{Cc}/u;
 const utf8Decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -41,7 +41,7 @@ export async function authenticateBasic(
     ...(code === 'unauthorized' && { 'www-authenticate': formatChallenge(guard.realm) }),
     ...(retry_after !== undefined && { 'retry-after': String(Math.max(1, Math.ceil(retry_after))) }),
   };
-  // A browser's first request carries no credential, so its 401 is not logged as a denial.
+  // A browser's first request carries no credential.
   const asks = code === 'unauthorized' && authorization === undefined;
   return asks ? new ChallengeFailure(code, message, { headers }) : new Failure(code, message, { headers });
 }

@@ -1,13 +1,10 @@
-/**
- * CSRF tokens: each is bound to the visitor's cookie and proves that a form came from a page of
- * this service (contract 10, web session).
- */
+/** CSRF tokens, bound to the visitor's cookie (contract 10, web session). */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Authenticator } from '../../../ports/http.js';
 import { Failure } from '../wire/failure.js';
 
 export const SESSION_COOKIE = 'svc_session';
-/** Cookie of visitors without a session, which protects the login form too. */
+/** Protects the login form too. */
 export const ANONYMOUS_COOKIE = 'svc_anon';
 export const ANONYMOUS_ID_PATTERN = /^[A-Za-z0-9]{43}$/;
 
@@ -22,10 +19,7 @@ const DIGEST_BYTES = 32;
 const MASKED_TOKEN_PATTERN = /^[\w-]{86}$/;
 const xorBuffers = (a: Buffer, b: Buffer): Buffer => Buffer.from(a.map((byte, i) => byte ^ (b[i] as number)));
 
-/**
- * Masks a form token with a random pad, so that it differs in every response. Compressed pages then
- * reveal nothing about the token (BREACH).
- */
+/** Differs in every response, so that compressed pages reveal nothing (BREACH). */
 export function maskToken(token: string): string {
   if (token === '') return '';
   const pad = randomBytes(DIGEST_BYTES);

@@ -1,7 +1,4 @@
-/**
- * Filters a body while it arrives: decompresses it and drops the parts that its sieve rejects.
- * Dropped parts only count against the total size.
- */
+/** Filters a body while it arrives: decompresses it and drops the parts that its sieve rejects. */
 import type { Transform } from 'node:stream';
 import type { BodyFilter } from '../../../ports/http.js';
 import type { BodyReservation } from '../limits/body-budget.js';
@@ -25,10 +22,7 @@ export class BodyFilterStream {
 
   constructor(private readonly options: BodyFilterOptions) {}
 
-  /**
-   * Adds a piece.
-   * @param resume called when more is accepted after a result of `wait`
-   */
+  /** @param resume called when more is accepted after `wait` */
   push(piece: Buffer, resume: () => void): Failure | 'more' | 'wait' {
     if (!this.#begun && piece.length > 0) this.#start(piece);
     if (this.#failure === null && this.#decoder === null) this.#retain(piece);

@@ -27,7 +27,6 @@ export interface BodySender {
 
 export type RetainReservation = (lease: BodyReservation) => void;
 
-/** @property report the body is a machine's report: invalid text is replaced instead of rejected */
 type RouteBodyOptions = Pick<RouteSpec, 'limits'> & { optional: boolean; report?: boolean };
 type FormFields = Record<string, string | string[]>;
 
@@ -42,13 +41,10 @@ const FORM_NOT_ALLOWED = new Failure('unsupported_media_type', 'Forms are sent a
 const CREDENTIAL_HEAD_BYTES = 16 * 1024;
 const MAX_ANONYMOUS_FORM_BYTES = 64 * 1024;
 const FORM_TIMEOUT_MS = 10_000;
-/** Limit for a filtered body, on the wire and decoded. The retained part has the usual limits. */
+/** Limit for a filtered body, on the wire and decoded. */
 const MAX_FILTERED_BYTES = 100 * 1024 * 1024;
 const INVALID_UTF8_WARNINGS = ['The body was not valid UTF-8: what could not be read was replaced by U+FFFD.'];
-/**
- * The budget of anonymous senders fits 16 JSON bodies of at least this size, however small the
- * limit is.
- */
+/** The budget of anonymous senders fits 16 JSON bodies of this size. */
 const MIN_JSON_LIMIT_BYTES = 1024 * 1024;
 const MIN_BYTES_PER_SECOND = 1_024;
 
@@ -70,7 +66,7 @@ export class BodyReader {
     this.#anonymous = new BodyBudget(anonymous, anonymous / 8);
   }
 
-  /** @param forms also accepts a form: a session's request, whose token is a form field */
+  /** @param forms also accepts a form with its token */
   async read(
     req: IncomingMessage,
     route: RouteBodyOptions,
@@ -85,7 +81,7 @@ export class BodyReader {
     return this.#readAndParse(wire, req, route, sender, forms);
   }
 
-  /** Without a credential, no more than these first kilobytes are read. */
+  /** Without a credential, only the first kilobytes are read. */
   async readHead(
     req: IncomingMessage,
     route: RouteBodyOptions,
@@ -114,10 +110,7 @@ export class BodyReader {
     };
   }
 
-  /**
-   * A corrupt, truncated or unsupported body counts as empty; the rest is discarded after the
-   * response.
-   */
+  /** A corrupt or unsupported body counts as empty. */
   async #readBeginning(
     req: IncomingMessage,
     most: number,

@@ -45,10 +45,7 @@ interface ZstdFunctions {
   createZstdDecompress?: Decoder['stream'];
 }
 
-/**
- * Zstd decoder, or null before Node 22.15. The window is capped at 8 MiB, enough for all levels
- * except the ultra ones.
- */
+/** The window is capped at 8 MiB, enough for all levels except the ultra ones. */
 const zstd: Decoder | null = ((): Decoder | null => {
   const { zstdDecompress, createZstdDecompress } = zlib as ZstdFunctions;
   if (zstdDecompress === undefined || createZstdDecompress === undefined) return null;
@@ -101,7 +98,7 @@ export const toDecoderOptions = ({ params }: Decoder): Pick<ZlibOptions, 'params
 export const isEncoded = (encoding: string | undefined): boolean =>
   !['', 'identity'].includes(encoding?.trim().toLowerCase() ?? '');
 
-/** @returns null for an uncompressed body */
+/** Null for an uncompressed body. */
 export function createDecoderStream(encoding: string | undefined, first: Buffer): Transform | Failure | null {
   const decoder = findDecoder(encoding, first);
   if (decoder === null || decoder instanceof Failure) return decoder;

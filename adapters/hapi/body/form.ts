@@ -10,10 +10,7 @@ const INVALID_MULTIPART = new Failure('invalid_request', 'The body is no multipa
 
 const MAX_FIELDS = 2_000;
 
-/**
- * Parses `application/x-www-form-urlencoded`. Too many fields are rejected with 400, because
- * splitting them would block the event loop.
- */
+/** Too many fields are rejected with 400, because splitting them would block the event loop. */
 export function parseForm(bytes: Buffer): Record<string, string | string[]> | Failure {
   const text = bytes.toString('utf8');
   let fields = 1;
@@ -33,7 +30,6 @@ export function parseForm(bytes: Buffer): Record<string, string | string[]> | Fa
 
 /**
  * Parses `multipart/form-data` with the platform's `Response`, after bounding the number of parts.
- * A file input without a file is omitted.
  */
 export async function parseMultipart(bytes: Buffer, type: string | undefined): Promise<FormWithFiles | Failure> {
   const [, quoted, plain] = BOUNDARY_PATTERN.exec(type ?? '') ?? [];

@@ -4,7 +4,7 @@ import { FairSlots } from '../limits/fair-slots.js';
 import { CHUNK_BYTES, CORRUPT_BODY, findDecoder, toDecoderOptions, type Decoder } from './decoders.js';
 import type { BodyFilterStream } from './body-filter.js';
 
-/** Half of zlib's four threads; the others stay free for files and DNS lookups. */
+/** Half of zlib's four threads. */
 const MAX_CONCURRENT_INFLATIONS = 2;
 
 export class Inflater {
@@ -12,7 +12,6 @@ export class Inflater {
   readonly #heads = new FairSlots(1);
 
   /**
-   * Decompresses the whole body; the reservation holds the decoded bytes afterwards.
    * @param owner whose bodies are queued together
    * @returns 415 for an unknown encoding, 413 over the limit, 400 for corrupt data, 503 without
    *   budget
@@ -28,7 +27,7 @@ export class Inflater {
     if (decoder instanceof Failure) return decoder;
     if (decoder === null || body.length === 0) return body.length > limit ? createTooLargeFailure(limit) : body;
     return this.#whole.run(owner, async () => {
-      // Reserves the largest possible size first and releases what was not needed.
+      // Releases what was not needed.
       const most = Math.min(limit, body.length * decoder.growth);
       if (!lease.grow(most)) return OVERLOADED;
       const bytes = await inflateWhole(decoder, body, limit);
@@ -71,7 +70,7 @@ function inflateWhole(decoder: Decoder, body: Buffer, limit: number): Promise<Bu
   });
 }
 
-/** Takes one chunk of a stream and destroys it, so that the rest is never decompressed. */
+/** The rest is never decompressed. */
 function inflateFirstChunk(decoder: Decoder, part: Buffer, most: number): Promise<Buffer | Failure> {
   return new Promise((resolve) => {
     const stream = decoder.stream({ chunkSize: most, ...toDecoderOptions(decoder) });

@@ -1,14 +1,11 @@
-/**
- * Parses large JSON in pieces, so that it does not block the event loop. Each piece goes through
- * `JSON.parse`. A worker thread would have to copy the result back.
- */
+/** Parses large JSON in pieces, so that it does not block the event loop. */
 import { setImmediate as turn } from 'node:timers/promises';
 
 /** Bytes parsed in a single step. */
 export const PIECE_BYTES = 256 * 1024;
 /**
  * Nesting levels that are split: a list of reports, a report, its context and a value of the
- * context. Deeper values are parsed in a single step.
+ * context.
  */
 const MAX_SPLIT_DEPTH = 4;
 const YIELD_INTERVAL_MS = 4;
@@ -55,10 +52,7 @@ class PiecewiseParser {
     return values;
   }
 
-  /**
-   * Uses `fromEntries`, which behaves like `JSON.parse`: a later name wins, and `__proto__` is a
-   * plain name.
-   */
+  /** Like `JSON.parse`: a later name wins, and `__proto__` is a plain name. */
   async #parseObject(members: readonly ByteRange[], depth: number): Promise<object> {
     const entries: [string, unknown][] = [];
     for (const member of members) {

@@ -1,6 +1,6 @@
 /**
- * Parses external JSON. It checks UTF-8, nesting and the number of values first: deep values could
- * overflow the stack, and each value costs validation time.
+ * Checks UTF-8, nesting and the number of values first: deep values could overflow the stack, and
+ * each value costs validation time.
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -8,7 +8,7 @@ import { Failure } from '../wire/failure.js';
 import { parseInPieces, PIECE_BYTES } from './json-large.js';
 
 const MAX_DEPTH = 64;
-/** Limit for the values in a body, because each is validated on the event loop. */
+/** Each is validated on the event loop. */
 export const MAX_JSON_VALUES = 10_000;
 export const MAX_INTAKE_JSON_VALUES = 50_000;
 const QUOTE = 0x22;
@@ -22,8 +22,8 @@ const INVALID_JSON = new Failure('invalid_json', 'The body is not valid JSON.');
 const NESTED_TOO_DEEPLY = new Failure('invalid_json', `The body nests deeper than ${MAX_DEPTH} levels.`);
 
 /**
- * Returns the value or a failure; for large bodies a promise of it. Drops keys named `__proto__`
- * (`getDroppedKeys`), like every unknown field (contract 00, envelope).
+ * Drops keys named `__proto__` (`getDroppedKeys`), like every unknown field (contract 00,
+ * envelope).
  */
 export function parseJson(bytes: Buffer, most = MAX_JSON_VALUES): unknown {
   const body = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
@@ -37,10 +37,7 @@ export function parseJson(bytes: Buffer, most = MAX_JSON_VALUES): unknown {
   return scan.fault ?? parseText(body, encoding, mayHideProto(body));
 }
 
-/**
- * Fast check with two native searches that accepts nearly every body. The full scan decides about
- * the others.
- */
+/** Accepts nearly every body; the full scan decides about the others. */
 function isWithinLimits(bytes: Buffer, most: number): boolean {
   // Each further value takes at least two bytes: its comma and itself.
   if (bytes.length / 2 + MAX_DEPTH >= most) return false;
@@ -53,7 +50,7 @@ function isWithinLimits(bytes: Buffer, most: number): boolean {
   return true;
 }
 
-/** Whether a key may be `__proto__`, written plainly or with `\\u00…` escapes. */
+/** Plain or with `\\u00…` escapes. */
 const mayHideProto = (bytes: Buffer): boolean => bytes.includes(PROTO_KEY) || bytes.includes('\\u00');
 
 function parseText(bytes: Buffer, encoding: 'latin1' | 'utf8', suspicious: boolean): unknown {
@@ -126,11 +123,7 @@ const NO_KEYS: readonly string[] = [];
 
 export const getDroppedKeys = (value: object): readonly string[] => droppedKeys.get(value) ?? NO_KEYS;
 
-/**
- * Removes own `__proto__` keys, and `constructor` keys that hold a `prototype`, because they are
- * dangerous where values are merged. The response warns about removed names (contract 00,
- * envelope).
- */
+/** `__proto__`, and `constructor` with a `prototype`, are dangerous where values are merged. */
 function removeHarmfulKeys(root: unknown): unknown {
   const open: unknown[] = [root];
   let found = false;

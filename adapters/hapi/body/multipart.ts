@@ -1,7 +1,4 @@
-/**
- * Parses `multipart/form-data` with one large, streamed part and a few small ones. Everything but
- * the large part is bounded. hapi's @hapi/pez has no back-pressure.
- */
+/** Parses `multipart/form-data` with one large, streamed part and a few small ones. */
 import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import { ServiceError } from '../../../kernel/errors.js';
@@ -81,10 +78,7 @@ export class MultipartBody implements UploadedBody {
     }
   }
 
-  /**
-   * Feeds the parser as fast as the content is read. Never rejects; errors are stored in
-   * `#failure`.
-   */
+  /** Never rejects; errors are stored in `#failure`. */
   async #pump(): Promise<void> {
     const { parts, limit } = this;
     const most = getMaxBodyBytes(limit, parts);

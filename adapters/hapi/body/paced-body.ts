@@ -1,7 +1,4 @@
-/**
- * Streams a body to its reader without reading ahead. Cuts off slow senders; only the time spent
- * waiting for the sender counts.
- */
+/** Cuts off slow senders; only the time spent waiting for the sender counts. */
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '../../../kernel/errors.js';
 import { sendContinue } from '../wire/expect-continue.js';
@@ -16,7 +13,6 @@ export const createTooLongError = (limit: number): ServiceError =>
   new ServiceError('payload_too_large', `The body is larger than ${limit} bytes.`);
 
 /**
- * Yields the pieces of the body.
  * @param limit bytes
  * @throws ServiceError 413 beyond the limit, 400 when the sender is too slow or disconnects
  */

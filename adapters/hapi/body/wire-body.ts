@@ -1,6 +1,5 @@
 /**
- * A request's body as it arrives, capped by size and rate. Its first bytes can be read alone, which
- * hapi's parser cannot do.
+ * A request's body as it arrives; its first bytes can be read alone, which hapi's parser cannot do.
  */
 import type { IncomingMessage } from 'node:http';
 import { Failure, OVERLOADED, createTooLargeFailure } from '../wire/failure.js';
@@ -11,7 +10,7 @@ import { yieldToEventLoop } from '../../../lib/process/event-loop.js';
 
 export interface Pace {
   timeoutMs: number;
-  /** Minimum bytes per second in every `PACE_CHECK_INTERVAL_MS`; 0: no minimum. */
+  /** Bytes per second; 0: no minimum. */
   leastRate: number;
 }
 
@@ -21,10 +20,7 @@ const EMPTY_BUFFER = Buffer.alloc(0);
 
 const BODY_CUT_OFF = new Failure('invalid_request', 'The body was cut off.');
 
-/**
- * Whether the whole body is buffered. Node marks the request as complete only after handing over
- * the last bytes.
- */
+/** Node marks the request as complete only after handing over the last bytes. */
 const hasArrived = (req: IncomingMessage): boolean =>
   req.readableFlowing === null && req.readableLength === Number(req.headers['content-length']);
 
@@ -143,10 +139,7 @@ export class WireBody {
     else if (passed === 'wait') this.req.pause();
   }
 
-  /**
-   * Takes a body that arrived together with its head, as nearly all do, without an event or a
-   * timer.
-   */
+  /** Takes a body that arrived together with its head. */
   #takeArrived(): Failure | null {
     const bytes = (this.req.read() ?? EMPTY_BUFFER) as Buffer;
     this.#ended = true;

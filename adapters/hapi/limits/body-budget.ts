@@ -4,10 +4,7 @@
  * complete body never is.
  */
 
-/**
- * Cost of an open body in addition to its bytes: socket, parser and buffers. It also bounds the
- * number of bodies.
- */
+/** Cost of an open body in addition to its bytes: socket, parser and buffers. */
 export const OPEN_BODY_BYTES = 16 * 1024;
 
 interface BudgetOwner {
@@ -20,7 +17,6 @@ export class BodyBudget {
   readonly #owners = new Map<string, BudgetOwner>();
   #held = 0;
 
-  /** @param share bytes that one owner may hold */
   constructor(
     readonly most: number,
     readonly share: number,
@@ -30,16 +26,12 @@ export class BodyBudget {
     return this.#held;
   }
 
-  /**
-   * @param giveWay called when the body is evicted
-   * @returns null when nothing can be evicted
-   */
+  /** @returns null when nothing can be evicted */
   open(key: string, giveWay: () => void): BodyReservation | null {
     const lease = new BodyReservation(giveWay);
     return lease.moveTo(this, key) ? lease : null;
   }
 
-  /** @internal */
   register(lease: BodyReservation, key: string): BudgetOwner {
     const owner = this.#owners.get(key) ?? { key, bytes: 0, arriving: new ArrivingBodies() };
     this.#owners.set(key, owner);
@@ -47,13 +39,11 @@ export class BodyBudget {
     return owner;
   }
 
-  /** @internal */
   unregister(lease: BodyReservation, owner: BudgetOwner, bytes: number): void {
     owner.arriving.delete(lease);
     this.add(owner, -bytes);
   }
 
-  /** @internal */
   add(owner: BudgetOwner, bytes: number): void {
     owner.bytes += bytes;
     this.#held += bytes;
@@ -84,8 +74,8 @@ function evictOldest(owner: BudgetOwner | null, self: BodyReservation): boolean 
 }
 
 /**
- * Bodies that are still arriving, oldest first. A linked list, because V8 reallocates a busy Set
- * again and again, and each old table keeps requests alive.
+ * Oldest first. A linked list, because V8 reallocates a busy Set again and again, and each old
+ * table keeps requests alive.
  */
 class ArrivingBodies {
   #oldest: BodyReservation | null = null;
@@ -123,7 +113,6 @@ class ArrivingBodies {
 
 export class BodyReservation {
   older: BodyReservation | null = null;
-  /** @internal */
   newer: BodyReservation | null = null;
   #place: { budget: BodyBudget; owner: BudgetOwner } | null = null;
   #bytes = 0;
@@ -148,10 +137,7 @@ export class BodyReservation {
     this.#bytes -= bytes;
   }
 
-  /**
-   * Moves the reservation to another budget once the sender is verified; returns false when that
-   * has no room.
-   */
+  /** False when the other budget has no room. */
   moveTo(budget: BodyBudget, key: string): boolean {
     const bytes = Math.max(this.#bytes, OPEN_BODY_BYTES);
     this.release();
@@ -161,7 +147,6 @@ export class BodyReservation {
     return false;
   }
 
-  /** Marks the body as complete: it can no longer be evicted. */
   markArrived(): void {
     this.#place?.owner.arriving.delete(this);
   }

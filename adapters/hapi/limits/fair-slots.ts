@@ -1,15 +1,11 @@
 /**
- * Slots for expensive work. Waiting owners alternate, so that an owner with hundreds of requests
- * does not delay others; p-limit and p-queue are strictly first-in, first-out.
+ * Slots for expensive work; waiting owners alternate, so that one with hundreds of requests does
+ * not delay others.
  */
 export class FairSlots {
   readonly #waiting = new Map<string, (() => void)[]>();
   #free: number;
 
-  /**
-   * @param yields lets the event loop run before each piece of work, so that new owners are
-   *   considered
-   */
   constructor(
     slots: number,
     private readonly yields = false,

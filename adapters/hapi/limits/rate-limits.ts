@@ -1,7 +1,6 @@
 /**
- * Token buckets (contract 00, limits), in memory. Processes that share a store divide the limit
- * between them (contract 95, several processes), because shared counters would add a write to the
- * path that they protect.
+ * Token buckets (contract 00, limits). Processes divide the limit between them (contract 95,
+ * several processes), because shared counters would add a write to the path that they protect.
  */
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import type { Clock } from '../../../ports/clock.js';
@@ -14,14 +13,11 @@ interface TokenBucket {
   at: number;
 }
 
-/**
- * Buckets by key. The least recently used bucket is evicted; its owner then starts with a full one.
- */
+/** Buckets by key. */
 export class TokenBuckets {
   readonly #buckets: BoundedMap<TokenBucket>;
 
   constructor(
-    /** Tokens per minute; 0: no limit. */
     readonly perMinute: number,
     readonly size: number,
     private readonly clock: Clock,
@@ -32,8 +28,7 @@ export class TokenBuckets {
   }
 
   /**
-   * Takes `n` tokens; returns false when there are not enough. A call that costs more than the
-   * whole bucket passes when the bucket is full and leaves it in debt.
+   * A call that costs more than the whole bucket passes when it is full and leaves it in debt.
    * @param taken how many of the `n` this call has already taken
    */
   take(key: string, n = 1, taken = 0): boolean {
@@ -71,10 +66,7 @@ export class TokenBuckets {
     return this.perMinute / 60 / this.sharers();
   }
 
-  /**
-   * Tokens that this process may hand out in one burst; at least one, so that callers can get
-   * through.
-   */
+  /** At least one, so that callers can get through. */
   get #capacity(): number {
     return Math.max(1, this.size / this.sharers());
   }
@@ -95,10 +87,7 @@ export class TokenBuckets {
   }
 }
 
-/**
- * Multiple of the category limit that bounds the number of calls, since a call itself is
- * inexpensive.
- */
+/** Bounds the number of calls, since a call itself is inexpensive. */
 const CALLS_PER_CATEGORY_UNIT = 10;
 
 const SHARED_CATEGORY = 'error';
@@ -111,7 +100,6 @@ export class RateLimits {
   readonly #calls: TokenBuckets;
   readonly #keylessCalls: TokenBuckets;
 
-  /** @param sharers number of processes that share the limits */
   constructor(limits: HttpLimits, clock: Clock, sharers: () => number = () => 1) {
     const of = (perMinute: number, size = perMinute): TokenBuckets =>
       new TokenBuckets(perMinute, Math.max(1, size), clock, sharers);
@@ -139,10 +127,7 @@ export class RateLimits {
     return this.#calls.take(key, n, taken) ? null : this.#calls.toFailure(key, n);
   }
 
-  /**
-   * Counts `n` units of a category.
-   * @returns null, or the failure and the seconds until the units are available
-   */
+  /** @returns null, or the failure and the seconds until the units are available */
   checkCategory(category: string, key: string, n: number): { refusal: Failure; seconds: number } | null {
     const { intake } = this.#classes;
     const own = category === SHARED_CATEGORY ? key : `${category} ${key}`;
@@ -164,10 +149,7 @@ export class RateLimits {
   }
 }
 
-/**
- * Adds the rate limit headers of contract 00 to a plugin's own 429, as if its bucket held one
- * token.
- */
+/** Adds the rate limit headers of contract 00 for a bucket with one token. */
 export function addRateLimitHeaders(failure: Failure): Failure {
   const { headers = {} } = failure.more;
   if (failure.status !== 429 || headers['ratelimit-limit']) return failure;

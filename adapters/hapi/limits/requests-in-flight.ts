@@ -1,7 +1,6 @@
 /**
  * Slots of concurrent requests. Anonymous callers share a part of them, and each address a part of
- * that, so they never block verified callers (contract 00, limits). A request does not count while
- * its body arrives.
+ * that, so they never block verified callers (contract 00, limits).
  */
 import { setMaxListeners } from 'node:events';
 
@@ -20,7 +19,7 @@ export class RequestsInFlight {
     this.#mostPerAddress = Math.ceil(most / 16);
   }
 
-  /** Aborts when the service begins to stop, so that long-polling requests answer. */
+  /** Long-polling requests then answer. */
   get stopSignal(): AbortSignal {
     return this.#ending.signal;
   }
@@ -31,7 +30,7 @@ export class RequestsInFlight {
   }
 
   /**
-   * @param address of a caller without a credential, else null
+   * @param address of a caller without a credential
    * @returns null when no slot is free
    */
   acquire(address: string | null): RequestSlot | null {
@@ -51,7 +50,6 @@ export class RequestsInFlight {
     return place;
   }
 
-  /** @internal */
   adjustCount(address: string | null, n: 1 | -1): void {
     this.count += n;
     if (address === null) return;

@@ -1,12 +1,12 @@
 /**
- * Slots for streams (files, uploads, events). When anonymous callers have used up theirs, the most
- * idle download of the address with the most is cut, but never the only one of an address.
+ * When anonymous callers have used up theirs, the most idle download of the address with the most
+ * is cut, but never the only one of an address.
  */
 import { RequestsInFlight } from './requests-in-flight.js';
 
 export class StreamSlots {
   readonly #all: RequestsInFlight;
-  /** Anonymous downloads that can be cut, by address, each set ordered by last progress. */
+  /** By address, each ordered by last progress. */
   readonly #downloads = new Map<string, Set<StreamSlot>>();
 
   constructor(most: number) {
@@ -18,7 +18,7 @@ export class StreamSlots {
   }
 
   /**
-   * @param address of a caller without a credential, else null
+   * @param address of a caller without a credential
    * @returns null when no slot is free
    */
   acquire(address: string | null): StreamSlot | null {
@@ -47,7 +47,6 @@ export class StreamSlots {
     own.add(place);
   }
 
-  /** @internal */
   remove(place: StreamSlot, address: string): void {
     const own = this.#downloads.get(address);
     own?.delete(place);
@@ -59,7 +58,6 @@ export class StreamSlot {
   #giveWay: (() => void) | null = null;
   #left = false;
 
-  /** @internal */
   constructor(
     private readonly places: StreamSlots,
     private readonly address: string | null,

@@ -1,13 +1,9 @@
 /**
- * Budget for unread responses, in total and per address (contract 40, asking). A new response
- * always gets room: the most stalled one of an address over its share, or of the largest address,
- * is cut.
+ * A new response always gets room (contract 40, asking): the most stalled one of an address over
+ * its share, or of the largest address, is cut.
  */
 
-/**
- * A response with progress within this time is cut only when the total is used up, because fast
- * readers may share an address.
- */
+/** Fast readers may share an address. */
 const STALLED_AFTER_MS = 2_000;
 
 interface BudgetOwner {
@@ -21,7 +17,6 @@ export class UnsentBudget {
   #held = 0;
   #cut = 0;
 
-  /** @param share bytes that one address may hold when some of its responses are stalled */
   constructor(
     readonly most: number,
     readonly share: number,
@@ -36,7 +31,7 @@ export class UnsentBudget {
     return this.#cut;
   }
 
-  /** @param giveWay called on eviction: its connection must be cut */
+  /** @param giveWay must cut the connection */
   open(key: string, bytes: number, giveWay: () => void): UnsentReservation {
     const owner = this.#owners.get(key) ?? { key, bytes: 0, leases: new Set() };
     this.#owners.set(key, owner);
@@ -50,7 +45,6 @@ export class UnsentBudget {
     return lease;
   }
 
-  /** @internal */
   unregister(lease: UnsentReservation, owner: BudgetOwner, bytes: number): void {
     owner.leases.delete(lease);
     owner.bytes -= bytes;
@@ -83,7 +77,6 @@ export class UnsentReservation {
   movedAt: number;
   #open = true;
 
-  /** @internal */
   constructor(
     private readonly budget: UnsentBudget,
     private readonly owner: BudgetOwner,

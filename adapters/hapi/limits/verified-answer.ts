@@ -1,6 +1,6 @@
 /**
  * A verified key or password is never rejected because of other callers at its address (contract
- * 00, limits): the request runs first, and its answer is sent only if the credential was verified.
+ * 00, limits).
  */
 import { toFailure, type Failure } from '../wire/failure.js';
 import type { RateLimits } from './rate-limits.js';

@@ -1,7 +1,6 @@
 /**
- * Converts joi's `describe()` to JSON Schema 2020-12. What JSON Schema cannot express becomes
- * wider, never narrower, so that generated clients accept what the service accepts. `unlisted`
- * parts are omitted (docs/decisions/013-openapi-by-our-own-hand.md).
+ * What JSON Schema cannot express becomes wider, never narrower, so that generated clients accept
+ * what the service accepts (docs/decisions/013-openapi-by-our-own-hand.md).
  */
 import {
   listBranches,
@@ -14,9 +13,8 @@ import {
 import { mergeRules, toLimit, buildNumberSchema, buildStringSchema } from './scalars.js';
 
 export interface SchemaOptions {
-  /** For input: states that joi rejects `''` unless it is allowed. */
   strict?: boolean;
-  /** Registers a named schema and returns a reference to it. Absent: schemas are inlined. */
+  /** Registers a named schema and returns a reference to it. */
   keep?: (name: string, schema: JsonSchema) => JsonSchema;
 }
 
@@ -76,10 +74,7 @@ const isJsonValue = (value: unknown): boolean =>
 
 const JSON_TYPES: Record<string, string> = { string: 'string', number: 'number', boolean: 'boolean', object: 'object' };
 
-/**
- * Builds an enumeration even for a single value, because client generators mishandle `const` of an
- * optional member. Booleans get none: no language has an enumeration of them.
- */
+/** Client generators mishandle `const` of an optional member. Booleans get none. */
 function buildEnum(values: unknown[]): JsonSchema {
   const types = [
     ...new Set(
@@ -90,17 +85,14 @@ function buildEnum(values: unknown[]): JsonSchema {
   return { ...(types.length > 0 && { type: types.length === 1 ? types[0] : types }), enum: values };
 }
 
-/**
- * Adds values allowed in addition to the type: null widens the type, anything else becomes an
- * alternative.
- */
+/** Null widens the type, anything else becomes an alternative. */
 function addAllowedValues(schema: JsonSchema, allowed: unknown[]): JsonSchema {
   if (allowed.length === 0 || Object.keys(schema).length === 0) return schema;
   const narrow = ['minLength', 'pattern', 'format', 'allOf'].some((key) => key in schema);
   const emptyFits = schema['type'] === 'string' && !narrow;
   const others = allowed.filter((value) => value !== null && !(value === '' && emptyFits));
   const withNull = allowed.includes(null) ? [{ type: 'null' }] : [];
-  // A possibly empty string stays one type; alternatives would generate a union.
+  // Alternatives would generate a union.
   if (schema['type'] === 'string' && others.length === 1 && others[0] === '')
     return addAllowedValues(dropTextLimits(schema), withNull.length > 0 ? [null] : []);
   if (others.length > 0) return { anyOf: [schema, buildEnum(others), ...withNull] };
@@ -145,7 +137,7 @@ function buildShape(described: SchemaDescription, options: SchemaOptions): JsonS
   }
 }
 
-/** A recursive schema: `joi.link('#TreeNode')` inside the schema with this id and name. */
+/** `joi.link('#TreeNode')`. */
 function buildLinkSchema({ link }: SchemaDescription, { keep }: SchemaOptions): JsonSchema {
   const [id] = link?.ref?.path ?? [];
   return keep !== undefined && typeof id === 'string' ? { $ref: `#/components/schemas/${id}` } : {};

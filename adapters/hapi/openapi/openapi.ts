@@ -1,4 +1,3 @@
-/** Builds the OpenAPI 3.1 document (contract 95) from the same table that mounts the routes. */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ErrorCodes, MountedRoute, RouteSpec } from '../../../ports/http.js';
 import { Components } from './components.js';
@@ -99,7 +98,7 @@ const toTag = (path: string): string => {
   return first === 'api' ? (second ?? 'api') : first;
 };
 
-/** Returns the operationId: `GET /api/bugtracker/v1/bugs/{id}` → `getBugtrackerBugsById`. */
+/** `GET /api/bugtracker/v1/bugs/{id}` → `getBugtrackerBugsById`. */
 function toOperationId(method: string, path: string): string {
   const words = path
     .split('/')

@@ -57,10 +57,7 @@ const toSchemeName = ({ name }: { name: string }): string =>
 
 const buildBearerScheme = (description: string): Json => ({ type: 'http', scheme: 'bearer', description });
 
-/**
- * Builds the security schemes that operations refer to.
- * @param routes for those with their own credential location
- */
+/** @param routes for those with their own credential location */
 export function buildSecuritySchemes(routes: readonly MountedRoute[], secure: boolean): Json {
   const own = routes.flatMap(({ spec }) => (spec.hidden === true ? [] : (spec.credentialIn ?? [])));
   return {

@@ -55,10 +55,7 @@ const CONTROL_CLASS = '[\\u0000-\\u001F\\u007F-\\u009F]';
 /** An escaped zero after an even number of backslashes. */
 const NUL_PATTERN = /(?<!\\)((?:\\\\)*)\\0(?!\d)/g;
 
-/**
- * Converts a pattern, which joi writes as `/…/flags`. Flags that change the match, and Unicode
- * classes that engines name differently, are omitted.
- */
+/** Flags that change the match, and Unicode classes that engines name differently, are omitted. */
 function toPatternKeywords({ args }: DescribedRule): JsonSchema[] {
   const { regex, options } = args ?? {};
   const text = regex instanceof RegExp ? String(regex) : regex;

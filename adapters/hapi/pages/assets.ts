@@ -1,7 +1,6 @@
 /**
  * Serves static files: `web/assets` below `/assets/`, each plugin's `assets/` below
- * `/assets/<plugin>/`. Versioned URLs (`?v=<hash>`) are cached for a year, others for an hour. The
- * build creates `.br` and `.gz` variants (scripts/assets.mjs).
+ * `/assets/<plugin>/`.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -15,7 +14,6 @@ export const ASSETS_PATH = '/assets/';
 
 const STYLESHEET = 'style.css';
 
-/** inert's types lack `lookupMap`. */
 const PRECOMPRESSED_OPTIONS = { lookupCompressed: true, lookupMap: { br: '.br', gzip: '.gz' } };
 
 export class StaticAssets {

@@ -1,4 +1,3 @@
-/** Pages without a plugin; a plugin's page with the same path takes precedence. */
 import type { MountedPage } from '../../../ports/http.js';
 import { createCountsPage } from './navigation-counts.js';
 import { createHomePage } from './home.js';

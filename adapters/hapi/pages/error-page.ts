@@ -1,7 +1,4 @@
-/**
- * Renders failures as pages: what happened, which field, who has access and what to do. Clients
- * that prefer JSON get the envelope.
- */
+/** Renders failures as pages: what happened, which field, who has access and what to do. */
 import type { Request } from '@hapi/hapi';
 import type { View } from '../../../ports/http.js';
 import { buildFailureResponse } from '../wire/envelope.js';
@@ -19,7 +16,7 @@ import {
   type PageVisitor,
 } from './visitor.js';
 
-/** Rewrites query errors for users, since the schema's messages name types and list indexes. */
+/** The schema's messages name types and list indexes. */
 export function toReadableFailure(failure: Failure, query: Readonly<Record<string, unknown>>): Failure {
   const names = new Set(Object.keys(failure.more.fields ?? {}).map((path) => path.split('.')[0] ?? path));
   return new Failure(failure.code, 'This link isn’t valid.', {
@@ -34,10 +31,7 @@ function formatUnknownValue(name: string, given: unknown): string {
   return value === undefined ? `Unknown ${label}` : `Unknown ${label} “${value.slice(0, 60)}”`;
 }
 
-/**
- * Whether to answer with JSON: only for clients that accept it and not HTML. Scripts that accept
- * anything are sent to the login like browsers.
- */
+/** Whether to answer with JSON: only for clients that accept it and not HTML. */
 export function isJsonPreferred(request: Request): boolean {
   const accept = request.raw.req.headers['accept'];
   return typeof accept === 'string' && accept.includes('application/json') && !accept.includes('text/html');
@@ -56,7 +50,6 @@ export const buildRejectedFormContext = (
 ): { at: string; fields: Record<string, string>; typed: unknown } | null =>
   refusal && { at: path, fields: refusal.fields, typed: body };
 
-/** Codes of links whose query is invalid, so that the page without a query still works. */
 const INVALID_LINK_CODES: ReadonlySet<string> = new Set(['invalid_request', 'invalid_cursor']);
 
 export async function renderErrorPage(

@@ -1,7 +1,6 @@
 /**
- * Idempotent forms and views that are shown once (contract 80, conduct). `form_id`, path and
- * content identify a form, so that a reload or a double click is recognized, but the same form
- * filled in again is not.
+ * `form_id`, path and content identify a form, so that a reload or a double click is recognized,
+ * but the same form filled in again is not (contract 80, conduct).
  */
 import { createHash } from 'node:crypto';
 import joi from 'joi';

@@ -1,6 +1,6 @@
 /**
  * Marks invisible characters that change how text reads: bidirectional controls turn `gnp.exe` into
- * `exe.png`. It works on the rendered page, because all text passes there.
+ * `exe.png`.
  */
 import {
   EMOJI_JOINER_SOURCE,

@@ -20,7 +20,7 @@ export interface NavSection {
 
 /**
  * Age in ms after which a badge is refreshed in the background. Pages wait only for a count older
- * than the maximum age. A submitted form invalidates all badges.
+ * than the maximum age.
  */
 const BADGE_REFRESH_MS = 1_000;
 const MAX_BADGE_AGE_MS = 2_000;
@@ -53,7 +53,7 @@ export class Navigation {
     this.#counted.clear();
   }
 
-  /** Returns the sections that this role may open. A badge that fails or is slow is omitted. */
+  /** A badge that fails or is slow is omitted. */
   async listSections(role: Role, project: string | null = null): Promise<NavSection[]> {
     const shown = this.#entries.filter(({ page }) => page.ready() && canOpen(page.spec.access, role));
     const badges = await Promise.all(shown.map((entry) => this.#getBadge(entry, project)));

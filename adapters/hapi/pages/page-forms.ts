@@ -57,7 +57,7 @@ export class PageFormReader {
     return { id: form_id };
   }
 
-  /** While the file arrives, the request holds a stream slot instead of a request slot. */
+  /** The request holds a stream slot instead of a request slot. */
   async #readUpload(
     rule: UploadRule,
     request: Request,

@@ -1,7 +1,4 @@
-/**
- * Serves one page of a plugin: session, CSRF token, parameters, handler, view and layout. Without a
- * session, a page redirects to the login and a form is rejected.
- */
+/** Without a session, a page redirects to the login and a form is rejected. */
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
 import {
   Redirect,
@@ -172,7 +169,6 @@ export class PageRoute {
     place: RequestSlot,
   ): Promise<PageResult | Failure> {
     const [{ spec }, { session }] = [this.mounted, visitor];
-    // Checks access before a large file is received.
     const unfit = spec.upload === undefined ? null : this.#policy.check(call.principal);
     if (unfit) return unfit;
     const form = this.#isForm ? await this.#forms.read(request, call, visitor, place) : null;
@@ -187,7 +183,7 @@ export class PageRoute {
     call.query = query.value;
     const denied = await this.#checkBasic(call);
     if (denied !== null) return denied;
-    // Badges load concurrently with the page, after the page's own queries.
+    // Concurrently with the page, after its own queries.
     if (!this.#isForm) {
       const handled = spec.handle(call);
       if (session) void this.#prefetchBadges(session.role, visitor);
@@ -227,8 +223,7 @@ export class PageRoute {
   }
 
   /**
-   * Builds the login form that retains what the user typed (contract 80, conduct). The CSRF token
-   * proves that the form came from a page of this session.
+   * The CSRF token proves that the form came from a page of this session (contract 80, conduct).
    */
   async #buildExpiredSession(
     request: Request,
@@ -251,10 +246,7 @@ export class PageRoute {
     return buildExpiredSessionView({ path, fields }, (text) => authenticator.getCsrfToken(text)) ?? SESSION_ENDED;
   }
 
-  /**
-   * Counts a failed login per address like a rejected token; over the limit the answer is 429
-   * (contract 00, limits).
-   */
+  /** Over the limit the answer is 429 (contract 00, limits). */
   #countFailedLogin(result: PageResult | Failure, call: IncomingRequest): PageResult | Failure {
     const status = result instanceof Failure || result instanceof View ? result.status : 200;
     const isBasic = this.mounted.spec.basic !== undefined && call.rawHeaders['authorization'] !== undefined;
@@ -316,8 +308,7 @@ export class PageRoute {
     const { csrf_token } = view.context;
     const layout = view.isDocument ? null : visitor.session ? 'app' : 'blank';
     const styles = shared.assets.listStylesheets([plugin, ...(panels ? shared.panels.plugins : [])]);
-    // Assigned individually: spreads would give each page's object its own hidden class (decision
-    // 020).
+    // Spreads would give each page's object its own hidden class (decision 020).
     context['styles'] = styles;
     context['refused'] = buildRejectedFormContext(view, call);
     if (panels) context['panels'] = panels;
@@ -333,7 +324,7 @@ export class PageRoute {
         'content-type': HTML_TYPE,
         ...buildCookieHeader(shared, visitor, view.cookies),
       },
-      // Encoded once, for the length and for compression.
+      // For the length and for compression.
       body: Buffer.from(body),
       ...(view.holdsSecret && { uncompressed: true }),
     };

@@ -1,7 +1,4 @@
-/**
- * Dashboard cards. Each panel is loaded and rendered separately, so that one failure does not
- * affect the others.
- */
+/** Dashboard cards. */
 import Handlebars from 'handlebars';
 import type { Logger } from '../../../ports/logger.js';
 import type { MountedPanel, SessionPrincipal } from '../../../ports/http.js';
@@ -10,7 +7,6 @@ import type { ViewRenderer } from './view-renderer.js';
 
 export interface LoadedPanel {
   id: string;
-  /** Rendered HTML, safe to include unescaped. */
   html: Handlebars.SafeString;
 }
 
@@ -68,7 +64,7 @@ export class DashboardPanels {
   }
 }
 
-/** Rejects when the work takes longer than `ms`; a later result is dropped. */
+/** A later result is dropped. */
 export function withTimeout<T>(ms: number, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`took longer than ${ms} ms`)), ms);

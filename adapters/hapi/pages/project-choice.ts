@@ -1,7 +1,6 @@
 /**
  * The project filter in the navigation bar (contract 80), stored in a cookie and applied to every
- * page that supports it. A project in the URL takes precedence, so that a link shows the same to
- * everyone.
+ * page that supports it.
  */
 import {
   Redirect,
@@ -26,7 +25,7 @@ export async function findChosenProject(
   return projects === null || slug === undefined || !SLUG_PATTERN.test(slug) ? null : projects.find(slug);
 }
 
-/** Adds the chosen project to a page's query unless the URL has one; `''` means none. */
+/** `''` in the URL means none. */
 export async function applyChosenProject(
   projects: ProjectChoices | null,
   { session, cookies }: { session: unknown; cookies: Cookies },

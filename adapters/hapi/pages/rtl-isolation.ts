@@ -1,7 +1,4 @@
-/**
- * Adds `dir="auto"` around right-to-left text, so that it does not reorder the words around it. It
- * works on the rendered page, because all text passes there.
- */
+/** Adds `dir="auto"` around right-to-left text, so that it does not reorder the words around it. */
 const RTL_LETTERS = '\\u0590-\\u08ff\\ufb1d-\\ufdff\\ufe70-\\ufefc\\u{10800}-\\u{10fff}\\u{1e800}-\\u{1efff}';
 const RTL_PATTERN = new RegExp(`[${RTL_LETTERS}]`, 'u');
 
@@ -10,10 +7,7 @@ const RTL_PATTERN = new RegExp(`[${RTL_LETTERS}]`, 'u');
  */
 const TAG_AND_TEXT_PATTERN = /<(\/?)([a-z][a-z0-9]*)([^<>]*)>([^<]+)/gi;
 
-/**
- * Elements that contain only text, or text with its own direction: they get the attribute
- * themselves.
- */
+/** Contain only text, or text with its own direction. */
 const DIR_ELEMENTS = new Set(
   'a abbr b blockquote button caption cite del em figcaption h1 h2 h3 h4 h5 h6 i ins label legend mark option p q s small span strong textarea u bdi'.split(
     ' ',

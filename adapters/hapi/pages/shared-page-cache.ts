@@ -32,12 +32,12 @@ export class SharedPageCache {
     return this.#answers.has(path);
   }
 
-  /** Whether the path was cached at its last request: such requests are not rate limited. */
+  /** Such requests are not rate limited. */
   isCached(path: string): boolean {
     return this.#answers.peek(path, { allowStale: true }) !== undefined;
   }
 
-  /** Returns the cached response, or calls `make` once for all concurrent requests. */
+  /** Calls `make` once for all concurrent requests. */
   async getOrRender(path: string, maxAgeMs: number, make: () => Promise<HttpResponse>): Promise<HttpResponse> {
     try {
       return await this.#answers.forceFetch(path, { context: make, ttl: maxAgeMs });

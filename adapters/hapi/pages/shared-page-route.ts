@@ -1,7 +1,4 @@
-/**
- * A page that is the same for everyone: no session, no CSRF token, no layout. Cached responses
- * bypass rate limiting.
- */
+/** Cached responses bypass rate limiting. */
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { Redirect, Reply, SharedBytes, type MountedPage, type PageResult } from '../../../ports/http.js';
@@ -28,7 +25,6 @@ import { HTML_TYPE, ANONYMOUS_VISITOR, type PageServices } from './visitor.js';
 export class SharedPageRoute {
   readonly #params: ReturnType<typeof createParamsSchema>;
   readonly #observe: ObserveRequest;
-  /** Serves visitors individually; null: the page is always shared. */
   readonly #personal: PageRoute | null;
   readonly #checks = new SingleFlight<boolean>();
 

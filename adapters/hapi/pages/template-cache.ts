@@ -7,14 +7,11 @@ import type Handlebars from 'handlebars';
 
 export type CompiledTemplate = Handlebars.TemplateDelegate;
 
-/**
- * Removes indentation, which would be sent with every row, unless whitespace is visible. Line
- * numbers do not change.
- */
+/** Removes indentation, which would be sent with every row, unless whitespace is visible. */
 const stripIndentation = (text: string): string =>
   /<(?:pre|textarea)\b/.test(text) ? text : text.replaceAll(/\n[ \t]+/g, '\n');
 
-/** A location that Handlebars writes into its code as a number. */
+/** Handlebars writes it into its code as a number. */
 const EMPTY_LOCATION = { start: {}, toJSON: () => 0 };
 
 interface TemplateNode {
@@ -22,11 +19,7 @@ interface TemplateNode {
   name?: { original?: unknown };
 }
 
-/**
- * Removes source locations, because Handlebars would create three objects for each helper call.
- * Views are validated with locations beforehand (view-validator.ts).
- * @param named receives the names of partials
- */
+/** Removes source locations, because Handlebars would create three objects for each helper call. */
 function stripLocations(part: TemplateNode, named: Set<string>): void {
   if (part.type?.startsWith('Partial') === true && typeof part.name?.original === 'string')
     named.add(part.name.original);
@@ -51,17 +44,13 @@ export class TemplateCache {
     this.handlebars.registerPartial(name, (context: unknown, options) => this.getTemplate(file)(context, options));
   }
 
-  /**
-   * Returns the template of a file, compiling it if needed.
-   * @throws for an invalid template
-   */
+  /** @throws for an invalid template */
   getTemplate(file: string): CompiledTemplate {
     return this.#files.get(file) ?? this.#compile(file, this.#parse(file, readFileSync(file, 'utf8')));
   }
 
   async precompile(files: readonly string[]): Promise<void> {
     const all = new Set(files);
-    // A Set iterator also visits elements added during iteration.
     for (const file of all) {
       if (!this.#files.has(file)) {
         const parsed = this.#parse(file, await readFile(file, 'utf8'));

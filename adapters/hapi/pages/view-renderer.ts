@@ -1,6 +1,6 @@
 /**
  * Renders views through vision: one realm per plugin, and one Handlebars environment with the
- * partials and helpers of `web/`. Compiled templates come from `template-cache.ts`.
+ * partials and helpers of `web/`.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -51,7 +51,7 @@ export class ViewRenderer {
       // is not indented.
       explicitPartialContext: true,
       preventIndent: true,
-      // With known helpers, Handlebars skips the helper lookup for fields.
+      // Handlebars then skips the helper lookup for fields.
       knownHelpers: Object.fromEntries(Object.keys(options.helpers).map((name) => [name, true])),
       knownHelpersOnly: true,
     });
@@ -94,7 +94,6 @@ export class ViewRenderer {
   }
 
   /**
-   * Renders a view in its layout, or alone if `layout` is null.
    * @param context modified: the layout finds the view's HTML in it
    * @throws when the folder lacks the view
    */

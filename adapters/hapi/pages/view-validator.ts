@@ -1,7 +1,3 @@
-/**
- * Validates the views of plugins at startup, so that errors are reported with file and line instead
- * of appearing on a page.
- */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import Handlebars from 'handlebars';

@@ -55,10 +55,7 @@ export async function resolveVisitor({ authenticator, secure }: PageServices, re
   return { session: null, cookies, csrfCookie: anon ?? generateAnonymousId(), isNew: anon === undefined };
 }
 
-/**
- * 32 random bytes as 43 letters and digits; replacing `-` and `_` of base64url costs less than two
- * bits of entropy.
- */
+/** Replacing `-` and `_` of base64url costs less than two bits of entropy. */
 const generateAnonymousId = (): string => randomBytes(32).toString('base64url').replace(/-/g, 'A').replace(/_/g, 'B');
 
 const generateFormId = ({ authenticator }: PageServices, { account_id }: SessionPrincipal): string =>

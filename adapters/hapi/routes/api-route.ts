@@ -1,7 +1,6 @@
 /**
- * Serves one route of a plugin: limits, credential, validation, handler, response. The contract
- * defines the order: credential, rate limit, body, schema. The body of a caller without a
- * credential is never read.
+ * Serves one route of a plugin. The contract defines the order: credential, rate limit, body,
+ * schema. The body of a caller without a credential is never read.
  */
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
 import { EventStreamAnswer, FileAnswer, type MountedRoute, type RouteSpec } from '../../../ports/http.js';
@@ -130,27 +129,21 @@ export class ApiRoute {
     return spec.handle(call);
   }
 
-  /**
-   * Rejects text that would publish a live token. Public calls have no author, and machine reports
-   * are scrubbed instead.
-   */
+  /** Public calls have no author, and machine reports are scrubbed instead. */
   #checkTokenLeak(call: IncomingRequest): Promise<Failure | null> | null {
     return this.policy.public || this.#spec.input?.report === true ? null : this.shared.texts.check(call);
   }
 
   /**
-   * Runs a read handler. Callers alternate, so that a few addresses do not delay others. Public
-   * routes skip the queue, because they need no storage to answer.
+   * Callers alternate, so that a few addresses do not delay others. Public routes skip the queue,
+   * because they need no storage to answer.
    */
   #runRead(call: IncomingRequest): Promise<object> | object {
     if (this.#limits.open || this.#spec.waits?.(call) === true) return this.#spec.handle(call);
     return this.shared.turns.run(call.network, async () => this.#spec.handle(call));
   }
 
-  /**
-   * Runs a handler that reads the body itself. While the body arrives, the request holds a stream
-   * slot instead of a request slot.
-   */
+  /** While the body arrives, the request holds a stream slot instead of a request slot. */
   async #handleUpload(call: IncomingRequest, place: RequestSlot, rule: UploadRule): Promise<object> {
     const body = rule.open(call.raw.req);
     if (body instanceof Failure) return body;

@@ -1,10 +1,7 @@
 import type { BodySender } from '../body/body-reader.js';
 import type { IncomingRequest } from '../wire/incoming-request.js';
 
-/**
- * Returns the owner that a request is charged to; a sub-token is charged to its master (contract
- * 00, limits).
- */
+/** A sub-token is charged to its master (contract 00, limits). */
 export function toBodySender(call: IncomingRequest): BodySender {
   const { principal } = call;
   if (principal.kind === 'token') return { key: `token ${principal.parent_id ?? principal.id}`, known: true };

@@ -16,16 +16,12 @@ export class RequestRouter {
 
   add(method: string, path: string, handler: RequestHandler, showsPage = false): void {
     this.#router.add({ method, path }, handler);
-    // hapi's list, which would be sorted again for each route; it took a third of mounting.
+    // hapi would sort its list again for each route.
     this.#router.routes.get(method.toLowerCase())?.routes.splice(0);
     if (showsPage) this.#pages.add(handler);
   }
 
-  /**
-   * Whether GET serves a page at this location: not a file, an API path, a POST-only path or
-   * another host.
-   * @param location external input: path, query and fragment
-   */
+  /** @param location external input: path, query and fragment */
   readonly servesPage = (location: string): boolean => {
     if (!location.startsWith('/') || !URL.canParse(location, PLACEHOLDER_ORIGIN)) return false;
     // `/bugs/%2e%2e/logout` is `/logout` to a browser.

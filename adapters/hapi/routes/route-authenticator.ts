@@ -28,10 +28,7 @@ export class RouteAuthenticator {
     private readonly services: Services,
   ) {}
 
-  /**
-   * Sets `call.principal`.
-   * @returns the body if it had to be read for the credential, or the failure
-   */
+  /** @returns the body if it had to be read, or the failure */
   async identify(call: IncomingRequest, place: RequestSlot): Promise<ParsedBody | null | Failure> {
     const { policy } = this;
     if (policy.basic !== null) return this.#authenticateBasic(call, policy.basic);
@@ -84,7 +81,7 @@ export class RouteAuthenticator {
     return null;
   }
 
-  /** Tries the route's own location: headers and query first, then the first bytes of the body. */
+  /** Headers and query first, then the first bytes of the body. */
   async #authenticateExtracted(
     call: IncomingRequest,
     place: RequestSlot,

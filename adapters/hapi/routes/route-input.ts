@@ -57,7 +57,7 @@ export class RouteInput {
     );
   }
 
-  /** @param forms also accepts a form: a session's request, whose token is a field */
+  /** @param forms also accepts a form with its token */
   readBody(call: IncomingRequest, place: RequestSlot, forms: boolean): Promise<ParsedBody | Failure> {
     const { req } = call.raw;
     const reading = (): Promise<ParsedBody | Failure> =>

@@ -36,7 +36,7 @@ export class RouteLimits {
     return this.isCountedByCategory ? limits.checkCalls(key, units, 1) : limits.check(this.rate, key, units, 1);
   }
 
-  /** Acquires a request slot, or returns null. Probes always get one. */
+  /** Probes always get one. */
   acquireSlot(call: IncomingRequest): RequestSlot | null {
     const { inFlight } = this.services;
     if (this.rate === 'none') return inFlight.acquireUnlimited(null);

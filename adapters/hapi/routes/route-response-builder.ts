@@ -26,7 +26,6 @@ const JSON_HEADERS: Record<string, string> = { 'content-type': JSON_TYPE };
 
 export class RouteResponseBuilder {
   readonly #spec: MountedRoute['spec'];
-  /** Successful responses have no envelope. */
   readonly #plain: boolean;
 
   constructor(
@@ -69,10 +68,7 @@ export class RouteResponseBuilder {
     return this.buildFailure(failure, call);
   }
 
-  /**
-   * Builds the response to a failure. 401 answers are counted per address; over the limit they
-   * become 429 (contract 00, limits).
-   */
+  /** 401 answers are counted per address; over the limit they become 429 (contract 00, limits). */
   buildFailure(failure: Failure, call: IncomingRequest): HttpResponse {
     const { failures } = this.services.limits;
     if (failure.status === 401 && !failures.take(call.network))

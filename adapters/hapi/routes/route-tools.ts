@@ -1,6 +1,6 @@
 /**
- * Exposes routes as tools (ports/tools.ts). A call is injected into this server's router with the
- * caller's credential, so the same policy, limits and schemas apply.
+ * A call is injected into this server's router with the caller's credential, so the same policy,
+ * limits and schemas apply.
  */
 import type { ServerInjectOptions, ServerInjectResponse } from '@hapi/hapi';
 import type { HttpRequest, MountedRoute, RouteSpec, ToolSpec } from '../../../ports/http.js';
@@ -22,10 +22,7 @@ interface ToolArguments {
 
 const FORWARDED_HEADERS = ['authorization', 'x-forwarded-for', 'user-agent'];
 
-/**
- * Order in which the route's schemas claim an argument: a name that body and query share belongs to
- * the body.
- */
+/** A name that body and query share belongs to the body. */
 const ARGUMENT_SOURCES: readonly InputPart[] = ['params', 'body', 'query'];
 
 function collectArguments({ input }: RouteSpec, tool: ToolSpec): ToolArguments {
@@ -149,10 +146,7 @@ class MountedTool {
   }
 }
 
-/**
- * Whether a string stays one path segment: `.` and `..` would be resolved, and a lone surrogate
- * cannot be encoded.
- */
+/** `.` and `..` would be resolved, and a lone surrogate cannot be encoded. */
 const isPathSegment = (value: unknown): boolean =>
   (typeof value === 'number' || typeof value === 'string') &&
   !['', '.', '..'].includes(String(value)) &&

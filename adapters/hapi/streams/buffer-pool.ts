@@ -1,7 +1,4 @@
-/**
- * Reusable buffers for downloads. The buffer of a cut connection is not reused, since something may
- * still be read into it.
- */
+/** The buffer of a cut connection is not reused, since something may still be read into it. */
 const PIECE_BYTES = 256 * 1024;
 
 export class BufferPool {

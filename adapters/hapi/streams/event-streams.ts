@@ -19,12 +19,6 @@ export class EventStreams {
 
   constructor(private readonly rules: EventStreamLimits) {}
 
-  /**
-   * Opens a stream.
-   * @param head only the head was requested
-   * @param listener key under which streams are counted
-   * @param closed called once at the stream's end
-   */
   open(
     { events, options }: EventStreamAnswer,
     own: HttpResponse['headers'],
@@ -61,7 +55,7 @@ export class EventStreams {
   }
 }
 
-/** Milliseconds for which a checked credential stays valid for events. */
+/** How long a checked credential stays valid. */
 const CREDENTIAL_FRESH_MS = 500;
 
 class EventStreamBody implements BodyStream {

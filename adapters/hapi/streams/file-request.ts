@@ -1,6 +1,6 @@
 /**
- * Evaluates conditional and range requests (RFC 9110, sections 13 and 14). @hapi/ammo and
- * range-parser handle long suffixes and malformed ranges incorrectly.
+ * @hapi/ammo and range-parser handle long suffixes and malformed ranges incorrectly (RFC 9110,
+ *   sections 13 and 14).
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { StreamableFile } from '../../../ports/http.js';
@@ -25,7 +25,6 @@ export function resolveFilePart(file: FileMetadata, method: string, headers: Req
   return range === 'outside' ? { status: 416, ...whole } : { status: 206, ...range };
 }
 
-/** Evaluates preconditions in the order of RFC 9110, 13.2.2. */
 function evaluatePreconditions(file: FileMetadata, headers: RequestHeaders): 304 | 412 | null {
   const { 'if-match': match, 'if-none-match': noneMatch } = headers;
   const modified = file.modifiedAt === undefined ? null : toSeconds(file.modifiedAt.getTime());
@@ -58,7 +57,7 @@ function isRangeValid({ etag, modifiedAt }: FileMetadata, headers: RequestHeader
 
 const RANGE_PATTERN = /^bytes\s*=\s*(?:(\d+)\s*-\s*(\d*)|-\s*(\d+))\s*$/i;
 
-/** Returns the range; null for an unsupported or multiple range, which sends the whole file. */
+/** Null for an unsupported or multiple range. */
 function parseRange(header: string, size: number): { start: number; end: number } | 'outside' | null {
   const range = RANGE_PATTERN.exec(header);
   if (range === null) return null;

@@ -17,8 +17,7 @@ export interface FileStreamOptions {
 }
 
 /**
- * Builds the response after the source has yielded its first piece, so that a source that cannot be
- * opened is an ordinary error.
+ * Runs after the source's first piece, so that a source that cannot be opened is an ordinary error.
  * @returns 412 and 416 as failures
  */
 export async function createFileResponse(

@@ -1,11 +1,10 @@
 /** Writes a long response at the reader's pace and aborts when the reader is too slow. */
 import type { ServerResponse } from 'node:http';
 
-/** Minimum bytes per second, measured over each piece. */
 const MIN_BYTES_PER_SECOND = 1_024;
 
 export class ResponseWriter {
-  /** Several writers may wait: a heartbeat can occur while an event is being written. */
+  /** A heartbeat can occur while an event is being written. */
   readonly #waiting = new Set<() => void>();
   #cut = false;
 
@@ -28,10 +27,7 @@ export class ResponseWriter {
     return this.#cut || destroyed || closed || socket?.writable === false;
   }
 
-  /**
-   * Writes pieces and resolves when the system has taken them, so that they can be reused; false:
-   * the reader has disconnected.
-   */
+  /** Resolves when the system has taken the pieces; false: the reader has disconnected. */
   async write(...pieces: readonly (Uint8Array | string)[]): Promise<boolean> {
     const { res } = this;
     if (this.isClosed) return false;
@@ -56,7 +52,7 @@ export class ResponseWriter {
     return ok && !this.isClosed;
   }
 
-  /** Cuts the connection. A queued response has no connection yet and never sees its end. */
+  /** A queued response has no connection yet and never sees its end. */
   abort(): void {
     this.#cut = true;
     this.res.req.socket?.destroy();

@@ -4,7 +4,6 @@ import type { EventStreams } from './event-streams.js';
 import type { BufferPool } from './buffer-pool.js';
 
 export interface StreamServices {
-  /** Slots of all streams; anonymous callers share a part, and each address a part of that. */
   places: StreamSlots;
   events: EventStreams;
   buffers: BufferPool;

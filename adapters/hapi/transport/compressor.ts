@@ -1,16 +1,10 @@
-/**
- * Compresses long responses at full speed, regardless of slow readers: an encoder per slow reader
- * would hold several megabytes each. Few run concurrently; addresses alternate.
- */
+/** An encoder per slow reader would hold several megabytes each; few run concurrently. */
 import { once } from 'node:events';
 import { constants, createBrotliCompress, createDeflate, createGzip } from 'node:zlib';
 import { SharedBytes } from '../../../ports/http.js';
 import { FairSlots } from '../limits/fair-slots.js';
 
-/**
- * Dynamic responses use a quality as fast as gzip; the maximum is for files compressed at build
- * time.
- */
+/** As fast as gzip; the maximum is for files compressed at build time. */
 export const FAST_BROTLI_OPTIONS = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 
 const ENCODERS = {
@@ -52,7 +46,7 @@ async function compressBody(encoding: ContentEncoding, body: Buffer | SharedByte
   const pieces: Buffer[] = [];
   encoder.on('data', (piece: Buffer) => pieces.push(piece));
   const ended = once(encoder, 'end');
-  // The error is reported when the body is awaited; this avoids an unhandled rejection.
+  // Avoids an unhandled rejection.
   ended.catch(() => undefined);
   for (const part of body instanceof SharedBytes ? body.parts : [body]) {
     for (let at = 0; at < part.length; at += PIECE_BYTES) {

@@ -1,6 +1,6 @@
 /**
- * Closes a listener behind a proxy: kept-alive connections stay open for a moment, because a proxy
- * cannot repeat a POST on a connection that just closed.
+ * A proxy cannot repeat a POST on a connection that just closed, so kept-alive ones stay open for a
+ * moment.
  */
 import type { Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
@@ -9,10 +9,7 @@ import { Server as NetServer } from 'node:net';
 const KEEP_ALIVE_GRACE_MS = 2_000;
 const POLL_INTERVAL_MS = 20;
 
-/**
- * Stops listening immediately. Resolves when all connections have ended or the grace period is
- * over.
- */
+/** Stops listening immediately. */
 export async function closeBehindProxy(listener: Server): Promise<void> {
   NetServer.prototype.close.call(listener);
   const end = performance.now() + KEEP_ALIVE_GRACE_MS;

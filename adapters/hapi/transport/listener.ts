@@ -17,10 +17,7 @@ import type { OpenRequests } from './open-requests.js';
 import { PipelineQueue } from './pipeline-queue.js';
 import { markAwaitingContinue } from '../wire/expect-continue.js';
 
-/**
- * Timeout for a request's head. Streamed bodies have their own limit: an upload may take half a
- * day.
- */
+/** Streamed bodies have their own limit: an upload may take half a day. */
 const HEADERS_TIMEOUT_MS = 20_000;
 const REQUEST_TIMEOUT_MS = 12 * 3_600_000;
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
@@ -37,7 +34,7 @@ export const createListener = (): Server =>
   });
 
 /**
- * Replaces hapi's listeners; call it after hapi has taken the server.
+ * Call after hapi has taken the server.
  * @param front handles a request before hapi, or passes it to `routed` later
  */
 export function installListeners(
@@ -114,7 +111,7 @@ function formatMalformedResponse(error: NodeJS.ErrnoException, ids: Ids): string
   );
 }
 
-/** By Node's error code. Of the codes of contract 00 only `invalid_request` fits. */
+/** Of the codes of contract 00 only `invalid_request` fits. */
 const STATUS_BY_ERROR: Readonly<Record<string, readonly [status: number, message: string]>> = {
   HPE_HEADER_OVERFLOW: [431, 'The request’s header is larger than 16 KiB.'],
   ERR_HTTP_REQUEST_TIMEOUT: [400, 'The request did not arrive in time.'],

@@ -1,7 +1,6 @@
 /**
  * Tracks every request until its response is complete, so that a stop can wait for them (contract
- * 95, shutdown). Each is logged at level debug, and a slow one as a warning. Lines contain no
- * header, body, query or requested URL, which may hold secrets.
+ * 95, shutdown). Lines contain no header, body, query or requested URL, which may hold secrets.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '../../../ports/http.js';
@@ -9,7 +8,6 @@ import type { Logger } from '../../../ports/logger.js';
 import { CountedResponse } from './counted-response.js';
 
 export interface RequestLog {
-  /** Logs warnings at any configured level. */
   log: Logger;
   all: boolean;
   slowMs: number;
@@ -28,10 +26,7 @@ interface OpenRequest {
   known: RequestDetails | null;
 }
 
-/**
- * Stores the details on the request itself. The old tables of a map would keep finished requests
- * and their bodies alive, and a WeakMap is as expensive (decision 020).
- */
+/** A map's old tables would keep finished requests and their bodies alive (decision 020). */
 const OPEN_REQUEST = Symbol('open request');
 
 type TrackedRequest = IncomingMessage & { [OPEN_REQUEST]?: OpenRequest };

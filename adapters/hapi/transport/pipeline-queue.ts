@@ -1,11 +1,11 @@
 /**
- * Serializes the requests of a connection, so that a pipelining client gets no more than others.
- * Requests after a closing response are never started (RFC 9112 9.6).
+ * A pipelining client gets no more than others. Requests after a closing response are never started
+ * (RFC 9112 9.6).
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** Waiting requests at which reading pauses. One read yields a few thousand requests at most. */
+/** Waiting requests at which reading pauses. */
 const MAX_WAITING_REQUESTS = 64;
 /** Waiting requests at which the connection is cut; more than one read can yield. */
 const MAX_QUEUED_REQUESTS = 8_192;
@@ -19,7 +19,7 @@ interface RequestQueue {
 export class PipelineQueue {
   readonly #lines = new WeakMap<Duplex, RequestQueue>();
 
-  /** Calls `begin` when it is the request's turn; never if the connection breaks before. */
+  /** Never if the connection breaks before. */
   enqueue({ socket }: IncomingMessage, res: ServerResponse, begin: () => void): void {
     let line = this.#lines.get(socket);
     if (line === undefined) this.#lines.set(socket, (line = { busy: false, last: res, waiting: [] }));
@@ -36,8 +36,7 @@ export class PipelineQueue {
 
   #start(line: RequestQueue, socket: Duplex, res: ServerResponse, begin: () => void): void {
     line.busy = true;
-    // Registered before all other listeners, so that a stop that waits for open requests sees the
-    // next one.
+    // First of all listeners, so that a stop sees the next request.
     res.once('close', () => this.#startNext(line, socket, res));
     begin();
   }

@@ -38,10 +38,7 @@ export class RequestMetrics {
     this.#errors.inc({ code });
   }
 
-  /**
-   * Creates the counters of a route.
-   * @param route the path as the plugin declared it, so that labels never contain caller input
-   */
+  /** @param route as the plugin declared it, so that labels never contain caller input */
   createObserver(methods: readonly string[], route: string, kind: (typeof ROUTE_KINDS)[number]): ObserveRequest {
     // Label objects are reused, because they repeat with every request.
     const labels = new Map<string, readonly Readonly<Record<string, string>>[]>();
@@ -53,7 +50,7 @@ export class RequestMetrics {
     const kinds = { kind };
     return (method, status, milliseconds) => {
       const name = method.toUpperCase();
-      // hapi answers HEAD where GET is mounted. The classes begin at 200.
+      // hapi answers HEAD where GET is mounted.
       const set = labels.get(name === 'HEAD' ? 'GET' : name)?.[Math.floor(status / 100) - 2];
       if (set !== undefined) this.#requests.inc(set);
       this.#seconds.observe(milliseconds / 1000, kinds);

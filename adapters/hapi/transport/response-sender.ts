@@ -1,7 +1,7 @@
 /**
- * Sends a response through hapi, or directly to the socket if the request's body is unread. Closing
- * while bytes still arrive would reset the connection before the caller reads the response
- * (contract 00: an answer, not a bare reset). So the rest is discarded, up to a time and size.
+ * Sends a response through hapi, or directly if the request's body is unread. Closing while bytes
+ * still arrive would reset the connection before the caller reads the response (contract 00: an
+ * answer, not a bare reset), so the rest is discarded, up to a time and size.
  */
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { Request, ResponseToolkit, Lifecycle } from '@hapi/hapi';
@@ -32,7 +32,6 @@ export interface ResponseSenderServices {
   stallMs: number;
   addressOf: AddressResolver;
   stopping: () => boolean;
-  /** Called when a response broke off because of an internal error. */
   failed: (thrown: unknown) => void;
 }
 
@@ -41,7 +40,6 @@ export class ResponseSender {
 
   constructor(private readonly services: ResponseSenderServices) {}
 
-  /** @param kind headers of all responses of a kind; the response's own take precedence */
   send(
     request: Request,
     h: ResponseToolkit,
@@ -70,7 +68,6 @@ export class ResponseSender {
       sendEarly(req, res, request.method === 'head', headers, { status, body });
       return h.abandon;
     }
-    // Overrides what hapi has read from `Accept-Encoding`.
     if (answer.uncompressed === true) Object.assign(request.info, { acceptEncoding: 'identity' });
     const response = h.response(body ?? undefined);
     Object.assign(response.headers, base, answer.headers);
@@ -94,8 +91,7 @@ export class ResponseSender {
     const all: typeof headers = { ...headers, vary: 'accept-encoding' };
     const { etag } = headers;
     if (typeof etag === 'string') {
-      // A compressed body has a different tag, named as hapi does; the condition check accepts
-      // both.
+      // A compressed body has a different tag, named as hapi does.
       if (encoding !== null) all['etag'] = etag.replace(/"$/, `-${encoding}"`);
       const known = req.headers['if-none-match'];
       const isKnown = known !== undefined && [etag, String(all['etag'])].some((tag) => hasETag(known, tag, true));
@@ -115,10 +111,7 @@ export class ResponseSender {
   }
 }
 
-/**
- * Whether the client has this exact response. hapi knows only the tag as it was sent, and a
- * compressing proxy makes it weak, which must match too (RFC 9110, 13.1.2).
- */
+/** A compressing proxy makes the tag weak, which must match too (RFC 9110, 13.1.2). */
 function isNotModified({ method, headers }: Request, answer: HttpResponse): boolean {
   const known = headers['if-none-match'];
   const etag = answer.headers['etag'];
@@ -175,7 +168,6 @@ function sendStream(
   void body.send(res);
 }
 
-/** Reads on, so that the sender gets to read the response. */
 function discardBody(req: IncomingMessage): void {
   let bytes = 0;
   const { socket } = req;

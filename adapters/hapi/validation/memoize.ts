@@ -1,4 +1,4 @@
-/** Caches the result of `make`, including `undefined`. If `make` throws, it is called again. */
+/** A failed `make` is called again. */
 export function memoize<T>(make: () => T): () => T {
   let made: { value: T } | null = null;
   return () => {

@@ -1,7 +1,6 @@
 /**
  * Rejects text of users and agents that contains a live token of this service (contract 20,
- * endpoints: `untrusted_fields`). All authenticated changes pass here: routes, page forms and agent
- * tools. Machine reports are scrubbed instead (`input.report` of a route).
+ * endpoints: `untrusted_fields`). Machine reports are scrubbed instead (`input.report` of a route).
  */
 import { findLiveTokenFields, canContainToken, type LiveTokenDetector } from '../../../ports/domain/live-tokens.js';
 import type { IncomingRequest } from '../wire/incoming-request.js';

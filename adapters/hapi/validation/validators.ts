@@ -1,7 +1,6 @@
 /**
- * Validates input with joi, prepared on a route's first request. Bodies are taken literally (`"5"`
- * is not a number) and lose unknown fields; query parameters are converted. All errors are
- * collected, except for large bodies.
+ * Bodies are taken literally (`"5"` is not a number) and lose unknown fields; query parameters are
+ * converted. All errors are collected, except for large bodies.
  */
 import type { Schema, ValidationError, ValidationOptions } from 'joi';
 import joi from 'joi';
@@ -58,7 +57,7 @@ export class BodyValidator {
   constructor(schema: Schema) {
     this.#prepared = memoize(() => ({
       array: isArrayAllowed(schema.describe()),
-      // Set on the schema, because joi would compile the messages again with each call.
+      // joi would compile the messages with each call.
       first: schema.prefs(BODY_OPTIONS),
       all: schema.prefs(BODY_ALL_OPTIONS),
     }));
@@ -144,9 +143,7 @@ export type ParamsSchema = () => Schema;
 export const createParamsSchema = (schema: Schema | undefined): ParamsSchema | null =>
   schema === undefined ? null : memoize(() => schema.prefs(QUERY_OPTIONS));
 
-/**
- * Returns the path parameters; null when they are invalid, since such a thing cannot exist: 404.
- */
+/** Null when they are invalid: 404. */
 export function validateParams(
   rule: ParamsSchema | null,
   params: Record<string, string>,

@@ -1,10 +1,9 @@
-/** A body that is written in pieces, directly to the socket. */
 import type { ServerResponse } from 'node:http';
 import type { SharedBytes } from '../../../ports/http.js';
 
 export interface BodyStream {
   readonly bytes: number | null;
-  /** Sends the body after the head. Ends or destroys the response; never rejects. */
+  /** Ends or destroys the response; never rejects. */
   send(res: ServerResponse): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Resolves the client's address: the peer's, or the last untrusted one in `X-Forwarded-For` if the
- * peer is a trusted proxy (contract 00, limits). The header is read from the right.
+ * The peer's, or the last untrusted one in `X-Forwarded-For` if the peer is a trusted proxy
+ * (contract 00, limits).
  */
 import { BlockList, isIP } from 'node:net';
 
@@ -8,7 +8,7 @@ export type AddressResolver = (peer: string | undefined, forwarded: string | str
 
 /**
  * @param unlisted called with an untrusted peer that sends `X-Forwarded-For`
- * @throws TypeError naming an entry that is neither an address nor a CIDR range
+ * @throws TypeError naming an invalid entry
  */
 export function createAddressResolver(
   trusted: readonly string[],

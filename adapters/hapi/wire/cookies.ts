@@ -1,18 +1,11 @@
-/**
- * Parses and formats cookies, tolerating odd cookies of other applications. Under https every
- * cookie is named `__Host-<name>`, which only this exact host can set.
- */
+/** Under https every cookie is named `__Host-<name>`, which only this exact host can set. */
 import type { Cookie } from '../../../ports/http.js';
 
 const HOST_PREFIX = '__Host-';
 
-/** @param secure the service is reached by https */
 export const toCookieName = (name: string, secure: boolean): string => (secure ? HOST_PREFIX + name : name);
 
-/**
- * Parses a `Cookie` header into plain names. The first of a name wins; unsafe names, and under
- * https all without `__Host-`, are dropped.
- */
+/** The first of a name wins; unsafe names, and under https all without `__Host-`, are dropped. */
 export function parseCookies(header: string | undefined, secure: boolean): Record<string, string> {
   const cookies: Record<string, string> = {};
   if (!header) return cookies;
@@ -42,10 +35,7 @@ export function getCookie(header: string | undefined, name: string, secure: bool
   return header?.includes(name) ? parseCookies(header, secure)[name] : undefined;
 }
 
-/**
- * `Set-Cookie`: always Path=/, HttpOnly and SameSite=Lax; Secure and `__Host-` under https
- * (contract 10).
- */
+/** Path=/, HttpOnly, SameSite=Lax; Secure and `__Host-` under https (contract 10). */
 export function formatSetCookie(cookie: Cookie, secure: boolean): string {
   const { name, value, maxAgeSeconds } = cookie;
   if (!/^[\w.-]+$/.test(name)) throw new TypeError(`cookie name ${JSON.stringify(name)} is not a token`);

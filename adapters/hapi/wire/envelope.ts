@@ -9,20 +9,14 @@ import type { Failure } from './failure.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/**
- * Serializes data in the envelope. The data's own `status` is overwritten, because it would
- * misreport the outcome.
- */
+/** The data's own `status` would misreport the outcome. */
 export function toSuccessJson(data: object): string | SharedBytes {
   if (Object.values(data).some((value) => value instanceof JsonText || isLongList(value)))
     return serializeInParts(data);
   return JSON.stringify(Object.assign({ status: 'success' }, data, { status: 'success' }));
 }
 
-/**
- * Longer lists are serialized element by element, because a string of a megabyte would be allocated
- * in V8's old space.
- */
+/** A string of a megabyte would be allocated in V8's old space. */
 const LONG_LIST_LENGTH = 20;
 
 const isLongList = (value: unknown): value is readonly unknown[] =>
@@ -31,10 +25,7 @@ const isLongList = (value: unknown): value is readonly unknown[] =>
 const serializeElements = (list: readonly unknown[]): Buffer[] =>
   list.map((one, i) => Buffer.from(`${i === 0 ? '' : ','}${JSON.stringify(one) ?? 'null'}`));
 
-/**
- * Serializes data with long lists or members that are already JSON. Serialized members are inserted
- * as they are; bytes may be shared with other responses.
- */
+/** Serialized members are inserted as they are; bytes may be shared with other responses. */
 function serializeInParts(data: object): string | SharedBytes {
   const pieces: (string | Uint8Array)[] = ['{"status":"success"'];
   for (const [name, value] of Object.entries(data)) {
@@ -64,10 +55,7 @@ function joinPieces(pieces: readonly (string | Uint8Array)[]): SharedBytes {
   return new SharedBytes([...parts, Buffer.from(text)], 'whole');
 }
 
-/**
- * Appends warnings after the handler's own. The data may be shared, so it is copied. A signed
- * response stays unchanged (contract 50).
- */
+/** The data may be shared, so it is copied. A signed response stays unchanged (contract 50). */
 export function addWarnings(data: object, told: readonly string[]): object {
   if (told.length === 0 || Array.isArray(data) || 'signature' in data) return data;
   const own = 'warnings' in data && Array.isArray(data.warnings) ? (data.warnings as unknown[]) : [];
@@ -95,7 +83,7 @@ export function toErrorJson(status: number, data: object, requestId: string): st
   return JSON.stringify({ ...data, status: 'error', error: { ...error, request_id: requestId } });
 }
 
-/** @param bare without the envelope: `{status: code, message, fields?}` (contract 00, envelope) */
+/** @param bare `{status: code, message, fields?}` (contract 00, envelope) */
 export function buildFailureResponse(
   failure: Failure,
   requestId: string,

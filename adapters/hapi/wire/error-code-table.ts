@@ -1,12 +1,8 @@
-/**
- * Error codes that plugins may use: those of the service and of the manifests, each with its
- * status. An undeclared code is a bug of its plugin: 500, and a log line with the fix.
- */
+/** An undeclared code is a bug of its plugin: 500, and a log line with the fix. */
 import { CODES, ServiceError } from '../../../kernel/errors.js';
 import type { ErrorCodes } from '../../../ports/http.js';
 import { toFailure, type Failure } from './failure.js';
 
-/** Logged instead of the undeclared error, which is its cause. */
 export class UndeclaredCode extends Error {
   override name = 'UndeclaredCode';
   constructor(plugin: string, { code, status, message }: ServiceError, declared: number | undefined) {
@@ -27,10 +23,6 @@ export class ErrorCodeTable {
     return (Object.hasOwn(known, code) ? known[code]?.[2] : undefined) ?? 'The request failed';
   }
 
-  /**
-   * Returns the caller's failure, or the error to log: the thrown value, or one about an undeclared
-   * code.
-   */
   classify(thrown: unknown, plugin: string): { failure: Failure } | { fault: unknown } {
     const failure = toFailure(thrown);
     if (failure === null) return { fault: thrown };

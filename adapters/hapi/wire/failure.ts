@@ -1,13 +1,13 @@
 /**
- * An error response. A plain object instead of an Error, because failures are common on hot paths
- * and a stack trace would cost more than the rest of the request.
+ * A plain object instead of an Error, because failures are common on hot paths and a stack trace
+ * would cost more than the rest of the request.
  */
 import { isBoom } from '@hapi/boom';
 import { redactText } from '../../../lib/text/hidden-texts.js';
 import { CODES, ServiceError, type ErrorCode } from '../../../kernel/errors.js';
 
 export class Failure {
-  /** @param status of the code: only an error with a plugin's own code knows it */
+  /** @param status of a plugin's own code */
   constructor(
     readonly code: string,
     readonly message: string,
@@ -42,13 +42,13 @@ const DISK_UNWRITABLE = new Failure('not_ready', 'The disk is not writable. The 
   headers: { 'retry-after': '30' },
 });
 
-/** Several copies of a module may be loaded, so errors are identified by name instead of class. */
+/** Several copies of a module may be loaded. */
 const hasErrorName = (thrown: unknown, name: string): thrown is Error =>
   thrown instanceof Error && thrown.name === name;
 
 const BOOM_FAILURES: Record<number, [ErrorCode, string]> = {
   400: ['invalid_request', 'The request is malformed.'],
-  // inert's response for a path outside its folder; 404 does not reveal that the path exists.
+  // 404 does not reveal that the path exists.
   403: ['not_found', 'Path not found.'],
   404: ['not_found', 'Path not found.'],
   408: ['invalid_request', 'The request did not arrive in time.'],
@@ -58,7 +58,7 @@ const BOOM_FAILURES: Record<number, [ErrorCode, string]> = {
   503: ['overloaded', 'Too many requests at once.'],
 };
 
-/** Returns the caller's failure for a thrown value; null for an internal error, which is logged. */
+/** Null for an internal error, which is logged. */
 export function toFailure(thrown: unknown): Failure | null {
   if (thrown instanceof Failure) return thrown;
   if (thrown instanceof ServiceError) {
@@ -94,9 +94,7 @@ export function addRetryAfter(failure: Failure): Failure {
 const lowerCaseNames = (headers: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
-/**
- * The 500 response, with the exception's text only when `debug` is on (contract 00, error codes).
- */
+/** With the exception's text only when `debug` is on (contract 00, error codes). */
 export const createInternalFailure = (thrown: unknown, debug: boolean): Failure =>
   new Failure(
     'internal_error',

@@ -1,7 +1,7 @@
 /**
- * A message for the next page, in a short-lived cookie. It is signed, so that a neighboring host
- * cannot choose the text. The signed input starts with `flash.`, so a signature is never a CSRF
- * token, nor the reverse.
+ * A message for the next page, in a short-lived cookie, signed so that a neighboring host cannot
+ * choose the text. The input starts with `flash.`, so a signature is never a CSRF token, nor the
+ * reverse.
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { Authenticator, Cookie, Flash } from '../../../ports/http.js';

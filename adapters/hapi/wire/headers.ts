@@ -3,22 +3,19 @@ import type { Ids } from '../../../ports/ids.js';
 
 const REQUEST_ID_PATTERN = /^[\w.-]{8,64}$/;
 
-/** `X-Request-Id`: the caller's if it is well-formed, else a new one (contract 00, envelope). */
+/** The caller's if well-formed, else a new one (contract 00, envelope). */
 export function resolveRequestId(given: string | string[] | undefined, ids: Ids): string {
   return typeof given === 'string' && REQUEST_ID_PATTERN.test(given) ? given : ids.uuid();
 }
 
-/** Allows what the layouts need: no inline script or style, no other host (web/README.md). */
+/** No inline script or style, no other host (web/README.md). */
 export const CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
   "form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 const UNPRINTABLE_PATTERN = /[^\t\x20-\x7e\x80-\xff]/;
 
-/**
- * Returns a copy with lower-case names.
- * @throws TypeError for an invalid value: a line break would start another header
- */
+/** @throws TypeError for an invalid value: a line break would start another header */
 export function validateHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   const checked: Record<string, string> = {};
   for (const name in headers) {
@@ -32,7 +29,7 @@ export function validateHeaders(headers: Readonly<Record<string, string>>): Reco
 
 type HeaderMap = Record<string, string | string[]>;
 
-/** Builds the fixed headers: API responses must not be rendered, pages are documents. */
+/** API responses must not be rendered. */
 export function buildStandardHeaders(baseUrl: string): { api: HeaderMap; page: HeaderMap; asset: HeaderMap } {
   const hsts: HeaderMap = baseUrl.startsWith('https:') ? { 'strict-transport-security': 'max-age=31536000' } : {};
   return {

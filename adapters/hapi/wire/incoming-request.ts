@@ -1,7 +1,4 @@
-/**
- * One request as a handler sees it. Rarely used parts (headers, cookies, the abort signal) are
- * created on first use.
- */
+/** One request as a handler sees it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getClientNetwork } from '../../../lib/addresses.js';
 import type { HttpRequest, Principal, RateClass } from '../../../ports/http.js';
@@ -21,7 +18,6 @@ export interface RequestSource {
 export interface ToolCallContext {
   counted?: RateClass;
   tool?: string;
-  /** The outer request, whose caller the tool acts for. */
   outer?: Pick<HttpRequest, 'signal' | 'waiting'>;
 }
 
@@ -34,7 +30,7 @@ const CREDENTIAL_FRESH_MS = 50;
 
 const NO_WARNINGS: readonly string[] = [];
 
-/** Never shown to handlers: only the adapter and the access plugin read credentials. */
+/** Only the adapter and the access plugin read credentials. */
 const SECRET_HEADERS = new Set(['authorization', 'proxy-authorization', 'cookie', 'x-sentry-auth', 'x-csrf-token']);
 
 export class IncomingRequest implements HttpRequest {

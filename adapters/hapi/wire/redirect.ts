@@ -30,7 +30,6 @@ export function buildLoginLocation(path: string, search: string): string {
   return next === '/' ? '/login' : `/login?next=${encodeURIComponent(next)}`;
 }
 
-/** Returns the query of a URL with its question mark, cut to the length that a login preserves. */
 export function getSearch(url = ''): string {
   const at = url.indexOf('?');
   return at === -1 ? '' : url.slice(at, at + 1_000);

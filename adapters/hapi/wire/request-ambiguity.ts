@@ -1,6 +1,6 @@
 /**
  * Rejects requests that a proxy and this service may interpret differently, to prevent request
- * smuggling (RFC 9112 3.2, 3.3 and 6.1). It covers the cases that Node's parser accepts.
+ * smuggling (RFC 9112 3.2, 3.3 and 6.1).
  */
 import type { IncomingMessage } from 'node:http';
 import { Failure } from './failure.js';
@@ -20,7 +20,6 @@ const CODING_UNSUPPORTED = createRejection('Transfer-Encoding may only be chunke
  */
 const HOST_PATTERN = /^(?:\[[\w:.%]+\]|[\w.~!$&'()*+;=%-]*)(?::\d*)?$/;
 
-/** Consecutive requests usually have the same host. */
 let lastHost = '';
 
 export function checkAmbiguity(req: IncomingMessage): Failure | null {
@@ -41,7 +40,7 @@ export function checkAmbiguity(req: IncomingMessage): Failure | null {
 
 const isHost = (name: string): boolean => name.length === 4 && name.toLowerCase() === 'host';
 
-/** Whether an absolute-form target names this host. An invalid one is left to routing. */
+/** Whether an absolute-form target names this host. */
 function isSameHost(target: string, host: string): boolean {
   if (!URL.canParse(target)) return true;
   const { protocol, host: named } = new URL(target);

@@ -1,6 +1,6 @@
 /**
- * Bytes in GridFS, written with the driver's stream and read chunk by chunk. The driver's read
- * stream prefetches up to 16 MiB per reader, and its cursor times out for slow readers.
+ * The driver's read stream prefetches up to 16 MiB per reader, and its cursor times out for slow
+ * readers.
  */
 import { GridFSBucket, type GridFSBucketWriteStream, type ObjectId } from 'mongodb';
 import { BUCKET_NAME, type GridFsDatabase, type FolderFile } from './database.js';
@@ -19,8 +19,7 @@ export class GridFsBlobs {
   constructor(private readonly database: GridFsDatabase) {}
 
   /**
-   * Writes a new file. After an error the caller must remove it.
-   * @param name shown by other tools
+   * After an error the caller must remove it.
    * @throws the error of `bytes`, and as `GridFsDatabase.write`
    */
   async write(id: ObjectId, name: string, bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<number> {
@@ -44,8 +43,6 @@ export class GridFsBlobs {
 
   /**
    * Reads the bytes from `start` to `end` (exclusive) in chunks of 256 KiB.
-   *
-   * @param room allocates the buffer of the next chunk
    * @throws Error when a chunk is missing
    */
   async *read(

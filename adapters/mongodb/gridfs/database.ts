@@ -1,8 +1,4 @@
-/**
- * MongoDB collections of the release store: the two of GridFS, folders with what is served, and
- * marks of incoming and replaced files. Package data has a separate client, whose pool it may
- * exhaust.
- */
+/** Package data has a separate client, whose pool it may exhaust. */
 import { ObjectId, type Collection, type MongoClientOptions } from 'mongodb';
 import { DiskFull, DiskUnwritable } from '../../../ports/release-store.js';
 import { StoreFull } from '../../../ports/store.js';
@@ -40,9 +36,8 @@ export interface FolderDoc extends Partial<Record<FileSlot, FolderFile>> {
 }
 
 /**
- * A GridFS file that no folder references. Written before the first byte, so that a crash leaves no
- * untracked data. `incoming` is being uploaded, `staged` is complete, `retired` was replaced or
- * rejected.
+ * Written before the first byte, so that a crash leaves no untracked data. `incoming` is being
+ * uploaded, `staged` is complete, `retired` was replaced or rejected.
  */
 export interface MarkDoc {
   _id: ObjectId;
@@ -59,7 +54,7 @@ export interface GridFsChunkDoc {
   data: { buffer: Uint8Array; position: number };
 }
 
-/** Connections for packages; documents use a separate pool, so that downloads never block them. */
+/** Downloads never block documents. */
 const MAX_POOL_SIZE = 20;
 const UNAUTHORIZED_CODE = 13;
 export const FILE_FIELDS = FILE_SLOTS.map((slot) => `${slot}.file`);
@@ -88,7 +83,6 @@ export class GridFsDatabase {
     this.#name = parseDatabaseName(url);
   }
 
-  /** Belongs to the current client: do not cache the result. */
   get db(): ReturnType<MongoConnection['db']> {
     return this.#connection.db(this.#name);
   }
@@ -143,9 +137,7 @@ export class GridFsDatabase {
     );
   }
 
-  /**
-   * Returns the server's time in milliseconds, so that marks of several processes are comparable.
-   */
+  /** In milliseconds; marks of several processes are comparable. */
   async getServerTime(): Promise<number> {
     const { localTime } = await this.run(() => this.db.command({ hello: 1 }));
     return localTime instanceof Date ? localTime.getTime() : Date.now();
@@ -195,10 +187,7 @@ export function parseStagedId(text: string): ObjectId {
 
 const PAGE_DOCUMENTS = 500;
 
-/**
- * Iterates over documents in pages by `_id`, so that no cursor waits for a slow reader.
- * @param find returns the documents after an id
- */
+/** Iterates over documents in pages by `_id`, so that no cursor waits for a slow reader. */
 export async function* iteratePages<D extends { _id: unknown }>(
   find: (after: D['_id'] | null, limit: number) => Promise<D[]>,
 ): AsyncGenerator<D[]> {

@@ -39,10 +39,7 @@ export class ReleaseFolders {
     return folder?.[slot] ?? null;
   }
 
-  /**
-   * Returns the current file with its text.
-   * @param tag when given, null is returned if the file was replaced
-   */
+  /** @param tag when given, null is returned if the file was replaced */
   async get(path: string, slot: FileSlot, tag?: string): Promise<FolderFile | null> {
     const filter = { _id: path, ...(tag === undefined ? {} : { [`${slot}.tag`]: tag }) };
     const folder = await this.database.run(() => this.database.folders.findOne(filter, { projection: { [slot]: 1 } }));
@@ -87,7 +84,6 @@ export class ReleaseFolders {
     );
   }
 
-  /** @returns the removed folder */
   remove(path: string): Promise<FolderDoc | null> {
     return this.database.write(() => this.database.folders.findOneAndDelete({ _id: path }));
   }

@@ -16,10 +16,7 @@ export class FileMarks {
     return id;
   }
 
-  /**
-   * Passes the bytes through and renews the mark.
-   * @throws Error when another process has given up the upload
-   */
+  /** @throws Error when another process has given up the upload */
   async *renewWhile(id: ObjectId, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     let renewedAt = performance.now();
     for await (const piece of bytes) {
@@ -71,7 +68,7 @@ export class FileMarks {
     await this.database.write(() => this.database.marks.deleteOne({ _id: id }));
   }
 
-  /** Marks files that no folder references any more; running downloads may continue for a while. */
+  /** Running downloads may continue for a while. */
   async retire(files: readonly (ObjectId | undefined)[]): Promise<void> {
     for (const file of files) if (file !== undefined) await this.#setState(file, 'retired');
   }
@@ -83,7 +80,7 @@ export class FileMarks {
       await this.database.upsert(() => this.database.marks.updateOne({ _id: file }, set, { upsert: true }));
   }
 
-  /** Removes an incoming or staged file immediately, unless a folder already references it. */
+  /** Unless a folder already references it. */
   async discard(id: ObjectId): Promise<void> {
     const waiting = { _id: id, state: { $in: ['incoming', 'staged'] as const } } as never;
     const { matchedCount } = await this.database.write(() =>

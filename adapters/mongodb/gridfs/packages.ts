@@ -1,7 +1,6 @@
 /**
- * Packages in GridFS. The order of every change: mark, bytes, folder (the moment readers see it),
- * then the mark is removed and replaced files are marked. Everything that a crash leaves behind is
- * marked.
+ * The order of every change: mark, bytes, folder (the moment readers see it), then the mark is
+ * removed and replaced files are marked.
  */
 import {
   DiskFull,
@@ -39,7 +38,7 @@ export interface GridFsPackagesDependencies {
 export class GridFsPackages implements PackageStore {
   constructor(private readonly parts: GridFsPackagesDependencies) {}
 
-  /** Hashes what the server stored, which is what will be served. */
+  /** What the server stored is what will be served. */
   async stage(bytes: AsyncIterable<Uint8Array>, limits: { bytes: number; keepFree: number }): Promise<StagedPackage> {
     const { blobs, marks, reader, failed } = this.parts;
     const id = await marks.createMark();

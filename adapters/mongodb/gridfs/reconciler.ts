@@ -1,6 +1,6 @@
 /**
- * The reconciler of GridFS (docs/consistency.md, releases). Removes expired replaced files, marks
- * orphans, and finds packages with missing chunks.
+ * Removes expired replaced files, marks orphans, and finds packages with missing chunks
+ * (docs/consistency.md, releases).
  */
 import { ObjectId } from 'mongodb';
 import { HOUR_MS } from '../../../lib/time.js';
@@ -10,10 +10,7 @@ import { iteratePages, type GridFsDatabase, type FolderFile } from './database.j
 import type { ReleaseFolders } from './folders.js';
 import type { FileMarks } from './marks.js';
 
-/**
- * How long a replaced file remains readable for in-progress downloads: a large package over a slow
- * connection.
- */
+/** For a large package over a slow connection. */
 const REPLACED_RETENTION_MS = 6 * HOUR_MS;
 const BATCH_FILES = 200;
 
@@ -52,7 +49,7 @@ export class GridFsReconciler {
     }
   }
 
-  /** Iterates over ids of stored files and chunks: each may exist without the other. */
+  /** Ids of files and chunks: each may exist without the other. */
   async *#iterateStoredIds(): AsyncGenerator<ObjectId[]> {
     const { database } = this.parts;
     for await (const files of iteratePages<{ _id: ObjectId }>((after, limit) => {

@@ -1,7 +1,7 @@
 /**
- * Release store in MongoDB (`releases.url=mongodb:`; contract 95, several processes). Packages are
- * in GridFS; each folder's served files are in one document, so that package, signature and
- * manifest change atomically. Nothing is cached, because other processes may change it.
+ * Packages are in GridFS (`releases.url=mongodb:`; contract 95, several processes); each folder's
+ * served files are in one document, so that package, signature and manifest change atomically.
+ * Nothing is cached, because other processes may change it.
  */
 import { FileReplaced, type PackageReader, type ReleaseStore, type StoredFile } from '../../../ports/release-store.js';
 import { GridFsBlobs, MissingChunkError } from './blobs.js';
@@ -22,7 +22,6 @@ const MAX_PATH_DEPTH = 5;
 const TEXT_CHUNK_BYTES = 256 * 1024;
 
 export class GridFsReleaseStore implements ReleaseStore {
-  /** Served by this service, not by a web server. */
   readonly folder = null;
   readonly packages: GridFsPackages;
   readonly channels: GridFsChannelTexts;
@@ -33,10 +32,8 @@ export class GridFsReleaseStore implements ReleaseStore {
   readonly #marks: FileMarks;
 
   /**
-   * Connects lazily on first use.
-   *
-   * @param reader reads packages off the event loop
-   * @param keepMs how long a replaced package remains readable for in-progress downloads
+   * Connects on first use.
+   * @param keepMs how long a replaced package remains readable
    * @throws MongoParseError on a malformed URL
    */
   constructor(options: GridFsOptions, reader: PackageReader, keepMs?: number) {

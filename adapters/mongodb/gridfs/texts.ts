@@ -16,7 +16,7 @@ export class FolderTexts {
     private readonly marks: FileMarks,
   ) {}
 
-  /** The text as a folder keeps it. `settle` is called once the folder does. */
+  /** The text as a folder keeps it. */
   async save(text: string): Promise<{ kept: FolderFile; settle: () => Promise<void> }> {
     if (text.length <= MAX_INLINE_CHARACTERS) {
       const kept = { tag: new ObjectId().toHexString(), size: Buffer.byteLength(text), at: new Date(), text };

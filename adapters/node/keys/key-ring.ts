@@ -1,9 +1,7 @@
 /**
- * A signing key and its predecessors, stored in one document next to the fingerprint (contract 00,
- * configuration). A rotation is one write: from then on every process signs with the new key and
- * `/pubkey` names it. The new private key is stored there too, sealed with the data key, because
- * running processes were started with the old one. A key in the data directory is written after
- * that; the next read completes an interrupted rotation (docs/consistency.md, keys).
+ * A rotation is one write (contract 00, configuration): from then on every process signs with the
+ * new key and `/pubkey` names it. The new private key is stored there too, sealed with the data
+ * key, because running processes were started with the old one.
  */
 import { ServiceError } from '../../../kernel/errors.js';
 import type { Cipher } from '../../../ports/cipher.js';
@@ -18,11 +16,10 @@ import type { SigningKey } from './signing-key.js';
 export interface KeyRingDoc extends Doc {
   fingerprint: string;
   created_at: string;
-  /** The active key. Missing until the ring is used for the first time. */
   key?: PublicKey;
   /** Newest first. */
   predecessors?: PredecessorKey[];
-  /** The sealed active private key, for processes that were started with an earlier one. */
+  /** Sealed, for processes that were started with an earlier key. */
   handover?: string | null;
   rotated_at?: string;
 }
@@ -35,11 +32,11 @@ export interface KeyRotation {
 export interface KeyRingOptions {
   /** Id of the document, and the setting that names the key. */
   setting: string;
-  /** The key that this process was started with; null when nothing is signed. */
+  /** The key that this process was started with. */
   own: SigningKey | null;
   read: (text: string) => SigningKey;
   fingerprint: (key: SigningKey) => string;
-  /** Writes the private key to the data directory; null when the configuration provides the key. */
+  /** Null when the configuration provides the key. */
   save: ((text: string) => Promise<void>) | null;
   rows: () => Collection<KeyRingDoc>;
   cipher: Cipher;
@@ -105,8 +102,7 @@ export class KeyRing implements Signer {
   }
 
   /**
-   * Compares the process's key with the stored one before the service starts, and stores it on
-   * first use.
+   * Stores the key on first use.
    * @throws KeyError when another key replaced it
    */
   async checkOwnKey(): Promise<void> {
@@ -139,7 +135,7 @@ export class KeyRing implements Signer {
   }
 
   /**
-   * Activates another key, which the current one signs.
+   * The current key signs the next.
    * @throws ServiceError conflict: signing is disabled, the key is or was in use, or another
    *   rotation came first
    */

@@ -46,10 +46,9 @@ function parseSubmittedKey(text: string, read: (text: string) => SigningKey): Si
 export interface RotatingKey {
   readonly ring: KeyRing;
   readonly setting: string;
-  /** Whether the configuration provides the key, so that this service cannot replace it. */
   readonly configured: boolean;
   /**
-   * @param text the new private key; null generates one
+   * @param text null generates one
    * @throws ServiceError validation_failed for an invalid key; conflict
    */
   rotate(text: string | null): Promise<KeyRotation>;
@@ -59,7 +58,6 @@ export class KeyRings implements Signers {
   readonly release: RotatingKey;
   readonly license: RotatingKey;
 
-  /** @param settings keys from the configuration; null where not configured */
   constructor(
     keys: ServiceKeys,
     settings: { release_private_key: string | null; license_key: string | null },
@@ -84,7 +82,7 @@ export class KeyRings implements Signers {
       const save = given === null ? saveTo(file) : null;
       const ring = new KeyRing({ setting, own, read, fingerprint, save, rows, freshMs, ...parts });
       const rotate = async (text: string | null): Promise<KeyRotation> =>
-        // Keys in the data directory are read without surrounding whitespace.
+        // Read without surrounding whitespace.
         ring.rotate(parseSubmittedKey(text === null ? await make() : given === null ? text.trim() : text, read));
       return { ring, setting, configured: given !== null, rotate };
     };

@@ -29,7 +29,6 @@ export interface KeySettings {
 
 export interface ReleaseKey {
   pem: string;
-  /** First 16 hex characters of SHA-256 over the public key's SPKI DER (contract 40, pubkey). */
   key_id: string;
   bits: number;
   path: string;
@@ -42,12 +41,11 @@ export interface ServiceKeys {
   created: readonly string[];
 }
 
-/** File names below the data directory; `aos backup` includes them. */
 export const KEY_FILES = { release: 'release-key.pem', license: 'license-key', data: 'data-key' } as const;
 
 const toOneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
 
-/** @throws KeyError when it is not an RSA private key of at least 2,048 bits */
+/** @throws KeyError unless RSA with at least 2,048 bits */
 export function parseReleaseKey(pem: string, path: string): ReleaseKey {
   const { key_id, bits } = parseOrThrowKeyError('release_private_key', path, () => parseReleaseSigningKey(pem)).public;
   return { pem, key_id, bits, path };
@@ -71,9 +69,7 @@ async function readKeyFile(path: string): Promise<string | null> {
   }
 }
 
-/**
- * Reads the file, or creates it. Processes that start concurrently all read the first one's file.
- */
+/** Processes that start concurrently all read the first one's file. */
 async function ensureKeyFile(path: string, make: () => Promise<string>): Promise<{ text: string; created: boolean }> {
   const there = await readKeyFile(path);
   if (there !== null) return { text: there.trim(), created: false };
@@ -106,12 +102,9 @@ async function readConfiguredReleaseKey(path: string): Promise<ReleaseKey> {
 }
 
 /**
- * Loads the configured keys and creates missing ones below `dataDir` (mode 0600) for an embedded
- * store.
- *
+ * Creates missing keys below `dataDir` (0600) for an embedded store.
  * @param shared true for MongoDB: nothing is created
- * @param create false: nothing is written; missing keys are temporary, and the release key is null
- *   (`aos doctor`)
+ * @param create false: missing keys are temporary, and the release key is null (`aos doctor`)
  * @throws KeyError with a one-line message
  */
 export async function loadKeys(
@@ -178,9 +171,7 @@ const computeFingerprint = (secret: string, info: string): string =>
 
 export const computeLicenseFingerprint = (license: string): string => computeFingerprint(license, 'license');
 
-/**
- * Returns fingerprints by key. Unsigned releases have none, so that signing can be enabled later.
- */
+/** Unsigned releases have none, so that signing can be enabled later. */
 export function computeFingerprints(keys: ServiceKeys): Map<string, string> {
   const all = new Map([
     ['security.license_key', computeLicenseFingerprint(keys.license)],
@@ -205,7 +196,7 @@ export async function checkFingerprints(store: DocumentStore, keys: ServiceKeys,
 }
 
 /**
- * Compares like `checkFingerprints`, but stores nothing.
+ * Stores nothing.
  * @throws KeyError naming the keys that differ
  */
 export async function compareFingerprints(store: DocumentStore, keys: ServiceKeys): Promise<void> {

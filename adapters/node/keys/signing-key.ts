@@ -8,7 +8,6 @@ import type { PublicKey } from '../../../ports/signer.js';
 export const MIN_RSA_BITS = 2048;
 const MIN_SEED_CHARACTERS = 32;
 const SEED_INFO = 'aos/lic/ed25519/v1';
-/** PKCS #8 prefix of a 32-byte Ed25519 seed (RFC 8410, section 7). */
 const ED25519_PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 export interface SigningKey {
@@ -63,12 +62,12 @@ function createSigningKey(text: string, key: KeyObject): SigningKey {
   };
 }
 
-/** @throws Error that describes the problem without quoting the key */
+/** @throws Error without the key */
 export function parseReleaseSigningKey(pem: string): SigningKey {
   return createSigningKey(pem, parsePrivateKey(pem, ['rsa'], 'an RSA key'));
 }
 
-/** @throws Error that describes the problem without quoting the key */
+/** @throws Error without the key */
 export function parseLicenseSigningKey(text: string): SigningKey {
   if (text.includes('-----BEGIN'))
     return createSigningKey(text, parsePrivateKey(text, ['ed25519', 'rsa'], 'an Ed25519 or RSA key'));

@@ -3,7 +3,6 @@ import { OutboundError } from '../../../ports/outbound.js';
 import type { RecordType } from '../../../ports/network-probe.js';
 import { getErrorCode, NO_RECORD_CODES, parseDnsServer } from '../host-resolver.js';
 
-/** Timeout of one query, which is sent twice. */
 const QUERY_TIMEOUT_MS = 2_500;
 const RESOLVER_OPTIONS = { timeout: QUERY_TIMEOUT_MS, tries: 2 };
 const MAX_RECORDS = 100;
@@ -23,10 +22,7 @@ export class RecordResolver {
     if (servers !== undefined) this.#resolver.setServers([...servers]);
   }
 
-  /**
-   * @param server overrides the default servers
-   * @throws OutboundError dns
-   */
+  /** @throws OutboundError dns */
   async lookup(name: string, type: RecordType, server?: string): Promise<string[]> {
     try {
       const found: unknown = await this.#getResolver(server).resolve(name, type);
@@ -51,9 +47,6 @@ export class RecordResolver {
 const describeResolverCode = (code: string): string =>
   Object.hasOwn(RESOLVER_MESSAGES, code) ? `${RESOLVER_MESSAGES[code]} (${code})` : code;
 
-/**
- * Formats a record as in a zone file (`10 mail.example.org`); the parts of a TXT record are joined.
- */
 function formatRecord(record: unknown): string {
   if (Array.isArray(record)) return record.join('');
   if (record === null || typeof record !== 'object') return String(record);

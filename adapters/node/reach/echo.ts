@@ -1,7 +1,4 @@
-/**
- * Sends ICMP echoes with the system's `ping`, because raw sockets need privileges that a service
- * should not have. The address was checked and cannot be misread as an option.
- */
+/** Raw sockets need privileges that a service should not have. */
 import { execFile, type ExecFileException } from 'node:child_process';
 import { OutboundError } from '../../../ports/outbound.js';
 
@@ -20,8 +17,8 @@ const FORBIDDEN_PATTERN = /not permitted|permission denied|lacking privilege|are
 const UNREACHABLE_PATTERN = /unreachable|no route|cannot assign/i;
 
 /**
- * Translates a failed `ping`. Exit codes say little: some implementations use 1 for everything.
- * @param said stderr; passed on unchanged in languages other than English
+ * Exit codes say little.
+ * @param said stderr; passed on in languages other than English
  */
 function toOutboundError({ code, killed }: ExecFileException, said: string, timeoutMs: number): OutboundError {
   if (code === 'ENOENT') return new OutboundError('unsupported', 'this system has no ping');
@@ -34,7 +31,6 @@ function toOutboundError({ code, killed }: ExecFileException, said: string, time
 }
 
 /**
- * @param limitMs the timeout named in the error message
  * @returns round-trip time in whole milliseconds; null when `ping` does not report it
  * @throws OutboundError
  */

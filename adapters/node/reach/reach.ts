@@ -1,7 +1,3 @@
-/**
- * Probes ports, handshakes, DNS names and hosts. Names are resolved and checked as for HTTP
- * requests, and connections go only to checked addresses.
- */
 import type { LookupAddress } from 'node:dns';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
@@ -41,7 +37,6 @@ export interface NodeReachOptions {
 const DEFAULT_TIMEOUT_MS = 10_000;
 /** Timeout of the echo to this host that shows whether echoes can be sent. */
 const ECHO_CHECK_TIMEOUT_MS = 1_000;
-/** Limit of concurrent echoes: each is an operating system process. */
 const MAX_CONCURRENT_ECHOES = 4;
 
 export class NodeReach implements NetworkProbe {
@@ -136,10 +131,7 @@ export class NodeReach implements NetworkProbe {
     }
   }
 
-  /**
-   * Waits for an echo slot.
-   * @throws OutboundError on timeout
-   */
+  /** @throws OutboundError on timeout */
   async #acquireEchoSlot(clock: Deadlines): Promise<void> {
     if (this.#echoing < MAX_CONCURRENT_ECHOES) {
       this.#echoing += 1;

@@ -1,4 +1,4 @@
-/** Connects to the first checked address that answers (RFC 8305), optionally with TLS. */
+/** RFC 8305, optionally with TLS (RFC 8305). */
 import type { LookupAddress } from 'node:dns';
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
@@ -67,7 +67,7 @@ export interface TlsOptions {
 }
 
 /**
- * Performs the handshake; the caller checks whether the certificate is trusted.
+ * The caller checks the certificate.
  * @throws OutboundError
  */
 export function startTlsSession(
@@ -82,7 +82,7 @@ export function startTlsSession(
       socket,
       // The certificate is checked against this host; nothing is resolved.
       host,
-      // Untrusted certificates are accepted in order to report them. No data is sent.
+      // No data is sent.
       rejectUnauthorized: false,
       ...(servername !== undefined && { servername }),
       ...(secureContext !== undefined && { secureContext }),

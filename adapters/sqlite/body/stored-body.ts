@@ -1,8 +1,7 @@
 /**
  * Documents with compressed fields (`CollectionSpec.compressed`) store those fields deflated, in
  * base64, under a key that no path can address. The writer deflates and readers of a body restore
- * it; all other code reads only uncompressed fields. The longest text follows the JSON of the other
- * compressed fields after a line feed, which compact JSON never contains.
+ * it; all other code reads only uncompressed fields.
  */
 import { Buffer } from 'node:buffer';
 import { deflateRawSync, inflateRawSync, type ZlibOptions } from 'node:zlib';
@@ -21,7 +20,6 @@ export type EncodedDoc = readonly [
   bytes?: Uint8Array | undefined,
 ];
 
-/** Shorter texts would not shrink. */
 const MIN_COMPRESSED_LENGTH = 512;
 const MIN_SEPARATE_TEXT_LENGTH = 256;
 const MAX_SMALL_LENGTH = 8 * 1024;
@@ -37,7 +35,7 @@ export interface SeparateFields {
   bytes: string | undefined;
 }
 
-/** @throws TypeError without a string id, or when the bytes field does not hold bytes */
+/** @throws TypeError without a string id, or without bytes in the bytes field */
 export function encodeDoc(given: Doc, { compressed, bytes: field }: SeparateFields): EncodedDoc {
   const { doc, bytes } = splitBytes(given, field);
   if (bytes === undefined) return encodePlainDoc(doc, compressed);
@@ -104,10 +102,7 @@ function inflateBody(stored: string, end: number): string {
   }
 }
 
-/**
- * Returns the whole document as JSON.
- * @throws DamagedText
- */
+/** @throws DamagedText */
 export function restoreBody(stored: string): string {
   if (!stored.startsWith(COMPRESSED_PREFIX)) return stored;
   const end = stored.indexOf('"', COMPRESSED_PREFIX.length);

@@ -25,8 +25,8 @@ export interface ConnectionOptions {
 export class Connection {
   readonly driver: Driver;
   /**
-   * Two generations of recently used statements. One map that moves each used statement to its end
-   * would make V8 rebuild it and retain old entries.
+   * Two generations: one map that moves each used statement to its end would make V8 rebuild it and
+   * retain old entries.
    */
   #statements = new Map<string, Statement>();
   #older = new Map<string, Statement>();
@@ -38,7 +38,7 @@ export class Connection {
   isWriteDoubtful = false;
   #version = -1;
 
-  /** @param busyMs how long a statement waits for a lock before it fails as busy */
+  /** @param busyMs wait for a lock */
   constructor({ path, durability }: ConnectionOptions, { busyMs = BUSY_TIMEOUT_MS, cacheKb = CACHE_KB } = {}) {
     this.driver = openDriver(path);
     this.driver.exec(`PRAGMA busy_timeout = ${busyMs}`);
@@ -68,10 +68,7 @@ export class Connection {
     return rows <= MAX_PAGE_ROWS ? statement.page(values) : statement.all(values);
   }
 
-  /**
-   * Reloads table descriptions after a schema change. Call once per transaction, or before a read
-   * outside of one.
-   */
+  /** Call once per transaction, or before a read outside of one. */
   refreshSchema(): void {
     const [version] = this.prepare('PRAGMA schema_version').get([]) ?? [];
     if (version === this.#version) return;
@@ -103,7 +100,7 @@ export class Connection {
     }
   }
 
-  /** Within a transaction: rolls back only what `work` wrote when it throws. */
+  /** Rolls back only what `work` wrote. */
   runSavepoint<V>(work: () => V): V {
     this.prepare('SAVEPOINT part').run([]);
     try {
@@ -117,7 +114,7 @@ export class Connection {
   }
 
   /**
-   * Within a transaction: rewrites a page with its own content.
+   * Rewrites a page with its own content.
    * @throws the driver's error when nothing can be written
    */
   checkWritable(): void {

@@ -15,9 +15,6 @@ export interface Table extends Required<Pick<CollectionSpec, 'values' | 'search'
   columns: ColumnMap;
   unique: readonly string[];
   indexes: readonly TableIndex[];
-  /**
-   * Parameters: id, body, bytes if the collection has a bytes field, and the columns of `paths`.
-   */
   insertSql: string;
   compressed: readonly string[] | undefined;
   bytes: string | undefined;
@@ -26,7 +23,6 @@ export interface Table extends Required<Pick<CollectionSpec, 'values' | 'search'
 export const buildIndexLabel = (name: string, { fields, unique }: IndexSpec): string =>
   `${name}:${unique === true ? 'unique:' : ''}${fields.join()}`;
 
-/** @returns null when the table does not exist */
 export function describeTable(connection: StatementSource, name: string): Table | null {
   const known = listColumns(connection, name);
   if (known.length === 0) return null;

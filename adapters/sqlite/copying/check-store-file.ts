@@ -1,7 +1,6 @@
 /**
- * Checks by its schema whether a file to restore is a store of AOS. Triggers, views, generated
- * columns, checks and functions in indexes would run with the next write. Damaged pages are
- * accepted, because the rest can be served.
+ * Triggers, views, generated columns, checks and functions in indexes would run with the next
+ * write. Damaged pages are accepted, because the rest can be served.
  */
 import { statSync } from 'node:fs';
 import { openReadOnly } from '../driver/open.js';
@@ -45,7 +44,6 @@ function findFault(driver: Driver, size: number): string | null {
   return entries.some(([, name]) => name === MIGRATIONS_TABLE) ? null : 'that is no store of AOS';
 }
 
-/** @param sql null for the index that SQLite creates for a key */
 function isAosSchemaEntry(type: string, sql: string | null): boolean {
   if (sql === null) return type === 'index';
   if (type !== 'table' && type !== 'index') return false;

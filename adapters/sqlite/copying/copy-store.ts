@@ -1,13 +1,12 @@
 /**
- * Copies the store's file as of one moment while others write (contract 95, command line). It
- * copies page by page within one read transaction; new writes stay in the log until the end.
+ * Copies page by page within one read transaction while others write (contract 95, command line);
+ * new writes stay in the log until the end.
  */
 import { statSync } from 'node:fs';
 import { openDriver } from '../driver/open.js';
 
 /** The copy pauses while the log is smaller than this; beyond, it runs at full speed. */
 const FULL_SPEED_LOG_BYTES = 256 * 1024 * 1024;
-/** Ratio of pause to work. */
 const PAUSE_RATIO = 3;
 const MAX_PAUSE_MS = 100;
 const BUSY_TIMEOUT_MS = 15_000;
@@ -32,10 +31,7 @@ export async function copyStore(from: string, to: string): Promise<void> {
   }
 }
 
-/**
- * Reads one document of a store file without changing the file.
- * @returns null when it does not exist
- */
+/** @returns null when it does not exist */
 export function readDocument(file: string, collection: string, id: string): unknown {
   const driver = openDriver(file);
   try {

@@ -11,9 +11,8 @@ const MAX_ROWS_BYTES = 16 * 1024 * 1024;
 type Row = Record<string, SqlValue>;
 
 /**
- * Reads tables without changing the file.
- *
- * @returns rows by table, in row order; missing tables are absent
+ * Does not change the file.
+ * @returns rows by table, in row order
  * @throws ServiceError validation_failed when SQLite cannot read the file or the rows are too large
  * @throws TypeError for a name that needs quotes
  */

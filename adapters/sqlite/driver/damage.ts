@@ -5,7 +5,6 @@ export const extractId = (text: string): string | null => ID_PATTERN.exec(text)?
 export class DamagedTextError extends Error {
   override name = 'DamagedText';
 
-  /** @param id of the document, or null when it cannot be determined */
   constructor(
     why: string,
     readonly id: string | null,

@@ -1,7 +1,3 @@
-/**
- * The subset of SQLite that this adapter uses, independent of the driver, and the meaning of its
- * errors. Rows are arrays of values in column order.
- */
 export type SqlValue = string | number | null | Uint8Array;
 
 /** Maximum rows of a page, which are briefly in memory twice. */
@@ -20,7 +16,7 @@ export interface Driver {
   prepare(sql: string): Statement;
   isInTransaction(): boolean;
   /**
-   * Copies all pages of the current read transaction into a new file, without syncing it to disk.
+   * Not synced to disk.
    * @param rest called between portions of 1 MiB
    */
   copyTo(path: string, rest: () => void): Promise<void>;
@@ -57,7 +53,7 @@ const UNAVAILABLE_REASONS: Readonly<Record<number, string>> = {
 export const getUnavailableReason = (error: unknown): string | undefined =>
   UNAVAILABLE_REASONS[getResultCode(error) & 0xff];
 
-/** Returns a readable reason why a file cannot be opened, or undefined for unclassified errors. */
+/** Undefined for unclassified errors. */
 export function getOpenFailureReason(error: unknown): string | undefined {
   const code = getResultCode(error) & 0xff;
   if (isDiskFullError(error)) return 'its disk is full';
@@ -65,9 +61,7 @@ export function getOpenFailureReason(error: unknown): string | undefined {
   return code === 11 ? 'the database is malformed' : getUnavailableReason(error);
 }
 
-/**
- * Returns the column of `UNIQUE constraint failed: table.column`, or undefined for any other error.
- */
+/** `UNIQUE constraint failed: table.column`. */
 export function parseViolatedColumn(error: unknown): string | undefined {
   if ((getResultCode(error) & 0xff) !== 19 || !(error instanceof Error)) return undefined;
   return /UNIQUE constraint failed: [^.]+\.(.+)$/.exec(error.message)?.[1];

@@ -10,7 +10,6 @@ function toBoundValues(values: readonly SqlValue[]): SqlValue[] {
   return values.map((value) => (value instanceof Uint8Array ? Buffer.from(value) : value));
 }
 
-/** @param path or a `file:` URL with SQLite parameters */
 export function openLibsql(path: string): Driver {
   const db = new Database(path);
   return {
@@ -26,8 +25,7 @@ export function openLibsql(path: string): Driver {
       const plain = db.prepare(sql);
       const stored = isSelect(sql);
       const statement = stored ? db.prepare(buildStrictSql(sql, plain.columns().length)) : plain;
-      // Object rows would include `_metadata` of the driver; statements without columns reject the
-      // switch.
+      // Object rows would include `_metadata`.
       if (statement.reader) statement.raw(true);
       const exact = stored ? restoreRow : (row: SqlValue[]) => row;
       const all = (values: readonly SqlValue[]): SqlValue[][] =>

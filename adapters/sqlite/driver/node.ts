@@ -54,8 +54,7 @@ export function openNodeSqlite(sqlite: NodeSqlite, path: string, options: { read
           return exact !== null && row !== undefined && hasReplacementCharacter(row) ? exact.get(values) : row;
         },
         run: (values) => {
-          // `run` also returns the last row number, which full-text tables push beyond a safe
-          // integer; Node 26 then throws.
+          // Full-text tables push the last row number beyond a safe integer; Node 26 then throws.
           statement.setReadBigInts(true);
           try {
             return Number(statement.run(...values).changes);

@@ -8,22 +8,17 @@ import { openLibsql } from './libsql.js';
 import { openNodeSqlite, type NodeSqlite } from './node.js';
 import type { Driver } from './driver.js';
 
-/** @param path of the file; created when missing */
 export function openDriver(path: string): Driver {
   const node = loadNodeSqlite();
   return node ? openNodeSqlite(node, path) : openLibsql(path);
 }
 
-/** @param path of an existing file, which is not changed */
 export function openReadOnly(path: string): Driver {
   const node = loadNodeSqlite();
   return node ? openNodeSqlite(node, path, { readOnly: true }) : openLibsql(`${pathToFileURL(path).href}?mode=ro`);
 }
 
-/**
- * Loads `node:sqlite`, or returns undefined on Node 20. Suppresses its experimental warning, which
- * would be in every log.
- */
+/** Suppresses its experimental warning, which would be in every log. */
 function loadNodeSqlite(): NodeSqlite | undefined {
   const emit = process.emitWarning.bind(process);
   process.emitWarning = () => undefined;

@@ -1,5 +1,4 @@
 /**
- * Packs the rows of a page into one row for libsql: one blob per column, with one value per line.
  * Texts must arrive as bytes to be checked, and one blob per text is expensive. Stored JSON never
  * contains a line break (decision 042).
  */
@@ -14,7 +13,7 @@ export function buildPackedSql(sql: string, columns: number): string {
   return `WITH "~packed"(${names.join()}) AS (${sql}) SELECT count(*), ${packed.join()} FROM "~packed"`;
 }
 
-/** Returns the rows as the plain statement would, or null when they must be read one by one. */
+/** Null: read one by one. */
 export function unpackRows([count, ...packed]: readonly SqlValue[]): SqlValue[][] | null {
   if (count === 0) return [];
   const columns: SqlValue[][] = [];
@@ -28,7 +27,7 @@ export function unpackRows([count, ...packed]: readonly SqlValue[]): SqlValue[][
   return rows;
 }
 
-/** @returns null when the column holds several types, blobs, or invalid UTF-8 */
+/** Null: several types, blobs, or invalid UTF-8. */
 function unpackColumn(given: Uint8Array, least: SqlValue | undefined, most: SqlValue | undefined): SqlValue[] | null {
   if (least !== most || (least !== 'text' && least !== 'integer')) return null;
   const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
@@ -37,10 +36,7 @@ function unpackColumn(given: Uint8Array, least: SqlValue | undefined, most: SqlV
   return least === 'integer' ? lines.map(Number) : lines;
 }
 
-/**
- * Decodes line by line: one non-ASCII character would double the size of the whole string and its
- * slices.
- */
+/** One non-ASCII character would double the size of the whole string. */
 function splitLines(bytes: Buffer): string[] {
   const lines: string[] = [];
   for (let from = 0; from <= bytes.length;) {

@@ -1,15 +1,10 @@
-/**
- * Validates stored text before it becomes a string. On invalid UTF-8 libsql ends the process, and
- * node:sqlite silently inserts U+FFFD. A SELECT is therefore prepared with texts as bytes and its
- * few blobs as hexadecimal text.
- */
+/** On invalid UTF-8 libsql ends the process, and node:sqlite silently inserts U+FFFD. */
 import { Buffer, isAscii, isUtf8 } from 'node:buffer';
 import { DamagedTextError, extractId } from './damage.js';
 import type { SqlValue } from './driver.js';
 
 export const isSelect = (sql: string): boolean => /^\s*SELECT\b/i.test(sql);
 
-/** @param columns number of result columns */
 export function buildStrictSql(sql: string, columns: number): string {
   const names = Array.from({ length: columns }, (_, i) => `c${i}`);
   const exact = names.map(
@@ -19,10 +14,7 @@ export function buildStrictSql(sql: string, columns: number): string {
   return `WITH "~exact"(${names.join()}) AS (${sql}) SELECT ${exact.join()} FROM "~exact"`;
 }
 
-/**
- * Restores a row of a strict statement to its plain form.
- * @throws DamagedText
- */
+/** @throws DamagedText */
 export function restoreRow(row: SqlValue[]): SqlValue[] {
   for (let i = 0; i < row.length; i++) {
     const value = row[i];

@@ -1,7 +1,7 @@
 import type { Connection } from '../connection/connection.js';
 import { DamagedTextError, isMalformedJsonError } from '../driver/damage.js';
 
-/** Limits the search, so that a failing call does not block its thread for long. */
+/** A failing call must not block its thread for long. */
 const MAX_SEARCHED_DOCUMENTS = 20_000;
 
 export function locateDamage(connection: Connection, name: string, error: unknown): unknown {
@@ -12,7 +12,6 @@ export function locateDamage(connection: Connection, name: string, error: unknow
     const [id] = connection.prepare(sql).get([MAX_SEARCHED_DOCUMENTS]) ?? [];
     return typeof id === 'string' ? new DamagedTextError('it is no JSON', id, { cause: error }) : error;
   } catch {
-    // Report the first error; there is more damage.
     return error;
   }
 }

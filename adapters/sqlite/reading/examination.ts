@@ -1,7 +1,4 @@
-/**
- * Reads all stored data step by step: first SQLite's check of each table's pages, then every
- * document strictly. Damage is recorded and skipped. Nothing is written or repaired.
- */
+/** Damage is recorded and skipped. Nothing is written or repaired. */
 import type { StoreExaminationResult } from '../../../ports/store/examination.js';
 import { parseBody, restoreBody } from '../body/stored-body.js';
 import type { Connection } from '../connection/connection.js';
@@ -20,10 +17,7 @@ export class StoreExaminer {
 
   constructor(private readonly connection: Connection) {}
 
-  /**
-   * Performs one step per iteration, so that the caller may pause in between.
-   * @throws the driver's error when it is not damage
-   */
+  /** @throws the driver's error when it is not damage */
   *runSteps(): Generator<void, StoreExaminationResult> {
     const tables = this.#listTables();
     for (const { name, virtual } of tables) {

@@ -1,8 +1,6 @@
 /**
- * Chooses how a find reads a table. SQLite has no value statistics: it would sort all matches or
- * walk a whole index for two of them. Each condition with an index or side table is therefore
- * counted up to a bound. Few rows are read and sorted; with many, walking the index of the order
- * soon fills a page.
+ * SQLite has no value statistics: it would sort all matches or walk a whole index for two of them.
+ * Few rows are read and sorted; with many, walking the index of the order soon fills a page.
  */
 import { getOrFilters } from '../../../ports/document.js';
 import type { Condition, Filter, Scalar, Sort } from '../../../ports/store.js';
@@ -11,10 +9,7 @@ import type { Table, TableIndex } from '../connection/table.js';
 import { buildMatch, getSearchTable, getValuesTable } from '../schema/side-tables.js';
 import { buildWhereSql, type ColumnMap, type SqlFragment } from '../sql/translate.js';
 
-/**
- * A walk needs about page size × all ÷ matching steps, each as expensive as reading a row. The
- * bound therefore grows with the square root of the row count.
- */
+/** A walk needs about page size × all ÷ matching steps, each as expensive as reading a row. */
 const ROWS_PER_ROOT = 8;
 const MIN_ROW_BOUND = 500;
 const MAX_ROW_BOUND = 10_000;
@@ -40,7 +35,7 @@ export interface IndexWalk {
   fixed: readonly string[];
 }
 
-/** Walks the index with this order, or the values of its first path; otherwise SQLite chooses. */
+/** Otherwise SQLite chooses. */
 export function chooseWalk(table: Table, filter: Filter, sort: Sort = []): IndexWalk {
   const { name, columns, indexes, values } = table;
   const by = sort[0]?.[0] ?? 'id';
@@ -74,12 +69,10 @@ export function buildCountFrom({ name, indexes }: Table, filter: Filter, path: s
   return `FROM "${name}"${asked.length === 0 || best === undefined ? '' : ` INDEXED BY "${best.label}"`}`;
 }
 
-/** Returns row numbers that include every match, each once; null when they may be many. */
 export function findFewRows(connection: Connection, table: Table, filter: Filter, sort: Sort | null): number[] | null {
   if (hasIdCondition(filter)) return null;
   const by = sort?.[0]?.[0] ?? 'id';
   const fixed = sort === null ? [] : chooseWalk(table, filter, sort).fixed;
-  // Without an order, or ordered by id, SQLite chooses the fitting index itself.
   const own = [
     ...buildSideTableQueries(table, filter),
     ...(by === 'id' ? [] : buildIndexQueries(table, filter, fixed, by)),
@@ -88,7 +81,6 @@ export function findFewRows(connection: Connection, table: Table, filter: Filter
   const most = getRowBound(connection, table);
   const rows = selectFirstFew(connection, own, most);
   if (rows !== null || any.length === 0) return rows;
-  // SQLite uses no index for alternatives; without side tables, the walk soon finds a match.
   const all = new Set<number>();
   for (const one of any) {
     const ways = [

@@ -30,10 +30,7 @@ const READ_OPERATIONS: Record<Exclude<ReadKind, 'examine'>, [read: ReadOperation
   groupCount: [(connection, table, text) => countGroups(connection, table, JSON.parse(text) as GroupRequest), []],
 };
 
-/**
- * Returns a document's body and bytes from one snapshot, or null.
- * @throws DamagedText, or the driver's error
- */
+/** @throws DamagedText, or the driver's error */
 export function readWholeDoc(
   connection: Pick<Driver, 'prepare'>,
   name: string,
@@ -45,10 +42,7 @@ export function readWholeDoc(
   return row === undefined ? null : [restoreBody(row[0] as string), (row[1] ?? null) as Uint8Array | null];
 }
 
-/**
- * Returns bodies, ids, a number or groups.
- * @throws TypeError (a programming error) or the driver's error
- */
+/** @throws TypeError (a programming error) or the driver's error */
 export function performRead(
   connection: Connection,
   [kind, name, text]: readonly [kind: Exclude<ReadKind, 'examine'>, name: string, text: string],
@@ -59,10 +53,7 @@ export function performRead(
   return table ? read(connection, table, text) : empty;
 }
 
-/**
- * Returns the statement for one stretch of a find along its sort index. The last parameter is the
- * number of rows.
- */
+/** The last parameter is the number of rows. */
 export function buildFindSql(
   table: Table,
   { filter, sort }: Pick<FindRequest, 'filter' | 'sort'>,
@@ -78,7 +69,7 @@ export function buildFindSql(
 }
 
 function runFind(connection: Connection, table: Table, request: FindRequest, what: 'body' | 'id'): string[] {
-  // One snapshot for all statements, so that a moving document is not returned twice.
+  // A moving document is not returned twice.
   const found = readSnapshot(connection, () => {
     const few = findFewRows(connection, table, request.filter, request.sort);
     return few === null
@@ -112,7 +103,7 @@ function findAmongRows(
   const where = buildWhereSql(filters, table.columns);
   const sql = `SELECT "${table.name}".n ${from.text} WHERE ${where.text} ORDER BY ${buildOrderSql(sort, table.columns)} LIMIT ?`;
   const found = connection.prepare(sql).all([...from.values, ...where.values, rows]);
-  // Bodies are read for this page only: sorting them would copy every candidate.
+  // Sorting bodies would copy every candidate.
   const one = connection.prepare(`SELECT ${what} FROM "${table.name}" WHERE n = ?`);
   return found.map(([n = null]) => one.get([n])?.[0] as string);
 }
@@ -126,10 +117,6 @@ function readSnapshot<V>(connection: Connection, read: () => V): V {
   }
 }
 
-/**
- * Returns `FROM … WHERE …` of a count.
- * @param path to group by; null counts all
- */
 function buildCountSql(connection: Connection, table: Table, filter: Filter, path: string | null): SqlFragment {
   const few = findFewRows(connection, table, filter, null);
   const from =

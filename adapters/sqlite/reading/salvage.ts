@@ -1,7 +1,4 @@
-/**
- * Reads a page that contains damage again, row by row. Returns the readable documents and the ids
- * of the others. Ordinary reads have no overhead.
- */
+/** Reads a page that contains damage again, row by row. Ordinary reads have no overhead. */
 import { toAfterFilters } from '../../../ports/cursor.js';
 import { toTotalSort } from '../../../ports/document.js';
 import type { Filter, Scalar } from '../../../ports/store.js';
@@ -19,7 +16,7 @@ export interface SalvagedRow {
   values: Scalar[];
 }
 
-/** To conditions without an index, the fields of an invalid body count as missing. */
+/** The fields of an invalid body count as missing. */
 export function salvageRows(connection: Connection, table: Table, request: FindRequest): SalvagedRow[] {
   const { filter, sort, after, rows } = request;
   const { columns } = table;

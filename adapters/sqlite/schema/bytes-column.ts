@@ -1,6 +1,5 @@
 /**
- * The bytes column of a collection. Its name contains the field, so that every connection can read
- * it from the schema.
+ * The bytes column's name contains the field, so that every connection can read it from the schema.
  */
 import type { Driver } from '../driver/driver.js';
 

@@ -1,7 +1,4 @@
-/**
- * Stores the declaration of each collection in the table `~declared`, for all processes. Table
- * `<name>` holds the documents; `<name>:values` and `<name>:search` are its side tables.
- */
+/** Table `<name>` holds the documents; `<name>:values` and `<name>:search` are its side tables. */
 import type { CollectionSpec } from '../../../ports/store.js';
 import type { Driver } from '../driver/driver.js';
 
@@ -36,7 +33,6 @@ export function readDeclaration(connection: StatementSource, name: string): Coll
     : (JSON.parse(spec as string) as CollectionDeclaration);
 }
 
-/** Call within a transaction. */
 export function saveDeclaration(connection: Driver, name: string, declared: CollectionDeclaration): void {
   connection.exec(`CREATE TABLE IF NOT EXISTS ${DECLARATIONS_TABLE} (collection TEXT PRIMARY KEY, spec TEXT NOT NULL)`);
   connection

@@ -4,7 +4,6 @@ import { readDeclaration, type StatementSource } from './declarations.js';
 
 const FORMAT_VERSION = 2;
 
-/** Call within the transaction that creates the first table. */
 export const writeFormatVersion = (driver: Pick<Driver, 'exec'>): void =>
   driver.exec(`PRAGMA user_version = ${FORMAT_VERSION}`);
 

@@ -1,11 +1,4 @@
-/**
- * Side tables that find few documents among many. They are written in the document's transaction,
- * and their results are checked against the document:
- *
- * - `<name>:values`: path, value and row of each value of `CollectionSpec.values`, one per array
- *   element;
- * - `<name>:search`: trigrams of the texts of `CollectionSpec.search`, in FTS5 without the texts.
- */
+/** Side tables that find few documents among many. */
 import { extractTrigrams } from '../../../lib/text/trigrams.js';
 import { getPathValue } from '../../../ports/document.js';
 import type { CollectionSpec, Condition, Doc, Filter, Json } from '../../../ports/store.js';
@@ -16,7 +9,7 @@ import type { StatementSource } from './declarations.js';
 export const getValuesTable = (name: string): string => `"${name}:values"`;
 export const getSearchTable = (name: string): string => `"${name}:search"`;
 
-/** Maximum trigrams per search part; more do not narrow the result in practice. */
+/** More do not narrow the result in practice. */
 const MAX_SEARCH_TRIGRAMS = 24;
 const FIELD_SEPARATOR = '\n';
 
@@ -44,10 +37,7 @@ export function buildSideRows(doc: Doc, { values, search }: SideTableSpec): Side
 /** False is too common to narrow a search. */
 const isIndexedValue = (value: Json): boolean => value !== null && value !== false && typeof value !== 'object';
 
-/**
- * Call within a transaction.
- * @param before current entries of row `n`
- */
+/** @param before current entries of row `n` */
 export function writeSideRows(
   connection: StatementSource,
   name: string,
@@ -87,10 +77,7 @@ export function dropSideRows(
 /** FTS5 treats NUL as the end of the text. */
 const toIndexedText = (text: string): string => text.replaceAll('\0', '\ufffd');
 
-/**
- * Builds the MATCH expression for texts that contain everything the filter searches; null when no
- * part is long enough.
- */
+/** Null when no part is long enough. */
 export function buildMatch(filter: Filter, search: readonly string[]): string | null {
   const grams = search.flatMap((path) => {
     const condition = filter[path] as Condition | undefined;

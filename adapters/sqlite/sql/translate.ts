@@ -74,7 +74,7 @@ function buildConditionTerms(path: string, condition: Condition, values: SqlValu
   if (c.contains !== undefined) {
     const parts = [c.contains].flat();
     values.push(...parts);
-    // Each access to a long document is expensive: one for the type, and one per part.
+    // Each access to a long document is expensive.
     const [isText, text] = columns.has(path)
       ? [`typeof(${at}) = 'text'`, at]
       : [`json_type(body, ${toJsonPath(path)}) = 'text'`, `json_extract(body, ${toJsonPath(path)})`];
@@ -92,7 +92,7 @@ function buildEqualTerm(at: string, operand: Scalar, values: SqlValue[]): string
   return `${at} = ?`;
 }
 
-/** `IS NOT NULL` as a range: an index seek that skips the nulls, which sort first. */
+/** An index seek that skips the nulls. */
 function buildPresentTerm(at: string): string {
   return `${at} >= -9e999`;
 }
@@ -101,8 +101,7 @@ function buildInTerm(path: string, operands: readonly Scalar[], values: SqlValue
   const terms = [];
   const singles = [true, false, null].filter((v) => operands.includes(v));
   const plain = operands.filter((v): v is string | number => typeof v === 'string' || typeof v === 'number');
-  // With several terms, a unary plus stops SQLite from using one index lookup per term and sorting
-  // the results.
+  // A unary plus stops SQLite from using one index lookup per term and sorting the results.
   const at = singles.length + Math.min(1, plain.length) > 1 ? `+${path}` : path;
   if (plain.length > MAX_LIST_PARAMETERS) {
     values.push(JSON.stringify(plain));

@@ -1,6 +1,6 @@
 /**
- * Encodes JSON values for index columns, so that SQLite's order and equality match
- * ports/document.ts: null < numbers < text < blobs, and `true` (a blob) differs from 1.
+ * Encodes JSON values for index columns: null < numbers < text < blobs, and `true` (a blob) differs
+ * from 1.
  */
 import type { Json } from '../../../ports/store.js';
 import type { SqlValue } from '../driver/driver.js';
@@ -19,10 +19,7 @@ export function encodeColumnValue(value: Json): SqlValue {
   return COMPOUND_VALUE;
 }
 
-/**
- * Returns whether two column values are equal. Values that are neither text nor numbers are short
- * blobs.
- */
+/** Returns whether two column values are equal. */
 export const isSameValue = (a: SqlValue, b: SqlValue): boolean =>
   a === b || (a instanceof Uint8Array && b instanceof Uint8Array && a[0] === b[0]);
 
@@ -33,10 +30,7 @@ export function decodeColumnValue(value: SqlValue): string | number | boolean | 
 
 const quotedPaths = new Map<string, string>();
 
-/**
- * Returns SQL for the encoded value at `path` of a body. `path` is validated, so it needs no
- * escaping.
- */
+/** `path` is validated. */
 export function buildBodyExpression(path: string): string {
   let sql = quotedPaths.get(path);
   if (sql === undefined) {
@@ -49,9 +43,7 @@ export function buildBodyExpression(path: string): string {
   return sql;
 }
 
-/**
- * Returns the path as a SQL literal in SQLite's notation; quoted keys never address array elements.
- */
+/** Quoted keys never address array elements. */
 export function toJsonPath(path: string): string {
   return `'$.${path
     .split('.')

@@ -23,7 +23,7 @@ export interface PendingRequest {
 
 export type FailureListener = (error: unknown) => void;
 
-/** @param outcomes one per call, in order */
+/** @param outcomes one per call */
 export function settleCalls(
   calls: readonly PendingRequest[],
   outcomes: readonly RequestOutcome[],

@@ -1,7 +1,4 @@
-/**
- * Answers requests on the calling thread, for commands, which may block. Requests of one event-loop
- * turn are answered together, so that they share a commit.
- */
+/** Answers requests on the calling thread, for commands, which may block. */
 import { setImmediate as turn } from 'node:timers/promises';
 import {
   createOpenError,
@@ -25,9 +22,7 @@ export class InlineExecutor<R extends StorageRequest> implements RequestExecutor
     private readonly failed?: FailureListener,
   ) {}
 
-  async start(): Promise<void> {
-    // Opened on the first request: most commands write nothing.
-  }
+  async start(): Promise<void> {}
 
   call(request: R): Promise<unknown> {
     return new Promise((resolve, reject) => {

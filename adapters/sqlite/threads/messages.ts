@@ -1,6 +1,6 @@
 /**
- * Messages between the main thread and the workers. Arguments and documents are JSON text: less
- * expensive than structured clones, and bodies are stored without parsing.
+ * Arguments and documents are JSON text: less expensive than structured clones, and bodies are
+ * stored without parsing.
  */
 import {
   StoreConflict,
@@ -25,9 +25,8 @@ export type WriteKind =
 export type ReadKind = 'get' | 'whole' | 'find' | 'ids' | 'salvage' | 'count' | 'groupCount' | 'examine';
 
 /**
- * `text` is the JSON of the arguments below. `docs` are the documents of `insert` and `put`, also
- * within a transaction, in order. `examine` performs one step and answers null until it is
- * complete.
+ * `text` is the JSON of the arguments. `docs` are the documents of `insert` and `put`, in order.
+ * `examine` performs one step and answers null until it is complete.
  */
 export type WriteRequest = readonly [kind: WriteKind, collection: string, text: string, docs?: readonly EncodedDoc[]];
 export type ReadRequest = readonly [kind: ReadKind, collection: string, text: string];
@@ -59,7 +58,6 @@ export interface FindRequest {
   filter: Filter;
   sort: Sort;
   rows: number;
-  /** Sort values of the row before the page. */
   after: readonly Scalar[] | null;
 }
 

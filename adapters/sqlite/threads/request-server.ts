@@ -1,7 +1,6 @@
 /**
  * Thread side of `WorkerExecutor`: sends `ready` once, then answers in request order; `close`
- * closes the connection and ends the thread. Messages that have arrived in the meantime are
- * answered as one batch.
+ * closes the connection and ends the thread.
  */
 import { receiveMessageOnPort, type MessagePort } from 'node:worker_threads';
 import type { RequestService } from './executor.js';

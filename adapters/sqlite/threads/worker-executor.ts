@@ -1,6 +1,6 @@
 /**
- * Answers requests on a worker thread. Requests of one turn are sent in one message, without
- * waiting for earlier answers, which enables group commit.
+ * Requests of one turn are sent in one message, without waiting for earlier answers, which enables
+ * group commit.
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
@@ -82,7 +82,7 @@ export class WorkerExecutor implements RequestExecutor {
     if (this.#calls.length === 0) this.#idle?.();
   }
 
-  /** A worker only ends after a fatal error; nothing is acknowledged afterwards. */
+  /** Only after a fatal error; nothing is acknowledged afterwards. */
   #handleExit(error: unknown): void {
     this.#refusal ??= toError(error);
     this.#worker = null;

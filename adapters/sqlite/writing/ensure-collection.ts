@@ -1,7 +1,6 @@
 /**
- * Creates tables and indexes. A collection is `(n, id, body, "$.path" …)`: one column per indexed
- * path, maintained by the table writer. Columns are only ever added. `n` identifies rows for the
- * side tables, because VACUUM may renumber a table without such a column.
+ * Creates tables and indexes. `n` identifies rows for the side tables, because VACUUM may renumber
+ * a table without such a column.
  */
 import { checkPath } from '../../../ports/document.js';
 import { StoreConflict, type CollectionSpec } from '../../../ports/store.js';
@@ -26,7 +25,7 @@ import { buildBodyExpression } from '../sql/values.js';
 
 const FILL_BATCH_DOCUMENTS = 200;
 
-/** Columns have no type, so that SQLite converts nothing when it stores or compares. */
+/** No type, so that SQLite converts nothing. */
 export function createTable(connection: Connection, name: string): void {
   connection.driver.exec(
     `CREATE TABLE IF NOT EXISTS "${name}" (n INTEGER PRIMARY KEY, id NOT NULL UNIQUE, body TEXT NOT NULL)`,

@@ -1,7 +1,4 @@
-/**
- * Writes of one collection. A conflict ends a write at its first statement, so nothing else is
- * rolled back.
- */
+/** A conflict ends a write at its first statement, so nothing else is rolled back. */
 import { applyUpdate, matchesFilter, buildSeed, getUniqueValue, getPathValue } from '../../../ports/document.js';
 import { StoreConflict, type Doc, type Filter, type Sort, type Update } from '../../../ports/store.js';
 import { parseBody, compressBody, encodeDoc, restoreBody, type EncodedDoc } from '../body/stored-body.js';
@@ -147,10 +144,7 @@ export class TableWriter {
     return doc === null ? EMPTY_SIDE_ROWS : buildSideRows(doc, this.#table);
   }
 
-  /**
-   * Returns the entries of a body that is about to be replaced; deletes those of an unreadable
-   * body.
-   */
+  /** Deletes the entries of an unreadable body. */
   #readStoredSideRows(n: SqlValue): SideTableRows {
     if (!hasSideTables(this.#table)) return EMPTY_SIDE_ROWS;
     try {
@@ -192,7 +186,6 @@ export class TableWriter {
 const parseRow = (row: SqlValue[] | undefined): DocRow | null =>
   row === undefined ? null : { n: row[0] ?? null, doc: parseBody(restoreBody(row[1] as string)) };
 
-/** @param doc null when no field is indexed */
 const getColumnValues = (doc: Doc | null, paths: readonly string[]): SqlValue[] =>
   doc === null ? [] : paths.map((path) => encodeColumnValue(getPathValue(doc, path)));
 

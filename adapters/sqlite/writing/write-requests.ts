@@ -30,8 +30,7 @@ function requireDocs(docs: readonly EncodedDoc[]): readonly EncodedDoc[] {
 }
 
 /**
- * @param careful rolls back a failed transaction by savepoint; otherwise `TransactionAbortedError`
- *   is thrown
+ * @param careful rolls back a failed transaction by savepoint
  * @throws StoreConflict, TypeError (a programming error), TransactionAbortedError, or the driver's
  *   error
  */
@@ -53,9 +52,8 @@ export function performWrite(
 class UnmatchedChangeError extends Error {}
 
 /**
- * A transaction failed after some of its writes. The batch is rolled back and repeated with
- * savepoints. A savepoint for every transaction would make SQLite copy each page before changing
- * it, and failures are rare.
+ * The batch is rolled back and repeated with savepoints. A savepoint for every transaction would
+ * make SQLite copy each page before changing it, and failures are rare.
  */
 export class TransactionAbortedError extends Error {}
 

@@ -12,10 +12,7 @@ import { isOperationError, performWrite, TransactionAbortedError } from './write
 
 const MAX_BATCH = 256;
 
-/**
- * Conflicts and programming errors concern one operation; other errors (disk full, I/O) the whole
- * transaction.
- */
+/** Conflicts and programming errors concern one operation; other errors the whole transaction. */
 function runRequest(connection: Connection, request: WriteRequest, careful: boolean): RequestOutcome {
   try {
     return { value: performWrite(connection, request, careful) };

@@ -1,7 +1,4 @@
-/**
- * `--action configure` (contract 90): runs the setup of an existing installation. Values that are
- * already set stay.
- */
+/** Values that are already set stay (contract 90). */
 import { AgentFailure } from '../exit.js';
 import { applySettings, printPostText } from '../settings/apply-settings.js';
 import { Installation, type Agent } from '../update/installation.js';

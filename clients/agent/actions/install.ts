@@ -45,7 +45,6 @@ export async function installRelease(agent: Agent): Promise<void> {
   if (first !== undefined) throw new AgentFailure('runtimeMissing', missing.join('; '));
 }
 
-/** Logs in and selects release and directory. A license key with a named project needs no login. */
 async function selectFromServer(agent: Agent): Promise<InstallSelection> {
   const server = await resolveServer(agent.options, agent.signal);
   const platform = agent.options.platform ?? detectMachinePlatform();
@@ -130,10 +129,7 @@ async function installInDirectory(wish: InstallSelection): Promise<string[]> {
   return missing;
 }
 
-/**
- * Removes directories created for a failed installation, unless they contain a partial download
- * worth resuming.
- */
+/** Unless they contain a partial download worth resuming. */
 async function removeUnusedDirectories(installation: Installation, made: readonly string[]): Promise<void> {
   const { layout, manifest } = installation;
   await installation.close();
@@ -186,7 +182,7 @@ async function installFiles(
   restart.installed = installation.manifest;
 }
 
-/** Skipped with `--yes`, and without a terminal unless an option requests it. */
+/** Without a terminal only if an option requests it. */
 async function offerMonitoring({ agent, project }: InstallSelection): Promise<void> {
   const { options, signal } = agent;
   if (options.yes) return;

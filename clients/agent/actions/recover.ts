@@ -21,10 +21,7 @@ export async function recoverInstallation(agent: Agent): Promise<void> {
   await installation.close();
 }
 
-/**
- * Undoes this run's open transaction, or finishes it after its commit; the lock is still held. A
- * failure is only reported, because the next start retries.
- */
+/** Undoes this run's open transaction, or finishes it after its commit; the lock is still held. */
 export async function rollBackOpenUpdate(agent: Agent): Promise<void> {
   try {
     const layout = new InstallationLayout(await resolveRoot(agent.options.dir));

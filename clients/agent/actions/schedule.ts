@@ -86,10 +86,7 @@ async function isSameFolder(one: string, other: string): Promise<boolean> {
   return first === second || (ON_WINDOWS && first?.toLowerCase() === second?.toLowerCase());
 }
 
-/**
- * Requests the first byte of the newest package like the nightly run.
- * @throws AgentFailure unauthorized
- */
+/** @throws AgentFailure unauthorized */
 async function verifyCredentials(
   { network }: Agent,
   address: URL,

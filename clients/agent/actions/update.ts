@@ -105,9 +105,7 @@ async function updateFromFile(
   agent.output.reportUpdated(question.version, release.manifest.version);
 }
 
-/**
- * Ensures that the application is not running: stops its service and waits for the given process.
- */
+/** Stops its service and waits for the given process. */
 export async function stopApplication({ options, signal }: Agent, restart: ApplicationRestart): Promise<void> {
   await restart.stop();
   if (options.waitForPid !== null) await waitForProcess(options.waitForPid, options.waitSeconds, signal);

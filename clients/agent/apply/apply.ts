@@ -25,10 +25,7 @@ export interface Transaction {
   hooks: Hooks;
 }
 
-/**
- * Runs all steps before the commit. Throws when a step fails or `signal` aborts; the caller then
- * undoes them.
- */
+/** Throws when a step fails or `signal` aborts; the caller then undoes them. */
 export async function applyPlan(transaction: Transaction, journal: Journal, signal: AbortSignal): Promise<void> {
   const { layout, head, hooks } = transaction;
   const { removals, emptied, directories, files } = head.plan;

@@ -1,7 +1,6 @@
 /**
- * `journal.jsonl` of one transaction: the whole plan, then one line per step (contract 90,
- * journal). Recovery relies on backup and staging; the steps are informative. The head is renamed
- * into place, so every journal has one; a torn last line is ignored.
+ * Recovery relies on backup and staging (contract 90, journal); the steps are informative. The head
+ * is renamed into place, so every journal has one; a torn last line is ignored.
  */
 import { open, readFile, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -39,7 +38,6 @@ export interface DirectoryStep {
 }
 
 export interface ApplyPlan {
-  /** Files to remove, deepest first. */
   removals: FileStep[];
   /** Directories to remove after them, deepest first. */
   emptied: DirectoryStep[];
@@ -72,7 +70,6 @@ export class Journal {
     this.#file = file;
   }
 
-  /** Durable when it returns. */
   static async create(layout: InstallationLayout, head: JournalHead): Promise<Journal> {
     const temporary = `${layout.journal}.new`;
     await rm(temporary, { force: true });
@@ -99,10 +96,7 @@ export class Journal {
   }
 }
 
-/**
- * Reads the journal's head. `none` without a journal, `unreadable` when the head is truncated or
- * invalid.
- */
+/** `none` without a journal, `unreadable` when the head is truncated or invalid. */
 export async function readHead(layout: InstallationLayout): Promise<JournalHead | 'none' | 'unreadable'> {
   let text: string;
   try {

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { hashFile, statPath, syncDirectory, syncFile } from '../system/files.js';
 import type { InstallationLayout } from '../layout.js';
 
-/** Returns its path in the installation, with slashes; null when it is elsewhere or is the copy. */
+/** Null when it is elsewhere or is the copy. */
 export async function findOwnPath(layout: InstallationLayout, ownFile: string): Promise<string | null> {
   const file = await realpath(ownFile).catch(() => ownFile);
   const path = relative(layout.root, file);

@@ -1,7 +1,6 @@
 /**
- * Plans an update before anything changes (contract 90, update: preserved files, orphans;
- * "Journal": the order of removals). Planning only reads, so obstacles are detected before the
- * first rename.
+ * Planning only reads, so obstacles are detected before the first rename (contract 90, update:
+ * preserved files, orphans; "Journal": the order of removals).
  */
 import type { Stats } from 'node:fs';
 import { access, readdir } from 'node:fs/promises';
@@ -30,10 +29,7 @@ export interface PlanInput {
   previous: ReleaseManifest | null;
   next: ReleaseManifest;
   own: string | null;
-  /**
-   * True when only `--current-version` names the installed version, so user changes cannot be
-   * detected.
-   */
+  /** User changes cannot be detected. */
   isForeign: boolean;
   signal: AbortSignal;
   carried: CarriedSettings;
@@ -47,7 +43,6 @@ const createBlockedFailure = (path: string, why: string): AgentFailure =>
 
 const formatMode = (mode: number): string => (mode & 0o7777).toString(8).padStart(4, '0');
 
-/** Lists parent paths: `a/b/c` → `a`, `a/b`. */
 function listParents(path: string): string[] {
   const names = path.split('/');
   return names.slice(1).map((_, i) => names.slice(0, i + 1).join('/'));
@@ -143,10 +138,7 @@ class UpdatePlanner {
     }
   }
 
-  /**
-   * Returns true for a preserved file below a mount, a link or another user's directory, which is
-   * neither read nor written.
-   */
+  /** Below a mount, a link or another user's directory. */
   async #isOutOfReach(path: string): Promise<boolean> {
     const { layout, parents, warn } = this.input;
     try {
@@ -235,9 +227,7 @@ class UpdatePlanner {
     return { kind, sha256, mode: formatMode(stats.mode), uid: stats.uid, gid: stats.gid };
   }
 
-  /**
-   * Returns the spelling on disk when it differs: a file renamed over it would retain the old one.
-   */
+  /** A file renamed over another spelling would retain it. */
   async #findSpelling(path: string): Promise<{ found?: string }> {
     if (!this.input.system.folds) return {};
     const folder = dirname(path);

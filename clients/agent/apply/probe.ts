@@ -6,7 +6,7 @@ import type { InstallationLayout } from '../layout.js';
 
 export interface FileSystemFeatures {
   folds: boolean;
-  /** Hard links are supported. Windows is treated as if they were not (contract 90, journal). */
+  /** Windows is treated as if they were not (contract 90, journal). */
   links: boolean;
 }
 

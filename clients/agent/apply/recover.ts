@@ -1,7 +1,7 @@
 /**
- * Start-up recovery (contract 90, update: "without the commit everything is undone, after it
- * everything is finished; recovery may itself be killed"). The journal is removed before the
- * staging, otherwise the missing staged manifest would look like a commit.
+ * The journal is removed before the staging, otherwise the missing staged manifest would look like
+ * a commit (contract 90, update: "without the commit everything is undone, after it everything is
+ * finished; recovery may itself be killed").
  */
 import { appendFile, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -42,10 +42,7 @@ export async function recoverTransaction(
   return { kind: 'rolled back', head };
 }
 
-/**
- * Undoes a transaction. Exit 5 when a file cannot be restored: journal and backup stay, and the
- * next start retries.
- */
+/** Exit 5 when a file cannot be restored: journal and backup stay, and the next start retries. */
 export async function rollBack(transaction: Transaction): Promise<void> {
   const { layout, head, hooks } = transaction;
   await rm(layout.reserve, { force: true }).catch(() => undefined);
@@ -110,10 +107,7 @@ export function reportKept(output: AgentOutput, { plan }: JournalHead): void {
   for (const { path, keptAs } of plan.files) if (keptAs !== undefined) output.reportUserFileKept(path, keptAs);
 }
 
-/**
- * Removes the backup. Running programs' files may stay until a later start, because Windows does
- * not remove them.
- */
+/** Running programs' files may stay until a later start, because Windows does not remove them. */
 async function removeBackup(layout: InstallationLayout, { tx, links }: JournalHead, own: string | null): Promise<void> {
   const kept = own === null ? null : layout.getBackupFile(tx, own);
   const isKept = kept !== null && (await statPath(kept)) !== null;

@@ -1,7 +1,6 @@
 /**
- * Extracts and verifies the new version on the installation's file system (contract 90, update:
- * extract into staging with strict rules, verify every file). Durable when it returns, so only
- * renames remain.
+ * Durable when it returns, so only renames remain (contract 90, update: extract into staging with
+ * strict rules, verify every file).
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';

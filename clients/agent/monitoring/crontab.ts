@@ -1,7 +1,3 @@
-/**
- * Manages the crontab line of a machine's script (contract 60, agent), built locally and identified
- * by its tag. All other lines stay byte for byte.
- */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { buildChildEnv } from '../system/environment.js';
@@ -41,10 +37,7 @@ export const quoteForCron = (text: string): string =>
     .map((part) => `'${part.replaceAll("'", `'\\''`)}'`)
     .join('\\%');
 
-/**
- * Builds the crontab line. The script's failures show in the dashboard instead of a mail per
- * minute.
- */
+/** The script's failures show in the dashboard instead of a mail per minute. */
 export function buildCronLine(expression: string, script: string, source: string): string {
   if (/\p{Cc}/u.test(script))
     throw new AgentFailure('usage', 'a directory with control characters cannot be scheduled');
@@ -71,7 +64,6 @@ export function findTaggedLine(crontab: string, tag: string): string | null {
 }
 
 /**
- * Returns this user's crontab; '' without one.
  * @throws AgentFailure error for every other failure: an unreadable crontab must not be replaced
  */
 export async function readCrontab(env: Env): Promise<string> {

@@ -11,7 +11,7 @@ import { TOKEN_FILE, type MonitoringOffer } from './offer.js';
 import { restrictToOwner } from '../system/windows.js';
 
 /**
- * Creates the folder if necessary and validates it like an installation.
+ * Validates the folder like an installation.
  * @returns its path without links
  * @throws AgentFailure spaceOrPermission
  */

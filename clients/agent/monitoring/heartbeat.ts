@@ -31,7 +31,7 @@ export async function checkCurl(): Promise<void> {
 
 /**
  * Returns the environment of a scheduled run: a proxy set only for this run would make the test
- * pass and later heartbeats fail. HOME is the user's own, because curl reads `.curlrc` there.
+ * pass and later heartbeats fail.
  */
 function buildScheduledEnv(env: Env): NodeJS.ProcessEnv {
   if (ON_WINDOWS) return buildChildEnv(env);

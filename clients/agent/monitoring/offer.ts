@@ -25,7 +25,6 @@ const createInvalidOfferFailure = (field: string, why: string): AgentFailure =>
   new AgentFailure('unverified', `the server’s answer: ${field} ${why}`);
 
 /**
- * Parses and validates an offer.
  * @param scheduler of this machine
  * @throws AgentFailure unverified
  */

@@ -9,7 +9,7 @@ export const TASK_EXPRESSION_PATTERN = /^\/SC (MINUTE|HOURLY) \/MO [1-9]\d{0,3}$
 
 const buildTaskName = (source: string): string => `aos-${source.replaceAll(/[/:]/g, '-')}`;
 
-/** Creates the task. Elevated, it runs as the system, also while no one is logged on. */
+/** Elevated, it runs as the system, also while no one is logged on. */
 export async function createScheduledTask(expression: string, script: string, source: string): Promise<void> {
   const command = `powershell.exe -NoProfile -ExecutionPolicy Bypass -File "${script}" -Jitter`;
   const as = (await isElevated()) ? ['/RU', 'SYSTEM'] : [];

@@ -1,7 +1,4 @@
-/**
- * Resolves account and server from the options, the environment or a prompt (contract 90, update
- * agent: `--username`).
- */
+/** From the options, the environment or a prompt (contract 90, update agent: `--username`). */
 import { AgentFailure } from '../exit.js';
 import { parseServerUrl } from '../options/address.js';
 import { promptText, isInteractive } from '../prompts.js';
@@ -10,7 +7,7 @@ import type { CheckedOptions } from '../options.js';
 import type { AccountPassword } from './session.js';
 
 /**
- * Returns the account; null when none is given and prompting is not possible.
+ * Null when none is given and prompting is not possible.
  * @throws AgentFailure usage for an account without a password
  */
 export async function resolveAccount(options: CheckedOptions, signal: AbortSignal): Promise<AccountPassword | null> {

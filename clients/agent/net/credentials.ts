@@ -16,9 +16,7 @@ export interface DownloadCredentials {
 const ACCESS_HINT =
   'every enabled account has access (admin, installer, member), and so has a license key of the product (--license-key)';
 
-/**
- * Resolves the credentials. An account precedes a license key, because it was given for this run.
- */
+/** An account precedes a license key, because it was given for this run. */
 export async function resolveCredentials(options: CheckedOptions, signal: AbortSignal): Promise<DownloadCredentials> {
   const { username, licenseKey } = options;
   if (username !== null) {

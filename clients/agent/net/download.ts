@@ -1,7 +1,6 @@
 /**
- * Downloads a package into `.update-agent/download/`, resumable (Range). The signed manifest limits
- * the size: more is an endless-data attack and exit 3. Only the SHA-256 decides, so earlier bytes
- * may have any origin.
+ * The signed manifest limits the size: more is an endless-data attack and exit 3. Only the SHA-256
+ * decides, so earlier bytes may have any origin.
  */
 import { createHash } from 'node:crypto';
 import { readdir, rm, stat, writeFile } from 'node:fs/promises';
@@ -69,10 +68,7 @@ export async function downloadFile(
   throw new ContentMismatch(`${what}’s SHA-256 is not the one of the release`);
 }
 
-/**
- * Reads a file of the release store into memory, for example its manifest.
- * @throws ContentMismatch when the bytes do not match `sha256`
- */
+/** @throws ContentMismatch when the bytes do not match `sha256` */
 export async function downloadToMemory(
   { url, most, sha256 }: Omit<PackageSource, 'size'> & { most: number },
   network: Network,
@@ -140,10 +136,7 @@ async function fetchRest(
   await writeResponse(path, answer, answer.status === 206 ? from : 0, wanted.size, downloader);
 }
 
-/**
- * The release store answers 401 to invalid credentials. A 403 comes from a proxy in front of it and
- * does not concern the account.
- */
+/** A 403 comes from a proxy in front of it and does not concern the account. */
 export function formatRejection({ status, headers, refused }: PackageResponse): string {
   if (status === 401) return refused;
   const { server } = headers;

@@ -1,7 +1,6 @@
 /**
  * HTTP client (contract 90, what it sends): no redirect below `/api/`, five for packages, never
- * from https to http, credentials only to the origin of `--server`. Responses have a maximum size
- * and a minimum rate.
+ * from https to http, credentials only to the origin of `--server`.
  */
 import { readFile } from 'node:fs/promises';
 import { rootCertificates } from 'node:tls';
@@ -55,11 +54,7 @@ export class HttpClient {
 
   constructor(private readonly settings: HttpSettings) {}
 
-  /**
-   * Sends a GET request below `/api/`. 429, 5xx, no response, a redirect or more than `most` bytes
-   * are exit 8.
-   * @param bearer null for none
-   */
+  /** 429, 5xx, no response, a redirect or more than `most` bytes are exit 8. */
   async getJson(url: URL, most: number, bearer: string | null = null): Promise<JsonAnswer> {
     return this.#toJsonAnswer(
       url,

@@ -1,6 +1,5 @@
 /**
- * Network access of an action. Only this module knows the credentials, so actions can run in the
- * unprivileged child of `owner/`.
+ * Only this module knows the credentials, so actions can run in the unprivileged child of `owner/`.
  */
 import { resolveCredentials, type DownloadCredentials } from './credentials.js';
 import type { Hooks } from '../hooks.js';
@@ -17,7 +16,6 @@ export interface PackageResponse extends StreamedAnswer {
 
 export interface Network {
   /**
-   * Prompts now for the account and password needed later.
    * @param wanted prompts even when no account was named
    * @returns whether there is an account to log in with
    */
@@ -28,10 +26,7 @@ export interface Network {
    * `url`.
    */
   openPackage(url: URL, headers: Readonly<Record<string, string>>): Promise<PackageResponse>;
-  /**
-   * Logs in at the first call.
-   * @returns null without an account when prompting is not possible
-   */
+  /** @returns null without an account when prompting is not possible */
   login(server: URL): Promise<SetupApi | null>;
 }
 

@@ -16,12 +16,7 @@ const MAX_CONFIG_BYTES = 64 * 1024;
 const WRITABLE_BY_OTHERS_MASK = 0o022;
 const READABLE_BY_OTHERS_MASK = 0o044;
 
-/**
- * Reads a config file. Links are only followed for a named file, because root reads it in other
- * users' directories.
- * @param wanted the file was named, so it must exist
- * @returns null when it does not exist
- */
+/** Links are only followed for a named file, because root reads it in other users' directories. */
 export async function readConfig(path: string, wanted: boolean): Promise<ConfigFile | null> {
   const flags = constants.O_RDONLY | (wanted ? 0 : (constants.O_NOFOLLOW ?? 0)) | (constants.O_NONBLOCK ?? 0);
   const file = await open(path, flags).catch((error: unknown) => {

@@ -115,8 +115,8 @@ const isRootOnlyPath = (path: string): Promise<boolean> =>
   );
 
 /**
- * Reads `/etc/update-agent/<project>.json`. If only the tree names the project, the file must name
- * the directory it is for; otherwise it is a warning.
+ * If only the tree names the project, the file must name the directory it is for; otherwise it is a
+ * warning.
  */
 async function loadSystemConfig(dir: string, said: string | null): Promise<TrustedConfig> {
   const project = said ?? (await readInstalledProject(dir));

@@ -13,10 +13,7 @@ export type NightlyScheduler = (typeof SCHEDULERS)[number];
 export interface OptionSpec {
   type: 'string' | 'boolean';
   says: string;
-  /**
-   * Environment variable. `SVC_CONFIG` and `SVC_LICENSE_KEY` belong to the server, so two options
-   * have no such name.
-   */
+  /** `SVC_CONFIG` and `SVC_LICENSE_KEY` belong to the server, so two options have no such name. */
   env?: string;
   formerEnv?: string;
   /** Applies to one run, so it is not read from the configuration file. */

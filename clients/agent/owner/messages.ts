@@ -11,7 +11,7 @@ export interface ChildInstructions {
   settings: Readonly<Record<string, string>>;
 }
 
-/** Requests of the child. The parent validates each one, because the owner controls the child. */
+/** The parent validates each one, because the owner controls the child. */
 export type OwnerRequest =
   | { call: 'control'; verb: ServiceVerb }
   | { call: 'ask'; url: string; most: number }

@@ -1,8 +1,7 @@
 /**
- * Runs actions as root in another user's installation (contract 90, where it writes). Everything
- * except controlling services runs in a child as that user, so that nothing in the tree can make
- * root write elsewhere. The owner controls the child, so it gets no password, and this process
- * validates its requests.
+ * Everything except controlling services runs in a child as that user, so that nothing in the tree
+ * can make root write elsewhere (contract 90, where it writes). The owner controls the child, so it
+ * gets no password, and this process validates its requests.
  */
 import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { constants } from 'node:os';

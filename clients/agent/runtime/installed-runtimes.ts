@@ -18,7 +18,7 @@ export async function listInstalledRuntimes(env: Env): Promise<ReadonlyMap<strin
     env: buildChildEnv(env, /^DOTNET_/),
     timeout: LIST_TIMEOUT_MS,
     windowsHide: true,
-  }).catch(() => ({ stdout: '' })); // A `dotnet` that does not run counts as missing.
+  }).catch(() => ({ stdout: '' }));
   return parseRuntimeList(stdout);
 }
 

@@ -23,7 +23,6 @@ export interface FrameworkReference {
 interface FrameworkVersion {
   text: string;
   numbers: readonly [number, number, number];
-  /** Identifiers after the hyphen; empty for a release. */
   pre: readonly string[];
 }
 
@@ -58,11 +57,7 @@ function compareIdentifiers(a: string | undefined, b: string | undefined): numbe
   return a === b ? 0 : a < b ? -1 : 1;
 }
 
-/**
- * @param installed versions of that framework
- * @param toPrerelease `DOTNET_ROLL_FORWARD_TO_PRERELEASE=1`
- * @returns null when the application would not start
- */
+/** @returns null when the application would not start */
 export function resolveFramework(
   reference: Omit<FrameworkReference, 'name'>,
   installed: readonly string[],

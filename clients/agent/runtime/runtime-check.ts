@@ -1,7 +1,4 @@
-/**
- * Checks that this machine has the .NET runtimes of a release (contract 90, runtime check).
- * Self-contained applications are not reported.
- */
+/** Self-contained applications are not reported (contract 90, runtime check). */
 import { statPath } from '../system/files.js';
 import { readFile } from 'node:fs/promises';
 import { toPrintable } from '../../../lib/text/printable.js';

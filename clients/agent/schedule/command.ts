@@ -1,6 +1,6 @@
 /**
- * Builds the command of a nightly update. Options of this run become arguments; secrets are
- * rejected by name, so that exactly the tested command runs.
+ * Options of this run become arguments; secrets are rejected by name, so that exactly the tested
+ * command runs.
  */
 import { dirname, resolve } from 'node:path';
 import { isSea } from 'node:sea';
@@ -45,18 +45,14 @@ const PROXY_PATTERN = /^(https?|all)_proxy$/i;
 const ENV_PROGRAM = '/usr/bin/env';
 const NETWORK_VARIABLE_PATTERN = /^((https?|all|no)_proxy|NODE_EXTRA_CA_CERTS)$/i;
 
-/**
- * Resolves the running program's current path.
- * @throws AgentFailure usage when, as root, another user could replace it
- */
+/** @throws AgentFailure usage when, as root, another user could replace it */
 export async function resolveProgram(ownFile: string): Promise<string[]> {
   const files = isSea() ? [process.execPath] : [process.execPath, resolve(ownFile)];
   return Promise.all(files.map(resolveRootProgram));
 }
 
 /**
- * @param file read by the nightly run
- * @param isStored options of this run will be stored in the installation's own file
+ * @param isStored options of this run will be stored
  * @throws AgentFailure usage when the nightly run would read something else
  */
 export async function buildNightlyCommand(

@@ -1,4 +1,3 @@
-/** Files of a nightly update for each scheduler (contract 90, amendments: `--action schedule`). */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { AgentFailure } from '../exit.js';
@@ -142,9 +141,8 @@ export const quoteForWindows = (word: string): string =>
   /^[^\s"]+$/.test(word) ? word : `"${word.replaceAll(/(\\*)"/g, '$1$1\\"').replace(/(\\+)$/, '$1$1')}"`;
 
 /**
- * Builds a Task Scheduler definition. It runs late when the machine was off, and never
- * concurrently.
- * @param isSystem runs as SYSTEM, also while no one is logged on; else as the logged-on user
+ * Runs late when the machine was off, and never concurrently.
+ * @param isSystem runs as SYSTEM, also while no one is logged on
  */
 export function buildTaskXml({ project, command }: NightlyUpdate, isSystem: boolean): string {
   const [program = '', ...words] = command;

@@ -1,6 +1,6 @@
 /**
- * Sets up an installation from its `setup.json` (contract 90, setup.json). All values are resolved
- * before any file is written; each file is written atomically.
+ * All values are resolved before any file is written (contract 90, setup.json); each file is
+ * written atomically.
  */
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -100,10 +100,7 @@ async function readSetup(path: string): Promise<Readonly<Record<string, unknown>
   }
 }
 
-/**
- * `--set name=value` takes precedence over `SVC_SET_<NAME>`. Secrets are never read from the
- * command line.
- */
+/** Secrets are never read from the command line. */
 async function collectGivenValues(
   { options, env }: Agent,
   { settings }: SetupDescription,

@@ -1,7 +1,4 @@
-/**
- * Carries values that `setup.json` wrote into packaged files over to the new version (contract 90,
- * amendments). Works on the staged copies, before anything is replaced.
- */
+/** Works on the staged copies, before anything is replaced (contract 90, amendments). */
 import { chown, readFile, writeFile } from 'node:fs/promises';
 import type { ReleaseManifest } from '../../../lib/formats/manifest.js';
 import { setMode } from '../apply/apply.js';
@@ -18,11 +15,7 @@ import { isPlaceholder } from './types.js';
 
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
 
-/**
- * Merges the values of both versions' `setup.json` targets into the staged files. A target whose
- * packaged file did not change stays as it is on disk.
- * @param tx the transaction with the staged files
- */
+/** A target whose packaged file did not change stays as it is on disk. */
 export async function carrySettingsOver(
   { agent, layout, manifest: previous, createParentValidator: parents }: Installation,
   next: ReleaseManifest,

@@ -1,7 +1,4 @@
-/**
- * Parses `setup.json` (contract 90, setup.json). Errors name the invalid field. Unknown members are
- * ignored, because a newer packager may write them.
- */
+/** Errors name the invalid field (contract 90, setup.json). */
 import { RE2JS } from 're2js';
 import { AgentFailure } from '../exit.js';
 import { hasControlCharacters, toPrintable } from '../../../lib/text/printable.js';
@@ -18,7 +15,6 @@ export type Provision = (typeof PROVISIONS)[number];
 
 export interface Target {
   location: TargetLocation;
-  /** Before variable substitution. */
   file: string;
   format: FormatName;
   key: string;

@@ -125,8 +125,7 @@ async function readContent(path: string): Promise<string | null> {
 const VARIABLE_PATTERN = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}|%([A-Za-z_][A-Za-z0-9_]*)%/g;
 
 /**
- * Substitutes `${VAR}` and `%VAR%` in paths of setup.json; unknown ones stay unchanged (contract
- * 90, setup.json). The agent's own settings, which include passwords, are not substituted.
+ * The agent's own settings, which include passwords, are not substituted (contract 90, setup.json).
  */
 export const substituteVariables = (text: string, env: Readonly<Record<string, string | undefined>>): string =>
   text.replace(VARIABLE_PATTERN, (whole: string, unix: string | undefined, windows: string | undefined) => {

@@ -24,7 +24,7 @@ export interface ValueSources {
   around: DetectionContext;
   given: ReadonlyMap<string, string>;
   read: (target: Target) => Promise<SettingValue | null>;
-  /** Null when unavailable. A function creates the value once all others are resolved. */
+  /** A function creates the value once all others are resolved. */
   provision: (what: Provision) => Promise<string | (() => Promise<string>) | null>;
   /** Returns null for no answer. Undefined when prompting is not possible. */
   ask: ((setting: Setting, refused: (text: string) => string | null) => Promise<string | null>) | undefined;
@@ -145,7 +145,7 @@ function toSettingValue({ type, choices }: Setting, text: string): SettingValue 
   return choices?.find((choice) => String(choice) === String(value)) ?? value;
 }
 
-/** Returns why a text is invalid. The sentence continues after the setting's name. */
+/** The sentence continues after the setting's name. */
 export function getValueFault({ type, choices, pattern, min, max, targets }: Setting, text: string): string | null {
   const read = parseValue(type, text);
   if ('why' in read) return read.why;

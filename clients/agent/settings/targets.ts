@@ -1,7 +1,4 @@
-/**
- * Files with settings: read once, changed in memory and replaced by a rename, retaining mode, owner
- * and byte order mark. A malformed file ends the setup before any write.
- */
+/** A malformed file ends the setup before any write. */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { chown, mkdir, open, rename, rm } from 'node:fs/promises';
@@ -43,10 +40,7 @@ export class TargetFiles {
 
   constructor(private readonly around: LocationContext) {}
 
-  /**
-   * Returns the value at a target.
-   * @throws AgentFailure for a file that cannot be edited
-   */
+  /** @throws AgentFailure for a file that cannot be edited */
   async readValue(target: Target): Promise<SettingValue | null> {
     const file = await this.#open(target);
     return this.#withFormatErrors(file, () => SETTINGS_FORMATS[target.format].read(file.text, target.key));

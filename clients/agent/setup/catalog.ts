@@ -1,4 +1,3 @@
-/** Reads the catalog of installable releases (contract 60, catalog) and selects one. */
 import { toPrintable } from '../../../lib/text/printable.js';
 import { AgentFailure } from '../exit.js';
 import { promptChoice, isInteractive } from '../prompts.js';
@@ -41,7 +40,7 @@ export interface ReleaseChoice {
 }
 
 /**
- * Selects project and channel. Options precede prompts, and an unambiguous choice is not prompted.
+ * Options precede prompts, and an unambiguous choice is not prompted.
  * @throws AgentFailure usage
  */
 export async function chooseRelease(

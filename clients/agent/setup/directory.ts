@@ -70,9 +70,7 @@ export async function removeEmptyDirectories(made: readonly string[]): Promise<v
   }
 }
 
-/**
- * Suggests the current directory if it is empty, else a subdirectory with the application's name.
- */
+/** A subdirectory if the current one is not empty. */
 export async function suggestDirectory(dir: string, product: string): Promise<string> {
   if (basename(dir) === product || (await getDirectoryRejection(dir, product)) === null) return dir;
   return resolve(dir, product);

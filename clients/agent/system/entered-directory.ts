@@ -1,6 +1,5 @@
 /**
- * Validates the directory as entered (contract 90, where it writes), before anything is read or
- * sent. Through a link another user could choose where the agent works.
+ * Through a link another user could choose where the agent works (contract 90, where it writes).
  */
 import { realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';

@@ -29,10 +29,7 @@ export async function useFile<T>(
   }
 }
 
-/**
- * Makes names in a directory durable. Windows has no such call; its file systems journal names
- * themselves.
- */
+/** Makes names in a directory durable. */
 export async function syncDirectory(path: string): Promise<void> {
   if (ON_WINDOWS) return;
   await useFile(path, 'r', (directory) => syncUnlessUnsupported(directory));
@@ -60,7 +57,6 @@ export async function writeFileAtomically(path: string, text: string): Promise<v
   await syncDirectory(dirname(path));
 }
 
-/** Returns the SHA-256 of a file's bytes, hex. */
 export async function hashFile(path: string, signal?: AbortSignal): Promise<string> {
   const hash = createHash('sha256');
   await useFile(path, 'r', async (file) => {
@@ -82,10 +78,7 @@ export const isHeldError = (error: unknown): boolean => HELD_FILE_CODES.has(getE
 const HELD_TIMEOUT_MS = 10_000;
 const RETRY_INTERVAL_MS = 100;
 
-/**
- * Retries for 10 s while a file is held (contract 90, journal): on Windows, and on file systems
- * without links.
- */
+/** On Windows, and on file systems without links (contract 90, journal). */
 export async function retryWhileHeld<T>(patient: boolean, work: () => Promise<T>): Promise<T> {
   const end = performance.now() + HELD_TIMEOUT_MS;
   for (;;) {

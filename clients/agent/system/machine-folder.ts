@@ -9,10 +9,7 @@ import { isElevated } from './windows.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/**
- * Returns the default folder, used without `--dir`.
- * @throws AgentFailure usage
- */
+/** @throws AgentFailure usage */
 export async function getMachineFolder(env: Env): Promise<string> {
   const home = await getBaseFolder(env);
   if (home === undefined) throw new AgentFailure('usage', '--dir is missing: where the script and its token shall lie');

@@ -1,7 +1,6 @@
 /**
- * Validates the directories that the agent writes in (contract 90, where it writes). A link, a
- * reparse point, another device or a directory writable by others is exit 9: otherwise another user
- * could redirect the agent's renames.
+ * A link, a reparse point, another device or a directory writable by others is exit 9 (contract 90,
+ * where it writes): otherwise another user could redirect the agent's renames.
  */
 import type { Stats } from 'node:fs';
 import { access, constants } from 'node:fs/promises';

@@ -20,10 +20,7 @@ export async function getStartTime(pid: number): Promise<string | null> {
 /** Returns true for an ended process that its parent has not reaped. */
 export const isZombie = async (pid: number): Promise<boolean> => (await readProcessFields(pid))?.[0] === 'Z';
 
-/**
- * Returns `/proc/<pid>/stat` after the name, which may contain anything: state, parent, …, start
- * time as the 20th.
- */
+/** After the name, which may contain anything. */
 async function readProcessFields(pid: number): Promise<string[] | null> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
   return text === null ? null : text.slice(text.lastIndexOf(')') + 2).split(' ');
@@ -38,7 +35,6 @@ export function isFromEarlierBoot(before: string, now: string): boolean {
   return boot !== '' && present !== '' && boot !== present;
 }
 
-/** Returns a mark of the boot and container, within which processes can be looked up. */
 export async function getProcessSpace(): Promise<string> {
   const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '');
   const pids = await readlink('/proc/self/ns/pid').catch(() => '');

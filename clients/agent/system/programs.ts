@@ -71,7 +71,7 @@ export async function resolveRootProgram(path: string): Promise<string> {
 const RUN_TIMEOUT_MS = 60_000;
 
 /**
- * Runs a system program without input, so that it cannot wait for an answer.
+ * Runs a system program without input.
  * @throws Error also when it is killed after the limit
  */
 export async function runProgram(

@@ -1,7 +1,6 @@
 /**
- * Selects the public key that verifies signatures (contract 90, freshness and key pinning: key
- * pinning). The first key is pinned; another is accepted only through a chain that begins with the
- * pinned one.
+ * The first key is pinned (contract 90, freshness and key pinning: key pinning); another is
+ * accepted only through a chain that begins with the pinned one.
  */
 import { KeyRefused } from '../../../lib/formats/public-key.js';
 import {
@@ -123,10 +122,7 @@ export interface SignatureRules {
   allowUnsigned: boolean;
 }
 
-/**
- * Verifies the signature of a manifest's exact bytes.
- * @returns a warning; null when signed with the right key
- */
+/** Verifies the signature of a manifest's exact bytes. */
 export function verifySignature(bytes: Uint8Array, signature: string | null, rules: SignatureRules): string | null {
   const { key, pinned, required, allowUnsigned } = rules;
   if (signature === null) {

@@ -55,8 +55,8 @@ export interface RequestedRelease {
 }
 
 /**
- * Compares a manifest with the request. A signature proves its author, not that it is the requested
- * one (arbitrary software, mix-and-match).
+ * A signature proves its author, not that it is the requested one (arbitrary software,
+ * mix-and-match).
  */
 export function compareWithRequest(manifest: ReleaseManifest, asked: RequestedRelease): void {
   const { platform } = asked;
@@ -69,9 +69,7 @@ export function compareWithRequest(manifest: ReleaseManifest, asked: RequestedRe
 
 /** The highest versions of a machine, which an offer must not fall below. */
 export interface VersionFloor {
-  /** Null when nothing is installed. */
   installed: string | null;
-  /** Highest version that was ever installed. */
   highest: string | null;
 }
 
@@ -125,10 +123,7 @@ export function verifyFreshness(
   return why === null ? { statement } : { why, missing: false };
 }
 
-/**
- * Returns whether a verified statement permits the release in place of a higher version. Nothing
- * else permits it: without a statement, no higher version is given up.
- */
+/** Returns whether a verified statement permits the release in place of a higher version. */
 export function createRollbackCheck(
   statement: FreshnessStatement | null,
   platform: string,

@@ -1,6 +1,6 @@
 /**
- * `state.json`: trust data of one installation across updates (contract 90, freshness and key
- * pinning). An unreadable file is exit 3: starting from scratch would trust any key.
+ * An unreadable file is exit 3 (contract 90, freshness and key pinning): starting from scratch
+ * would trust any key.
  */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -22,7 +22,6 @@ export interface TrustState {
   former_keys: string[];
   /** True once the server or the administrator required signed releases; never reset. */
   require_signed: boolean;
-  /** `issued_at` of the newest statement, by channel. */
   statements: Record<string, string>;
   /** Random, where the system has no machine id. */
   instance: string | null;

@@ -1,6 +1,6 @@
 /**
  * An opened installation: validated, locked, and recovered from an earlier crash (contract 90,
- * update: lock → recover → …). Every change uses it.
+ * update: lock → recover → …).
  */
 import { mkdir, open, realpath } from 'node:fs/promises';
 import { constants } from 'node:fs';

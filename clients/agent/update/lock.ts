@@ -2,8 +2,7 @@
  * Allows one agent at a time in an installation; another is exit 6. Creating a numbered file in
  * `lock/` claims its number. After writing its name the owner checks again, and withdraws when it
  * finds a higher number or a living owner of a lower one. Of two processes at least one checks
- * after the other wrote its name, so never both proceed. Rejected: one file that is deleted and
- * recreated, because a second process could delete the new lock.
+ * after the other wrote its name, so never both proceed.
  */
 import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';

@@ -4,10 +4,7 @@ import type { Recorder } from '../output.js';
 
 const MAX_LOG_BYTES = 1024 * 1024;
 
-/**
- * Creates a recorder that writes synchronously, so that a killed agent's log is complete. A full
- * disk only loses lines.
- */
+/** Creates a recorder that writes synchronously, so that a killed agent's log is complete. */
 export function createRecorder(folder: string): Recorder {
   const path = join(folder, 'update-agent.log');
   return (event, fields) => {

@@ -63,10 +63,7 @@ interface FetchedRelease {
   downloaded: string;
 }
 
-/**
- * Fetches the offer and its package. Mismatching bytes lead to one more query, because the release
- * may have been replaced.
- */
+/** Mismatching bytes lead to one more query, because the release may have been replaced. */
 async function fetchOffered(
   installation: Installation,
   server: UpdateServiceClient,

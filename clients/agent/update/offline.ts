@@ -1,7 +1,4 @@
-/**
- * `--package`: installs a package from a file with `manifest.json` and `manifest.sig` next to it
- * (contract 90, defaults). Only check and statement are skipped; the key must be pinned already.
- */
+/** Only check and statement are skipped (contract 90, defaults); the key must be pinned already. */
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { MAX_MANIFEST_BYTES } from '../../../lib/formats/manifest.js';
@@ -71,10 +68,7 @@ export async function readOfflineRelease(
   return { manifest, bytes };
 }
 
-/**
- * Returns the complete pinned key. A manual pin is only a hash: the key itself is next to the
- * package or on the server.
- */
+/** A manual pin is only a hash: the key itself is next to the package or on the server. */
 async function loadPinnedKey(
   installation: Installation,
   folder: string,

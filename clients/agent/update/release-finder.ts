@@ -28,8 +28,7 @@ export interface FoundRelease {
 }
 
 /**
- * @param fresh nothing is installed: when check offers none, because each release requires a step,
- *   the newest is taken (contract 40, latest)
+ * @param fresh nothing is installed: the newest is taken (contract 40, latest)
  * @param readManifest reads a manifest that the response only references, with verified SHA-256
  * @returns null when up to date
  */
@@ -74,8 +73,7 @@ export async function findRelease(
   compareWithRequest(manifest, { ...question, ...offered });
   checkStepReached(manifest, installed);
   const { highest_version: highest } = state;
-  // A permitted rollback lowers the mark. If the update fails, the next start raises it again to
-  // the installed version.
+  // If the update fails, the next start raises it again to the installed version.
   if (highest !== null && compareVersions(version, highest) < 0)
     await installation.save({ ...state, highest_version: version });
   const more = answer.latestVersion !== null && compareVersions(answer.latestVersion, manifest.version) > 0;

@@ -1,6 +1,6 @@
 /**
- * Client of the update service (contract 40). Responses are validated field by field;
- * contradictions are exit 3. A response without our JSON comes from another server and is exit 8.
+ * Responses are validated field by field (contract 40); contradictions are exit 3. A response
+ * without our JSON comes from another server and is exit 8.
  */
 import { compareVersions, isVersion } from '../../../lib/versions.js';
 import { MAX_MANIFEST_BYTES } from '../../../lib/formats/manifest.js';

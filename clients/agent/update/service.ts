@@ -1,6 +1,5 @@
 /**
- * Stops and starts the application (contract 90, defaults: `--restart`). Only the administrator can
- * name a service, in agent.json. Without one the release's `entry` is started, detached.
+ * Only the administrator can name a service, in agent.json (contract 90, defaults: `--restart`).
  */
 import { execFile, spawn } from 'node:child_process';
 import { extname, join } from 'node:path';

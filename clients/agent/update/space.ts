@@ -21,7 +21,7 @@ export async function checkSpace(root: string, bytes: number, files: number): Pr
 
 const formatMebibytes = (bytes: number): string => (bytes / (1024 * 1024)).toFixed(1);
 
-/** Writes 1 MiB that a rollback frees first. Random bytes resist compression by the file system. */
+/** Random bytes resist compression by the file system. */
 export async function reserveSpace(layout: InstallationLayout): Promise<void> {
   await rm(layout.reserve, { force: true });
   const file = await open(layout.reserve, 'wx', 0o600);

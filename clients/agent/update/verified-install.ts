@@ -1,6 +1,6 @@
 /**
- * Installs a verified release (contract 90, update, from "extract into staging" to "clean up"). It
- * ends with the new version, or with the old one and a failure.
+ * Ends with the new version, or with the old one and a failure (contract 90, update, from "extract
+ * into staging" to "clean up").
  */
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';

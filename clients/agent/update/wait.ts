@@ -1,7 +1,3 @@
-/**
- * Waits for the application to end before its files are replaced (contract 90, defaults: 300 s,
- * then exit 7).
- */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AgentFailure } from '../exit.js';
 import { getStartTime, isRunning, isZombie } from '../system/processes.js';

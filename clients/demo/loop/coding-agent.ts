@@ -1,4 +1,3 @@
-/** A coding agent: a client of the service's MCP endpoint (docs/agents.md). */
 import { stopDemo } from '../service.js';
 
 interface ToolCallResult {

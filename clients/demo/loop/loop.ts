@@ -1,9 +1,4 @@
-/**
- * `npm run demo -- loop`: the life cycle of an application with the real programs. A till is
- * published and installed, reports an error, is fixed over MCP and updates itself; the service
- * halts a bad release. Requires a running service (`npm start`) and the same SVC_DATA_DIR, because
- * the command line creates project, accounts and tokens.
- */
+/** `npm run demo -- loop`: the life cycle of an application with the real programs. */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -141,7 +136,7 @@ async function runStory({ url, folder, tokens, hook, left }: LoopContext): Promi
   }
   const taken = await coder.callTool<Taken>('next', { agent: 'loop-coder', project });
   const item = taken.item ?? stopDemo('There was no work.');
-  // MCP marks external text for the model; here the output is for users.
+  // MCP marks external text for the model.
   told.printLine(`it has ${item.ref}: ${item.title.replaceAll(/<\/?untrusted-\w+>/g, '')}`);
   await coder.callTool('resolve', {
     id: item.id,

@@ -4,7 +4,7 @@ import { parseOptions, type ClientOptions } from '../options.js';
 import { createBrowserHost } from './host.js';
 
 /**
- * Creates a client for a page, without features that need files or a process.
+ * Creates a client for a page.
  * @throws TypeError for an invalid option
  */
 export function createClient(options: ClientOptions): CommonClient {

@@ -1,4 +1,3 @@
-/** Browser host: localStorage, fetch and WebCrypto. */
 import type { ClientHost } from '../host.js';
 import { createRandomId } from '../runtime.js';
 import type { TextStore } from '../store.js';
@@ -49,7 +48,6 @@ function formatValue(value: unknown): string {
   }
 }
 
-/** Browser API used here, typed locally. */
 interface Page {
   addEventListener(
     event: string,

@@ -63,7 +63,6 @@ async function readPublicKey(pem: string): Promise<ImportedKey> {
   return { keyId: spkiSha256.slice(0, 16), spkiSha256, spki, algorithm, key };
 }
 
-/** Returns the fault of a signature; null when it is valid. */
 async function getSignatureFault(
   pems: string | readonly string[],
   claim: SignatureClaim,

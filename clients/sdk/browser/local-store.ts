@@ -4,7 +4,6 @@
  */
 import type { TextStore } from '../store.js';
 
-/** Subset of `localStorage`. */
 interface WebStorage {
   readonly length: number;
   key(index: number): string | null;

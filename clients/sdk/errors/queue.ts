@@ -1,7 +1,6 @@
 /**
  * Queue of unsent reports (`<cacheDir>/aos-errors`), which survives `kill -9` and needs no lock
- * between processes. A report may be sent twice; the server ignores the repeated `client_ref`.
- * Writing is synchronous, because a crashing process has no time for more.
+ * between processes. Writing is synchronous, because a crashing process has no time for more.
  */
 import { createRandomId } from '../runtime.js';
 import type { TextStore } from '../store.js';

@@ -1,7 +1,7 @@
 /** Builds an error report (contract 21, intake) from a thrown value. Never throws. */
 import { createRandomId } from '../runtime.js';
 
-/** Fields of contract 21; `project` is set by the client. */
+/** Fields of contract 21 but `project`. */
 export interface ErrorReportFields {
   error_level?: 'fatal' | 'error' | 'warning';
   error_message: string;
@@ -14,11 +14,11 @@ export interface ErrorReportFields {
   commit_sha?: string;
   repo_url?: string;
   host?: string;
-  /** The affected user. The server stores only a keyed hash, used to count distinct users. */
+  /** The server stores only a keyed hash, used to count distinct users. */
   user?: { id: string | number };
   /** RFC 3339. Default: now. */
   occurred_at?: string;
-  /** A repeated value is not counted again. Default: a random one. */
+  /** A repeated value is not counted again. */
   client_ref?: string;
   tags?: readonly string[] | Readonly<Record<string, string>>;
   context?: Readonly<Record<string, unknown>>;
@@ -29,7 +29,6 @@ export interface ErrorReportFields {
 
 export interface PreparedReport {
   clientRef: string;
-  /** JSON. */
   text: string;
 }
 

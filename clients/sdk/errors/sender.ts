@@ -1,7 +1,4 @@
-/**
- * Sends reports immediately if possible, else from the queue with exponential backoff. Never
- * rejects, and background work never keeps the process alive.
- */
+/** Sends reports immediately if possible, else from the queue with exponential backoff. */
 import type { ClientContext } from '../context.js';
 import { evaluateResponse, type FailedVerdict, type ServiceProblem, type ResponseVerdict } from '../verdict.js';
 import { unrefTimer } from '../runtime.js';
@@ -10,7 +7,6 @@ import type { PreparedReport } from './report.js';
 
 export interface Reported {
   clientRef: string;
-  /** The server has received it. */
   sent: boolean;
   /** It is queued on disk and sent later. */
   queued: boolean;
@@ -66,14 +62,13 @@ export class ReportSender {
     return { clientRef, sent: true, queued: false, ...toReportedFields(verdict.body) };
   }
 
-  /** Writes a report to disk, for a process that is about to end. */
   storeReport({ text }: PreparedReport): void {
     if (this.context.token === null) return;
     this.queue.add(text);
     this.scheduleFlush();
   }
 
-  /** Sends queued reports until the server rejects one, and returns how many remain. */
+  /** Until the server rejects one; returns how many remain. */
   async flush(): Promise<number> {
     // Keeps the process alive while a caller waits for a flush that began in the background.
     const hold = setInterval(() => undefined, MAX_RETRY_DELAY_MS);
@@ -95,7 +90,6 @@ export class ReportSender {
     if ((await this.#flush(true)) > 0) this.scheduleFlush();
   }
 
-  /** Schedules one flush. */
   scheduleFlush(): void {
     if (this.#timer !== null || this.context.token === null) return;
     const pause =
@@ -129,10 +123,7 @@ export class ReportSender {
     return evaluateResponse(exchange);
   }
 
-  /**
-   * Returns true when the report can be removed. A rejected credential is not the report's fault:
-   * the next start may have a valid one.
-   */
+  /** A rejected credential is not the report's fault: the next start may have a valid one. */
   #isDone(name: string | null, verdict: ResponseVerdict): boolean {
     const hopeless = verdict.kind !== 'answer' && isPermanentFailure(verdict);
     const done = verdict.kind === 'answer' || hopeless;

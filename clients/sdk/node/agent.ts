@@ -1,7 +1,6 @@
 /**
- * Starts the update agent (contract 90, update agent; SDK: `launchAgent`), which outlives the
- * application in order to replace its files. The license key is passed by the environment, because
- * all users of a machine can read command lines.
+ * The license key is passed by the environment, because all users of a machine can read command
+ * lines (contract 90, update agent; SDK: `launchAgent`).
  */
 import { spawn } from 'node:child_process';
 import type { ClientContext } from '../context.js';
@@ -9,15 +8,13 @@ import { getErrorText } from '../transport.js';
 import type { ServiceProblem } from '../verdict.js';
 
 export interface AgentOptions {
-  /** The agent's executable. */
   path: string;
-  /** The installation. Default: chosen by the agent. */
+  /** Default: chosen by the agent. */
   dir?: string;
   channel?: string;
   currentVersion?: string;
   /** Restarts the application. Default: true. */
   restart?: boolean;
-  /** The process to wait for. Default: this one. */
   waitForPid?: number;
   requireSigned?: boolean;
   /** Further options of the agent, such as `--allow-http`. */
@@ -30,7 +27,7 @@ export interface AgentLaunched {
   error?: ServiceProblem;
 }
 
-/** Resolves when the agent runs; the application should then exit. */
+/** The application should then exit. */
 export function launchAgent(
   { server, project, licenseKey }: ClientContext,
   options: AgentOptions,

@@ -29,10 +29,7 @@ export class Client extends CommonClient {
     this.#context = context;
   }
 
-  /**
-   * Downloads a release's package to `path` and verifies its SHA-256; resumes `<path>.part`. The
-   * update agent verifies the release's signature. Rejects only when `signal` aborts.
-   */
+  /** Rejects only when `signal` aborts. */
   downloadUpdate(
     release: Downloadable,
     path: string,
@@ -42,7 +39,7 @@ export class Client extends CommonClient {
     return downloadUpdate(this.#context, release, path, onProgress, signal);
   }
 
-  /** Starts the update agent; the application should then exit. Never rejects. */
+  /** The application should then exit. Never rejects. */
   launchAgent(options: AgentOptions): Promise<AgentLaunched> {
     return launchAgent(this.#context, options);
   }

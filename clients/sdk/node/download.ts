@@ -1,7 +1,6 @@
 /**
- * Downloads a release's package (contract 90, SDK: `downloadUpdate`): resumable (Range), limited to
- * the release's size, and renamed only after its SHA-256 is verified. Credentials are sent only to
- * the server's origin; https never redirects to http.
+ * Credentials are sent only to the server's origin (contract 90, SDK: `downloadUpdate`); https
+ * never redirects to http.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
@@ -26,7 +25,6 @@ export interface Download {
   error?: ServiceProblem;
 }
 
-/** Receives bytes on disk and the total. */
 export type OnProgress = (done: number, total: number) => void;
 export type Downloadable = Pick<Release, 'package_url' | 'package_size' | 'package_sha256'>;
 

@@ -1,7 +1,7 @@
 /**
- * Locks a file of a shared folder between processes: the creator of `<file>.lock` holds it. It is
- * held for one turn of the event loop, so a lock unchanged for a second was abandoned by a killed
- * process. File ages are not used, because clocks step and differ between machines.
+ * Locks a file between processes by `<file>.lock`, held for one turn of the event loop, so a lock
+ * unchanged for a second was abandoned by a killed process. File ages are not used, because clocks
+ * step and differ between machines.
  */
 import { randomBytes } from 'node:crypto';
 import { closeSync, fstatSync, linkSync, openSync, renameSync, rmSync, statSync, type BigIntStats } from 'node:fs';
@@ -64,9 +64,7 @@ function removeAbandoned(path: string, left: string): void {
   try {
     renameSync(path, aside);
     if (readMark(aside) !== left) linkSync(aside, path);
-  } catch {
-    // Another process was faster.
-  }
+  } catch {}
   removeLock(aside);
 }
 
@@ -83,7 +81,5 @@ function readMark(path: string): string | null {
 function removeLock(path: string): void {
   try {
     rmSync(path);
-  } catch {
-    // Already removed.
-  }
+  } catch {}
 }

@@ -1,4 +1,3 @@
-/** File storage of the SDK, readable only by its user. */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -64,15 +63,10 @@ export class FileStore implements TextStore {
   #makeFolder(): void {
     try {
       mkdirSync(this.folder, { recursive: true, mode: 0o700 });
-    } catch {
-      // `write` reports that nothing was stored.
-    }
+    } catch {}
   }
 
-  /**
-   * Runs once: removes temporary files of this name left by killed processes. The folder may
-   * contain other files.
-   */
+  /** Runs once: removes temporary files of this name left by killed processes. */
   #removeHalfWritten(name: string): void {
     if (this.#looked) return;
     this.#looked = true;

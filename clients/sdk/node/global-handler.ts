@@ -1,7 +1,4 @@
-/**
- * Stores uncaught errors on disk before the process ends (contract 90, SDK, global handler). The
- * monitor event sees uncaught exceptions and unhandled rejections without changing Node's handling.
- */
+/** Stores uncaught errors on disk before the process ends (contract 90, SDK, global handler). */
 
 /** @returns a function that removes the handler */
 export function watchUncaught(keep: (thrown: unknown) => void): () => void {

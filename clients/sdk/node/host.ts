@@ -1,4 +1,3 @@
-/** Node host: files, unreferenced sockets and Node's cryptography. */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';

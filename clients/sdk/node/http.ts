@@ -1,7 +1,6 @@
 /**
- * Sends one request. Rejects only when the caller aborts; failures are returned as a fault
- * (verdict.ts). Redirects are not followed. Uses Node's client instead of `fetch`, because its
- * sockets can be unreferenced: background work must not keep the process alive.
+ * Rejects only when the caller aborts; failures are returned as a fault (verdict.ts). Redirects are
+ * not followed.
  */
 import { request as requestHttp, type ClientRequest, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';

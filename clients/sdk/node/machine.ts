@@ -7,7 +7,7 @@ import { isInContainer, readSystemId } from '../../../lib/formats/machine.js';
 import type { MachineIdentity } from '../host.js';
 import { removeFile } from './files.js';
 
-/** Sources of the identity, replaceable by tests. */
+/** Sources of the identity. */
 export interface MachineSources {
   systemId: () => Promise<string | null>;
   isInContainer: () => Promise<boolean>;
@@ -19,8 +19,8 @@ const createSources = (): MachineSources => ({
 });
 
 /**
- * Returns 64 hex digits derived from the system's id, else from a random text stored in the folder.
- * The latter is not stable in containers, nor in the process that created it.
+ * Returns 64 hex digits derived from the system's id, else from a stored random text, which is not
+ * stable in containers.
  */
 export async function identifyMachine(
   project: string,

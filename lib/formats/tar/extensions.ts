@@ -6,7 +6,6 @@ import { isUtf8 } from 'node:buffer';
 import { UnsafePackage } from '../unsafe-package.js';
 import { isZero } from './header.js';
 
-/** Maximum bytes of an extended header; usual ones have a few hundred. */
 export const MAX_EXTENSION_BYTES = 64 * 1024;
 
 /** Pax records for the next entry. */
@@ -55,7 +54,7 @@ export function parseLongName(bytes: Buffer): string {
   return name.toString();
 }
 
-/** Parses a record `<length> <key>=<value>\n`, whose length includes itself. */
+/** `<length> <key>=<value>\n`; the length includes itself. */
 function parseRecord(bytes: Buffer, at: number, name: string): { key: string; value: string; next: number } {
   const broken = (): UnsafePackage => new UnsafePackage(name, 'has a broken pax record');
   const space = bytes.indexOf(0x20, at);

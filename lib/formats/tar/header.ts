@@ -1,6 +1,6 @@
 /**
- * Strict tar headers: `tar` decodes fields and checksums; anything ambiguous between programs is
- * rejected (POSIX.1-1988 ustar, POSIX.1-2001 pax, GNU long names).
+ * Strict tar headers (POSIX.1-1988 ustar, POSIX.1-2001 pax, GNU long names); anything ambiguous is
+ * rejected.
  */
 import { isUtf8 } from 'node:buffer';
 import { Header } from 'tar/header';
@@ -12,11 +12,10 @@ export type TarKind = 'file' | 'directory' | 'pax' | 'global pax' | 'long name';
 
 export interface TarHeader {
   kind: TarKind;
-  /** Path in the block; null when not UTF-8, which only an earlier header's name can replace. */
+  /** Null when not UTF-8; then an earlier header must name the entry. */
   path: string | null;
   /** Bytes after the header. */
   size: number;
-  /** Any x bit is set. */
   executable: boolean;
 }
 

@@ -1,7 +1,7 @@
 import { PORT, added, inject, injectable, type Logger } from '../../../kernel/contract.js';
 import { ACCOUNT_CHANGE_LISTENERS, type AccountChangeListener } from '../../../ports/domain/access.js';
 
-/** Longest delay of a response to an administrator. */
+/** Of a response to an administrator. */
 const NOTIFY_TIMEOUT_MS = 5_000;
 
 @injectable()
@@ -11,10 +11,7 @@ export class AccountChangeNotifier {
     @inject(PORT.log) private readonly log: Logger,
   ) {}
 
-  /**
-   * Call after the commit. Never throws: the change is made, and a watcher that missed it compares
-   * the mark.
-   */
+  /** Call after the commit. Never throws: a watcher that missed it compares the mark. */
   async notifyChanged(): Promise<void> {
     await Promise.all(this.watchers().map((watcher) => this.#notifyWatcher(watcher)));
   }

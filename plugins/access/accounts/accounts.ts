@@ -1,6 +1,6 @@
 /**
- * Account administration, shared by the pages and the command line (contract 10, accounts). Every
- * action is recorded in the audit log before the response.
+ * Shared by pages and command line (contract 10, accounts). Every action is in the audit log before
+ * the response.
  */
 import {
   PORT,
@@ -66,7 +66,7 @@ export class AccountService {
     if (problem !== null) fields['password'] = problem;
     if ('problem' in name || role === undefined || problem !== null) throw invalid(fields);
     const account = await this.#insert(id, name.username, role, input.password);
-    // Without this line, after a crash, the reconciler adds the administrator.
+    // After a crash, the reconciler adds the administrator.
     if (role === 'admin') await this.roster.refreshEntry(account.id);
     await this.audit.record(actor, 'user.created', account.username, { role });
     await this.watchers.notifyChanged();
@@ -102,7 +102,7 @@ export class AccountService {
   }
 
   /**
-   * Ends the account's sessions when the role changes.
+   * Ends the sessions when the role changes.
    * @throws ServiceError validation_failed, conflict
    */
   async setRole(actor: Actor, id: string, given: string): Promise<AccountView> {
@@ -128,7 +128,7 @@ export class AccountService {
   }
 
   /**
-   * Disabling ends the account's sessions.
+   * Disabling ends the sessions.
    * @throws ServiceError conflict for the last active administrator
    */
   async setDisabled(actor: Actor, id: string, disabled: boolean): Promise<AccountView> {
@@ -160,7 +160,7 @@ export class AccountService {
   }
 
   /**
-   * Ends all of the account's sessions.
+   * Ends all sessions.
    * @throws ServiceError validation_failed with `field`
    */
   async setPassword(actor: Actor, id: string, password: string, field = 'password'): Promise<AccountView> {
@@ -186,7 +186,7 @@ export class AccountService {
   }
 
   /**
-   * Sets the time zone and clock of the user's pages; null means the service's.
+   * Null means the service's.
    * @throws ServiceError validation_failed, not_found
    */
   async setClock(id: string, clock: { timezone: string | null; hours: 12 | 24 | null }): Promise<void> {
@@ -195,7 +195,7 @@ export class AccountService {
     if ((await this.rows.change({ id }, { set: clock })) === null) throw notFound(`account ${id}`);
   }
 
-  /** For users who lost the device and the recovery codes. Ends the account's sessions. */
+  /** For lost devices and recovery codes; ends the account's sessions. */
   async resetTotp(actor: Actor, id: string): Promise<AccountView> {
     const changed = await this.rows.change({ id }, { set: EMPTY_TOTP_FIELDS, inc: { epoch: 1 } });
     if (changed === null) throw notFound(`account ${id}`);

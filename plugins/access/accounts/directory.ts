@@ -37,7 +37,7 @@ export class AccountDirectoryService implements AccountDirectory {
     }
   }
 
-  /** Hashes the accounts themselves: a separate counter could diverge after a crash. */
+  /** A separate counter could diverge after a crash. */
   async getRevision(): Promise<string> {
     const digest = createHash('sha256');
     for await (const { username, role, hash } of this.iterateCredentials())

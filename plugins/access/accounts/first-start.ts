@@ -1,7 +1,7 @@
 /**
- * Creates the first administrator (contract 00, first start). Every process that finds no users
- * inserts the account under the same id, so that exactly one succeeds and gets the password. If it
- * crashes before printing it, `aos user passwd` sets another.
+ * Every process that finds no users inserts the account under the same id, so that exactly one gets
+ * the password (contract 00, first start). If it crashes before printing it, `aos user passwd` sets
+ * another.
  */
 import type { Collection, Ids } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
@@ -9,7 +9,7 @@ import type { AdminBootstrap } from '../../../ports/domain/access.js';
 import type { Account } from '../model/account.js';
 import type { AccountService } from './accounts.js';
 
-/** A UUIDv7 of 1970, which no other account can have. */
+/** Of 1970, so no other account has it. */
 const FIRST_ID = '00000000-0000-7000-8000-000000000001';
 
 export function createFirstStart(

@@ -36,7 +36,7 @@ export interface RosterDoc extends Doc {
   changing: { account: string; change: string; at: string }[];
 }
 
-/** An update of the account, its removal, or null to only refresh the roster. */
+/** Null only refreshes the roster. */
 export type RightsChange = { update: Update } | { remove: true } | null;
 
 const ROSTER_ID = 'admins';
@@ -53,10 +53,8 @@ export class AdminRoster {
   ) {}
 
   /**
-   * Changes the rights of one account.
-   *
    * @param leaves whether it stops being an active administrator
-   * @returns the account before and after; `after` is null when it was removed
+   * @returns `after` is null when removed
    * @throws ServiceError not_found; conflict for the last active administrator or a concurrent
    *   change
    */
@@ -88,7 +86,7 @@ export class AdminRoster {
     try {
       await this.changeRights(id, false, null);
     } catch (error) {
-      // Another process does the same, or the account no longer exists.
+      // Another process does the same, or the account is gone.
       if (!(error instanceof ServiceError)) throw error;
     }
   }

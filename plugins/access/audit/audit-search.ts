@@ -1,6 +1,6 @@
 /**
- * Searches the audit log, newest first, by indexes. A name prefix is expanded to the matching
- * names, whose time-ordered pages are merged. A prefix filter would scan or sort the log.
+ * Newest first, by indexes. A name prefix is expanded to the matching names, whose pages are
+ * merged; a prefix filter would scan or sort the log.
  */
 import type { Collection } from '../../../kernel/contract.js';
 import { mergePages } from '../../../ports/cursor.js';
@@ -8,7 +8,7 @@ import type { AuditEntry, AuditQuery } from '../../../ports/domain/audit.js';
 import type { Filter, Page, Sort } from '../../../ports/store.js';
 
 const NEWEST_FIRST_SORT: Sort = [['at', 'desc']];
-/** Beyond this number of names the log is scanned. */
+/** Above it the log is scanned. */
 const MAX_NAMES = 20;
 
 /**
@@ -58,7 +58,7 @@ async function listNames(
   ];
   for (;;) {
     const last = names.at(-1);
-    // One bound in index order; otherwise a store scans all entries of a name.
+    // Two bounds would make a store scan all entries of a name.
     const filter: Filter = { [field]: last === undefined ? { gte: prefix } : { gt: last } };
     const [next] = (await rows.find({ filter, sort: byName, limit: 1 })).items;
     if (next === undefined || !next[field].startsWith(prefix)) return names;
@@ -80,8 +80,5 @@ function buildFilter({ actor, action, without, target, since, until }: AuditQuer
   };
 }
 
-/**
- * Returns the first text after all with this prefix.
- * @param prefix ends with a dot
- */
+/** @param prefix ends with a dot */
 const getUpperBound = (prefix: string): string => `${prefix.slice(0, -1)}/`;

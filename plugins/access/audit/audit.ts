@@ -1,7 +1,4 @@
-/**
- * The audit log: administrative actions, recorded before the response (contract 80). Entries are
- * never changed or removed.
- */
+/** Recorded before the response, never changed or removed (contract 80). */
 import {
   added,
   PORT,
@@ -58,7 +55,7 @@ export class AuditService implements AuditLog, AuditReader {
     return searchAuditLog(this.rows, query, limit, after);
   }
 
-  /** Adds this plugin's own targets, because no plugin extends its own extension point. */
+  /** No plugin extends its own extension point. */
   addTargets(targets: AuditTargetResolver): void {
     this.#own.push(targets);
   }

@@ -1,7 +1,7 @@
 /**
- * The security log: logins, rejections and provisioning (contract 80, audit log). To protect the
- * disk, repeats from one network within a minute are counted: the first is written immediately, the
- * count at the end. The number of distinct entries per minute is limited too.
+ * Logins, rejections and provisioning (contract 80, audit log). To protect the disk, repeats from
+ * one network within a minute are counted: the first is written immediately, the count at the end.
+ * Distinct entries per minute are limited too.
  */
 import { inject, injectable, PORT, type Clock, type Logger } from '../../../kernel/contract.js';
 import { getClientNetwork } from '../../../lib/addresses.js';
@@ -20,7 +20,7 @@ export type SecurityEvent =
 
 export interface SecurityIncident {
   event: SecurityEvent;
-  /** An account or the requested route, never form input. */
+  /** Never form input. */
   target: string;
   address: string;
   request_id: string | null;
@@ -29,7 +29,7 @@ export interface SecurityIncident {
 
 interface RepeatCount {
   seen: SecurityIncident;
-  /** Number of repeats after the written entry. */
+  /** Repeats after the written entry. */
   more: number;
 }
 
@@ -73,7 +73,7 @@ export class SecurityLog {
     this.record({ event: `${what}.refused`, target: path, address, request_id, by: principal });
   }
 
-  /** Writes the counts at the end of the minute and before the process ends. */
+  /** Writes at the end of the minute and before the process ends. */
   flush(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;

@@ -1,7 +1,6 @@
 /**
- * Verifies user names and passwords for web login, setup login and release store (contract 10,
- * accounts). Unknown account, wrong password and disabled account are indistinguishable: same hash
- * work, same writes, same response.
+ * For web login, setup login and release store (contract 10, accounts). Unknown account, wrong
+ * password and disabled account are indistinguishable: same hash work, same writes, same response.
  */
 import { PORT, collection, inject, injectable, type Clock, type Collection } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
@@ -59,8 +58,8 @@ export class CredentialVerifier implements CredentialCheck, LoginAttemptLimiter 
   }
 
   /**
-   * Like `check`, but returns the whole account. When a TOTP code is still required (`web`), the
-   * caller must call `recordSuccess` after it.
+   * Returns the whole account. When a TOTP code is still required (`web`), the caller must call
+   * `recordSuccess` after it.
    */
   async verify(input: CredentialInput): Promise<Account> {
     const known: { name: string | null } = { name: null };
@@ -99,7 +98,7 @@ export class CredentialVerifier implements CredentialCheck, LoginAttemptLimiter 
     const attempt = await this.throttle.begin(this.#listThrottleKeys(key, account, input));
     try {
       if (account === null || !(await this.#isPasswordValid(input.password, account)) || account.disabled) {
-        // Equal hash work for unknown accounts.
+        // Equal hash work.
         if (account === null) await this.hasher.verify(input.password, null);
         await attempt.recordFailure();
         throw createWrongCredentialsError();
@@ -124,8 +123,7 @@ export class CredentialVerifier implements CredentialCheck, LoginAttemptLimiter 
   ): Promise<void> {
     await this.throttle.reset(this.#getAccountKey(account.username_key, account, from.device));
     await this.known.recordSuccess(account.username_key, from.address);
-    // The release store checks credentials for every package, so a write each time is too
-    // expensive.
+    // The release store checks credentials for every package.
     if (from.place === 'release_store') return;
     this.#logEvent('login.succeeded', account.username, from);
     await this.accounts.change({ id: account.id }, { set: { last_login_at: this.clock.iso() } });
@@ -155,7 +153,7 @@ export class CredentialVerifier implements CredentialCheck, LoginAttemptLimiter 
   }
 
   /**
-   * Verifies the password of a signed-in account before a change.
+   * Runs before a change by a signed-in account.
    * @throws as `check`
    */
   async confirmPassword(
@@ -177,7 +175,7 @@ export class CredentialVerifier implements CredentialCheck, LoginAttemptLimiter 
     });
   }
 
-  /** Returns the counters of an attempt: with this account's device cookie, only the device's. */
+  /** With this account's device cookie, only the device's. */
   #listThrottleKeys(
     key: string,
     account: Account | null,
@@ -189,7 +187,7 @@ export class CredentialVerifier implements CredentialCheck, LoginAttemptLimiter 
 
   #getAccountKey(key: string, account: Account | null, device: string | undefined): string {
     const known = account === null ? null : this.devices.read(device, account.id);
-    // Hashed, because users may type anything into the name field, even a password.
+    // Users may type anything into the name field, even a password.
     return known === null ? `account:${computeSha256(key)}` : `device:${known}`;
   }
 
@@ -201,7 +199,7 @@ export class CredentialVerifier implements CredentialCheck, LoginAttemptLimiter 
 
   async #rehash(account: Account, password: string): Promise<void> {
     const password_hash = await this.hasher.hash(password);
-    // Must not overwrite a password that was changed in the meantime.
+    // The password may have changed in the meantime.
     const same = { id: account.id, password_hash: account.password_hash };
     if ((await this.accounts.change(same, { set: { password_hash } })) !== null) await this.watchers.notifyChanged();
   }

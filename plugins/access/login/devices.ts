@@ -1,7 +1,7 @@
 /**
- * Device cookies (contract 10, accounts): a browser that has logged in gets a signed cookie with
- * its own throttle count, so that failed logins from elsewhere cannot lock out an administrator.
- * The password is still required.
+ * A browser that has logged in gets a signed cookie with its own throttle count, so that failed
+ * logins from elsewhere cannot lock out an administrator (contract 10, accounts). The password is
+ * still required.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { PORT, inject, injectable, type Ids } from '../../../kernel/contract.js';
@@ -26,7 +26,7 @@ export class DeviceCookies {
     return `${device}.${this.#sign(accountId, device)}`;
   }
 
-  /** Returns the device id if the cookie was issued for this account, otherwise null. */
+  /** Returns null unless issued for this account. */
   read(cookie: string | undefined, accountId: string): string | null {
     const match = /^([0-9A-Za-z]{22})\.([\w-]{43})$/.exec(cookie ?? '');
     if (!match) return null;

@@ -1,8 +1,7 @@
 /**
- * Known addresses of accounts (contract 40, both ways of serving): a pair of account and address
- * that succeeded within 30 days has its own throttle count at the release store. A machine with an
- * outdated password thus locks out neither its neighbors nor its account elsewhere, and vice versa.
- * Guesses from a known address are throttled by the pair's count.
+ * A pair of account and address that succeeded within 30 days has its own throttle count at the
+ * release store (contract 40, both ways of serving). A machine with an outdated password thus locks
+ * out neither its neighbors nor its account elsewhere, and vice versa.
  */
 import {
   PORT,
@@ -19,15 +18,14 @@ import { DAY_MS, toIsoString } from '../../../lib/time.js';
 import { computeSha256 } from '../model/token.js';
 
 const ADDRESS_RETENTION_MS = 30 * DAY_MS;
-/** Recorded at most this often, because every package is a check. */
+/** Every package is a check. */
 const RECORD_INTERVAL_MS = DAY_MS;
-/** Limit per account; further addresses share the regular counts. */
+/** Further addresses share the regular counts. */
 const MAX_ADDRESSES = 1_000;
 
 export interface KnownAddress extends Doc {
   /** SHA-256 of the account's name. */
   account: string;
-  /** The last recorded success. */
   at: string;
 }
 
@@ -39,7 +37,7 @@ export class KnownAddresses {
   ) {}
 
   /**
-   * Returns the throttle key of the pair, or null.
+   * Returns null for an unknown pair.
    * @param key of the account's name
    */
   async getThrottleKey(key: string, address: string): Promise<string | null> {
@@ -66,5 +64,5 @@ export class KnownAddresses {
   }
 }
 
-/** Hides name and address. The separator is safe, because addresses contain no blank. */
+/** Addresses contain no blank. */
 const getAddressId = (key: string, address: string): string => computeSha256(`${getClientNetwork(address)} ${key}`);

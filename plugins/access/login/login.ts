@@ -1,6 +1,6 @@
 /**
- * The web login: password, then a TOTP code if enabled. A challenge links both steps for five
- * minutes; it is stored under the hash of its cookie and allows only the second step.
+ * Password, then a TOTP code if enabled. A challenge links both for five minutes; it is stored
+ * under the hash of its cookie and allows only the second step.
  */
 import {
   PORT,
@@ -33,7 +33,7 @@ export interface BrowserInfo {
   userAgent?: string | undefined;
   request_id?: string | undefined;
   device?: string | undefined;
-  /** The previous session, which ends with the login. */
+  /** Ends with the login. */
   session?: string | undefined;
 }
 

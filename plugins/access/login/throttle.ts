@@ -1,8 +1,8 @@
 /**
- * Throttles failed logins (contract 10, accounts): five free failures, then a delay of 1 s that
- * doubles up to 15 minutes. Counts are stored, so all processes share them. Concurrent attempts are
- * limited to the remaining free failures, divided among the processes but at least one, and others
- * queue; otherwise parallel guesses would all pass before the first failure is counted.
+ * Five free failures, then a delay of 1 s that doubles up to 15 minutes (contract 10, accounts).
+ * All processes share the stored counts. Concurrent attempts are limited to the remaining free
+ * failures, divided among the processes but at least one; otherwise parallel guesses would all pass
+ * before the first failure is counted.
  */
 import {
   PORT,
@@ -22,7 +22,7 @@ import type { ThrottledAttempt, AttemptThrottle } from '../../../ports/domain/ac
 
 export const FREE_FAILURES = 5;
 export const MAX_WAIT_SECONDS = 900;
-/** The count is reset after this time without a failure. */
+/** Without a failure. */
 export const RESET_AFTER_MS = 24 * 3_600_000;
 const MAX_QUEUED_ATTEMPTS = 200;
 
@@ -32,19 +32,17 @@ export function getWaitSeconds(failures: number, free = FREE_FAILURES): number {
 
 export interface ThrottleDoc extends Doc {
   failures: number;
-  /** Time of the last failure. */
   at: string;
   until: string;
 }
 
-/** Number of processes that share the free failures. */
 export const PROCESS_COUNT = token<() => number>('access.sharers');
 
 @injectable()
 export class LoginAttemptThrottle implements AttemptThrottle {
   readonly #underWay = new Map<string, number>();
   readonly #queue: (() => void)[] = [];
-  /** Increases when an attempt ends, which invalidates earlier reads. */
+  /** Increases when an attempt ends; invalidates earlier reads. */
   #version = 0;
 
   constructor(
@@ -54,7 +52,7 @@ export class LoginAttemptThrottle implements AttemptThrottle {
   ) {}
 
   /**
-   * @param keys counters of this attempt, for example `account:ada`
+   * @param keys for example `account:ada`
    * @param free number of failures without a delay
    * @throws ServiceError rate_limited
    */

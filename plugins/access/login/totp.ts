@@ -1,6 +1,6 @@
 /**
- * TOTP for web logins (contract 10, web session). The secret is sealed with the data key and bound
- * to its account; recovery codes are stored as MACs and work once; a TOTP code is accepted once per
+ * For web logins (contract 10, web session). The secret is sealed with the data key and bound to
+ * its account; recovery codes are stored as MACs and work once; a code is accepted once per
  * 30-second step.
  */
 import { createHmac } from 'node:crypto';
@@ -27,7 +27,7 @@ const RECOVERY_CODE_COUNT = 10;
 const WRONG_CODE_MESSAGE = 'is not the code of this moment';
 
 export interface Enrolment {
-  /** Base32, for manual entry. */
+  /** Base32. */
   secret: string;
   uri: string;
   /** `data:image/svg+xml;base64,…` */
@@ -50,7 +50,7 @@ export class TotpService {
   }
 
   /**
-   * Creates a pending secret and replaces an earlier one.
+   * Replaces a pending secret.
    * @throws ServiceError conflict
    */
   async beginEnrolment(account: Account): Promise<Enrolment> {
@@ -60,10 +60,7 @@ export class TotpService {
     return this.getEnrolment(changed.doc);
   }
 
-  /**
-   * Returns the pending enrolment.
-   * @throws ServiceError conflict when none is pending
-   */
+  /** @throws ServiceError conflict when none is pending */
   async getEnrolment(account: Account): Promise<Enrolment> {
     if (account.totp_pending === null) throw conflict('2FA setup has not been started.');
     const secret = this.cipher.open(account.totp_pending, getSealPurpose(account));
@@ -74,7 +71,7 @@ export class TotpService {
   }
 
   /**
-   * Enables TOTP with the first code and ends the account's sessions.
+   * Ends the account's sessions.
    * @returns the recovery codes, shown only once
    * @throws ServiceError validation_failed with `code`
    */
@@ -96,7 +93,7 @@ export class TotpService {
     return { account: changed.doc, recovery };
   }
 
-  /** Disables TOTP and ends the account's sessions. The caller must have verified the password. */
+  /** Ends the account's sessions. The caller must have verified the password. */
   async disable(actor: Actor, account: Account): Promise<Account> {
     const changed = await this.rows.change({ id: account.id }, { set: EMPTY_TOTP_FIELDS, inc: { epoch: 1 } });
     await this.audit.record(actor, 'user.totp_disabled', account.username);
@@ -104,7 +101,7 @@ export class TotpService {
   }
 
   /**
-   * Verifies a TOTP or recovery code, each valid once.
+   * TOTP or recovery code, valid once.
    * @throws ServiceError invalid_credentials, rate_limited
    */
   async verify(account: Account, code: string): Promise<void> {
@@ -132,7 +129,7 @@ export class TotpService {
     return (await this.rows.change(where, { pull: { totp_recovery: { in: [mac] } } })) !== null;
   }
 
-  /** Returns the step of `code`, at most one away from now, or null. */
+  /** Searches at most one step away from now; null if none. */
   #findStep(account: Account, sealed: string | null, given: string): number | null {
     const token = given.replace(/\s/g, '');
     if (sealed === null || !/^\d{6}$/.test(token)) return null;
@@ -142,10 +139,7 @@ export class TotpService {
     return delta === null ? null : Math.floor(timestamp / STEP_MS) + delta;
   }
 
-  /**
-   * Six-digit codes can be guessed, so attempts are throttled. Only callers with the password reach
-   * this count.
-   */
+  /** Six-digit codes can be guessed; only callers with the password reach this count. */
   async #withThrottle<T>(account: Account, check: () => Promise<T | null>): Promise<T | null> {
     const attempt = await this.throttle.begin([getThrottleKey(account)]);
     try {
@@ -167,7 +161,7 @@ const getSealPurpose = (account: Account): string => `totp:${account.id}`;
 const getThrottleKey = (account: Account): string => `totp:${account.id}`;
 const createGenerator = (secret: string, label: string): TOTP => new TOTP({ issuer: 'AOS', label, secret });
 
-/** `xxxxx-xxxxx`, about 50 bits, without similar-looking characters. */
+/** About 50 bits, without similar-looking characters. */
 function createRecoveryCode(ids: Ids): string {
   let code = '';
   while (code.length < 10)

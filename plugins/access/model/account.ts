@@ -1,6 +1,3 @@
-/**
- * Accounts: the stored document, its public view, and the rules for names (contract 10, accounts).
- */
 import type { Doc } from '../../../kernel/contract.js';
 import type { Role } from '../../../ports/http.js';
 
@@ -8,32 +5,32 @@ export const ROLES = ['admin', 'member', 'installer'] as const satisfies readonl
 
 export interface Account extends Doc {
   username: string;
-  /** Normalized name in the unique index. */
+  /** In the unique index. */
   username_key: string;
   role: Role;
   disabled: boolean;
   password_hash: string;
   /**
-   * Sessions are only valid in the epoch of their creation. One write thus changes a password or
-   * right and ends the sessions in every process; deleting them is cleanup.
+   * Sessions are only valid in the epoch of their creation, so one write changes a password or
+   * right and ends them in every process.
    */
   epoch: number;
-  /** Increases when the role or `disabled` changes, or a stalled change is taken over. */
+  /** Increases with role or `disabled`, or when a stalled change is taken over. */
   rights_rev: number;
-  /** Sealed with the data key; null without TOTP. */
+  /** Sealed with the data key. */
   totp_secret: string | null;
   /** Sealed; pending until the first code. */
   totp_pending: string | null;
-  /** The last accepted 30-second step, so that no code works twice. */
+  /** No code works twice. */
   totp_step: number | null;
   /** MACs of unused recovery codes. */
   totp_recovery: string[];
   created_at: string;
   last_login_at: string | null;
   password_changed_at: string;
-  /** IANA time zone of the user; defaults to the service's. */
+  /** IANA; defaults to the service's. */
   timezone?: string | null;
-  /** The user's clock; defaults to 24. */
+  /** Defaults to 24. */
   hours?: 12 | 24 | null;
 }
 
@@ -55,14 +52,13 @@ export function toAccountView(account: Account): AccountView {
 export const isActiveAdmin = (account: Pick<Account, 'role' | 'disabled'>): boolean =>
   account.role === 'admin' && !account.disabled;
 
-/** Names with the same key belong to the same account. */
 export function toUsernameKey(username: string): string {
   return username.normalize('NFC').toLowerCase().normalize('NFC');
 }
 
 /**
- * Returns the name in NFC, or what is wrong with it. Access files are lines of `name:hash` with `#`
- * comments, and names with `lic_` belong to license keys.
+ * Returns NFC. Access files are lines of `name:hash` with `#` comments, and names with `lic_`
+ * belong to license keys.
  */
 export function checkUsername(given: string): { username: string } | { problem: string } {
   const username = given.normalize('NFC');

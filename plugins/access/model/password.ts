@@ -1,6 +1,6 @@
 /**
- * Password rules (contract 10, accounts). Length provides the strength; the rest rejects common
- * guesses. Required character classes would only yield `Password123!`.
+ * Length provides the strength; the rest rejects common guesses (contract 10, accounts). Character
+ * classes would only yield `Password123!`.
  */
 import { toUsernameKey } from './account.js';
 
@@ -8,7 +8,7 @@ export const MIN_PASSWORD_CHARACTERS = 12;
 /** bcrypt ignores further bytes. */
 export const MAX_PASSWORD_BYTES = 72;
 
-/** Leaked passwords of twelve and more characters, normalized. */
+/** Twelve and more characters, normalized. */
 const COMMON_PASSWORDS = new Set(
   `passwordpassword qwertyqwerty qwertyuiopasdfghjkl qwertyuiopasdf qwertyuiopas qwertyuiopasd asdfghjklqwertyuiop
   1qaz2wsx3edc 1qaz2wsx3edc4rfv qazwsxedcrfv qazwsxedcrfvtgb zaq12wsxcde3 1q2w3e4r5t6y 1q2w3e4r5t6y7u 1q2w3e4r5t6y7u8i
@@ -49,7 +49,7 @@ const LOOKALIKES: Record<string, string> = {
 };
 
 const replaceLookalikes = (text: string): string => text.replace(/[@403$5!17]/g, (c) => LOOKALIKES[c] ?? c);
-/** Removes trailing digits and symbols: `1qaz2wsx2024!` becomes `1qaz2wsx`. */
+/** `1qaz2wsx2024!` becomes `1qaz2wsx`. */
 const stripSuffix = (text: string): string => text.replace(/[\d\p{P}\p{S}]+$/u, '');
 const stripAffixes = (text: string): string => text.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '');
 
@@ -80,7 +80,7 @@ function isCommon(password: string): boolean {
   if (forms.some(known)) return true;
   const longest = stripSuffix(bare);
   for (let end = bare.length - 1; end >= Math.max(longest.length, 6); end--) if (known(bare.slice(0, end))) return true;
-  // Repetitions such as `abcabcabcabc`, and of common words.
+  // `abcabcabcabc`, and repeated common words.
   if (/^(.{1,4})\1+.{0,3}$/su.test(bare)) return true;
   return new Set(bare).size < 5 || isRun(bare);
 }

@@ -1,7 +1,6 @@
 /**
- * Tokens: formats, the stored document, the public view (contract 10, tokens). The document id is
- * the SHA-256 of the secret, so that a check is one primary key lookup and the secret is never
- * stored. `token_id` is the public id.
+ * The document id is the SHA-256 of the secret, so a check is one primary key lookup and the secret
+ * is never stored; `token_id` is public (contract 10, tokens).
  */
 import { hash } from 'node:crypto';
 import type { Doc } from '../../../kernel/contract.js';
@@ -26,15 +25,15 @@ export interface TokenDoc extends Doc {
   scopes: string[];
   project: string | null;
   source: string | null;
-  /** The only agent name it may claim with; null or absent allows any. */
+  /** Null or absent allows any. */
   agent?: string | null;
   parent_id: string | null;
-  /** The parent's document id, for a primary key lookup. */
+  /** For a primary key lookup. */
   parent_hash: string | null;
-  /** Account and login epoch of a setup token; another epoch ends the token. */
+  /** Of a setup token; another epoch ends it. */
   account_id?: string | null;
   account_epoch?: number | null;
-  /** What the token was created for and ends with. */
+  /** The token ends with it. */
   purpose?: TokenPurpose;
   created_by: string;
   created_at: string;

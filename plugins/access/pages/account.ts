@@ -1,4 +1,3 @@
-/** /account: password, TOTP and sessions (contract 10, web session). */
 import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec, type FormRejection } from '../../../kernel/contract.js';
 import { invalid, notFound, ServiceError } from '../../../kernel/errors.js';
@@ -40,10 +39,7 @@ export function buildAccountPages(services: AccessServices): PageSpec[] {
     });
   };
 
-  /**
-   * @throws ServiceError validation_failed with `name`, so that a wrong password does not look like
-   *   a lost session
-   */
+  /** @throws ServiceError validation_failed with `name`, unlike a lost session */
   const confirmed = async (request: HttpRequest, name: string): Promise<Account> => {
     const account = await own(request);
     try {
@@ -60,7 +56,7 @@ export function buildAccountPages(services: AccessServices): PageSpec[] {
     return account;
   };
 
-  /** The change ended all sessions; this browser gets a new one. */
+  /** The change ended all sessions. */
   const renewed = async (request: HttpRequest, account: Account) => {
     await sessions.clear(account.id);
     const value = await sessions.open(account, { address: request.address, userAgent: request.headers['user-agent'] });

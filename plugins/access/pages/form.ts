@@ -39,12 +39,11 @@ export const buildPageActions = (
   again: Parameters<typeof plainPageActions>[1],
 ): ReturnType<typeof plainPageActions> => plainPageActions(page, again, CORRECTABLE_ERRORS);
 
-/** Returns a local path, to prevent redirects to other hosts after the login. */
+/** Prevents redirects to other hosts after the login. */
 export function toLocalPath(given: string): string {
   return /^\/(?![/\\])[^\s\\\p{Cc}]{0,1000}$/u.test(given) ? given : '/';
 }
 
-/** Returns the session of a page request; the adapter rejects every other caller. */
 export function requireSession(request: HttpRequest): Extract<HttpRequest['principal'], { kind: 'session' }> {
   if (request.principal.kind !== 'session') throw new ServiceError('unauthorized', 'Sign in first.');
   return request.principal;

@@ -1,4 +1,3 @@
-/** /login with its TOTP step, and /logout (contract 10, web session). */
 import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec, type FormRejection } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
@@ -18,7 +17,7 @@ const toBrowser = (request: HttpRequest): BrowserInfo => ({
   session: request.cookies[SESSION_COOKIE],
 });
 
-/** Target after the login: a page, or a form submitted after the session had ended. */
+/** A page, or a form submitted after the session had ended. */
 interface LoginDestination {
   next: string;
   /** The signed form, or ''. */

@@ -1,4 +1,3 @@
-/** Resumes a form that was submitted after its session had ended (contract 80, conduct). */
 import joi from 'joi';
 import { View, type PageSpec } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
@@ -8,7 +7,7 @@ import type { AccessServices } from '../services.js';
 import { requireSession } from './form.js';
 
 /**
- * @param session the cookie of the new session
+ * @param session the new session's cookie
  * @returns the page that submits the form; null when another account wrote it
  */
 export async function resumeForm(

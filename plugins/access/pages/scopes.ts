@@ -73,7 +73,7 @@ export interface ScopeGroup {
   scopes: { scope: string; meaning: string | null; checked: boolean }[];
 }
 
-/** In the order of `SCOPE_GROUP_LABELS`; scopes of third-party plugins follow by prefix. */
+/** Third-party scopes follow by prefix. */
 export function groupScopes(scopes: readonly string[], chosen: readonly string[]): ScopeGroup[] {
   const nouns = [...new Set([...Object.keys(SCOPE_GROUP_LABELS), ...scopes.map(getScopeGroup).toSorted()])];
   return nouns.flatMap((noun) => {

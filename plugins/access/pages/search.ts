@@ -1,4 +1,3 @@
-/** Searches accounts and tokens, for administrators only (contract 10, roles). */
 import type { TokenRecord } from '../../../ports/domain/tokens.js';
 import type { SearchProvider } from '../../../ports/domain/search.js';
 import type { AccountService } from '../accounts/accounts.js';
@@ -30,7 +29,7 @@ function getTokenState(token: TokenRecord, now: string): string | null {
   return isLive(token, now) ? null : 'expired';
 }
 
-/** Finds tokens by full name or visible prefix, never by a whole secret. */
+/** Finds by full name or visible prefix, never by a whole secret. */
 export const createTokenSearch = (tokens: Pick<TokenService, 'named'>, now: () => string): SearchProvider => ({
   label: 'Tokens',
   icon: 'key',

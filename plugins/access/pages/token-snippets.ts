@@ -1,5 +1,3 @@
-/** Ready-to-copy commands for a new token (contract 80). */
-
 interface TokenSnippet {
   label: string;
   text: string;
@@ -8,7 +6,7 @@ interface TokenSnippet {
 interface SnippetInput {
   baseUrl: string;
   secret: string;
-  /** Null for a token of all projects; an example is used. */
+  /** Null for all projects; an example is used. */
   project: string | null;
 }
 
@@ -80,7 +78,7 @@ const SNIPPET_BUILDERS: Readonly<Record<string, (given: SnippetInput) => TokenSn
   ],
 };
 
-/** @param preset chosen preset; for unknown ones a heartbeat if the scopes allow it */
+/** @param preset unknown: a heartbeat if the scopes allow it */
 export function buildTokenSnippets(preset: string, scopes: readonly string[], given: SnippetInput): TokenSnippet[] {
   return SNIPPET_BUILDERS[preset]?.(given) ?? (scopes.includes('watchdog:ping') ? [buildHeartbeatCommand(given)] : []);
 }

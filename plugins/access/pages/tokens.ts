@@ -1,4 +1,3 @@
-/** /tokens: administrators create, revoke and delete tokens (contract 10, tokens; contract 80). */
 import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec, type FormRejection } from '../../../kernel/contract.js';
 import { getSecondsUntil } from '../../../kernel/contract.js';
@@ -58,7 +57,7 @@ export function buildAccessTokenPages(services: AccessServices): PageSpec[] {
     return new View('tokens', { items, tabs, kind, masters: kind === 'master', next_cursor: page.next });
   };
 
-  /** @param request with the submitted values after an error; a GET has the preset */
+  /** @param request submitted values after an error; a GET has the preset */
   const form = async (request: HttpRequest, problem: Partial<FormRejection> = {}): Promise<View> => {
     const again = request.body !== null;
     const presets = listPresets(system.listScopes());
@@ -88,7 +87,7 @@ export function buildAccessTokenPages(services: AccessServices): PageSpec[] {
       presets: presets.map(({ id, label, text }) => ({ id, label, text, active: id === preset?.id })),
       preset: preset?.id,
       chosen,
-      // Collapses preset scopes; expands them for a custom choice or an error.
+      // Expanded for a custom choice or an error.
       folded: preset !== undefined && problem.errors?.['scopes'] === undefined,
       projects,
       lives: LIFETIME_OPTIONS,

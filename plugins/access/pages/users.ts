@@ -1,4 +1,3 @@
-/** /users: account administration (contract 80). */
 import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec, type FormRejection } from '../../../kernel/contract.js';
 import { toAccountView, isActiveAdmin, ROLES, type AccountView } from '../model/account.js';
@@ -120,10 +119,7 @@ export function buildUserPages(services: AccessServices): PageSpec[] {
   ];
 }
 
-/**
- * One's own account is changed on /account, which requires the password: a stolen session must not
- * suffice.
- */
+/** /account requires the password: a stolen session must not suffice. */
 function assertOtherAccount(page: PageSpec): PageSpec {
   const message = 'Change your own password and 2FA here.';
   return {

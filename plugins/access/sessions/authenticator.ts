@@ -1,4 +1,3 @@
-/** Authenticates every request (contract 10, tokens, web session, shared key). */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { PORT, inject, injectable, type AppSettings } from '../../../kernel/contract.js';
 import type { Cipher } from '../../../ports/cipher.js';
@@ -25,8 +24,7 @@ export class AccessAuthenticator implements Authenticator {
   }
 
   async authenticateBearer(secret: string): Promise<Principal | null> {
-    // Tokens first, because they are most frequent; a shared key that looks like a token is still
-    // found.
+    // Tokens are most frequent; a shared key that looks like one is still found.
     const token = isTokenShaped(secret) ? await this.tokens.verify(secret) : null;
     return token ?? (this.#isSharedKey(secret) ? { kind: 'shared_key' } : null);
   }

@@ -1,7 +1,7 @@
 /**
- * Submitted forms of a session, and texts that are shown once (contract 80, conduct). Both expire
- * after an hour. A repeated submission finds the result of the first in any process; a secret is
- * deleted when read.
+ * Forms of a session, and texts that are shown once (contract 80, conduct); both expire after an
+ * hour. A repeated submission finds the result of the first in any process; a secret is deleted
+ * when read.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -26,7 +26,7 @@ const SEAL_PURPOSE = 'shown-once';
 export interface FormDoc extends Doc {
   session_id: string;
   expires_at: string;
-  /** Result location of a form; null until it is processed. */
+  /** Null until the form is processed. */
   location?: string | null;
   sealed?: string;
   reads?: number;
@@ -77,11 +77,11 @@ export class SubmittedFormStore implements FormResultStore {
     const doc = await this.rows.get(id);
     if (doc?.sealed === undefined || doc.session_id !== session.session_id || doc.expires_at <= this.clock.iso())
       return null;
-    // Of two concurrent reads, only the one that removes it sees it.
+    // Of two reads, only the one that removes it sees it.
     return (await this.rows.remove({ id })) > 0 ? this.cipher.open(doc.sealed, SEAL_PURPOSE) : null;
   }
 
-  /** Returns a stored text without removing it; `first` is true for the first read. */
+  /** Does not remove it; `first` is true for the first read. */
   async read({ session_id }: SessionRef, id: string): Promise<{ text: string; first: boolean } | null> {
     const changed = await this.rows.change(
       { id, session_id, expires_at: { gt: this.clock.iso() } },
@@ -104,10 +104,7 @@ export class SubmittedFormStore implements FormResultStore {
     }
   }
 
-  /**
-   * Records the form.
-   * @returns whether it is new
-   */
+  /** Returns whether the form is new. */
   async #claim(id: string, { session_id }: SessionRef): Promise<boolean> {
     try {
       await this.rows.insert({ id, session_id, location: null, expires_at: this.#getExpiry() });

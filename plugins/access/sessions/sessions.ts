@@ -1,7 +1,7 @@
 /**
- * Web sessions (contract 10, web session), stored under the SHA-256 of the cookie; they end after
- * 12 idle hours or 7 days. Every request checks the account, so that a session ends when the
- * account is disabled or its epoch changes, even during a concurrent login.
+ * Stored under the SHA-256 of the cookie; they end after 12 idle hours or 7 days (contract 10, web
+ * session). Every request checks the account, so that a session ends when the account is disabled
+ * or its epoch changes.
  */
 import {
   PORT,

@@ -1,7 +1,4 @@
-/**
- * Provisioning: a master token creates a sub-token with at most its own rights (contract 10,
- * tokens).
- */
+/** A sub-token has at most the rights of its master (contract 10, tokens). */
 import type { Clock } from '../../../kernel/contract.js';
 import { denied, ServiceError, unknownProject } from '../../../kernel/errors.js';
 import { hasScope } from '../../../lib/scopes.js';

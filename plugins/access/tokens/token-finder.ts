@@ -1,14 +1,14 @@
 /**
- * Finds this service's tokens in untrusted text (contract 20, untrusted text), so that a
- * manipulated agent cannot publish its credential. Invisible characters, look-alike letters and
- * line breaks are handled. Encoded tokens, or ones split visibly or across fields, cannot be found.
+ * Finds this service's tokens, so that a manipulated agent cannot publish its credential (contract
+ * 20, untrusted text), despite invisible characters, look-alike letters and line breaks. Encoded
+ * tokens, or ones split visibly or across fields, cannot be found.
  */
 import { collection, inject, injectable, PORT, type Clock, type Collection } from '../../../kernel/contract.js';
 import { listCopiedForms } from '../../../lib/text/invisible-characters.js';
 import type { LiveTokenDetector } from '../../../ports/domain/live-tokens.js';
 import { isLive, computeSha256, type TokenDoc } from '../model/token.js';
 
-/** All kinds except intake keys, which are public. */
+/** Intake keys are public. */
 const TOKEN_PATTERN = /(?:svc_live_|svc_sub_|wd_live_|svc_setup_)[0-9A-Za-z]{43}/g;
 /** Lookups per batch; a body of 1 MiB holds at most 20,000. */
 const BATCH_SIZE = 500;

@@ -1,7 +1,6 @@
 /**
- * The token service (contract 10, tokens). A sub-token is always checked together with its parent,
- * so that revoking the parent ends it immediately in every process. The revocation is also copied
- * to sub-tokens for lists, but no check depends on the copy.
+ * A sub-token is always checked together with its parent, so that a revocation ends it immediately
+ * (contract 10, tokens). The revocation is copied to sub-tokens for lists only.
  */
 import {
   PORT,
@@ -52,10 +51,7 @@ export const PURPOSE_PROVIDERS = token<() => readonly TokenPurposeResolver[]>('a
 
 @injectable()
 export class TokenService implements TokenIssuer {
-  /**
-   * Monotonic time of the last `last_used_at` write by document id, to limit writes to one per
-   * minute.
-   */
+  /** Monotonic time by document id; limits writes to one per minute. */
   readonly #touched = new BoundedMap<number>({ most: MAX_TOUCHED_TOKENS });
   readonly #provisioning = new KeyedMutex();
 
@@ -69,9 +65,7 @@ export class TokenService implements TokenIssuer {
     @inject(PURPOSE_PROVIDERS) private readonly purposes: () => readonly TokenPurposeResolver[],
   ) {}
 
-  /**
-   * The bearer of `secret`, which has a token's shape; null when it is unknown, expired or revoked.
-   */
+  /** Returns null when the secret is unknown, expired or revoked. */
   async verify(secret: string): Promise<TokenPrincipal | null> {
     const doc = await this.rows.get(computeSha256(secret));
     const now = this.clock.iso();
@@ -89,7 +83,7 @@ export class TokenService implements TokenIssuer {
     return toTokenPrincipal(doc, { id: account.id, username: account.username, role: account.role });
   }
 
-  /** Returns whether the token's purpose still exists; otherwise revokes the token permanently. */
+  /** Revokes the token permanently if its purpose is gone. */
   async #isNeeded({ id, purpose }: Readonly<TokenDoc>): Promise<boolean> {
     if (purpose === undefined) return true;
     const decides = this.purposes().find(({ kind }) => kind === purpose.kind);
@@ -100,7 +94,7 @@ export class TokenService implements TokenIssuer {
     return false;
   }
 
-  /** @throws ServiceError validation_failed with `scopes` when one is not registered. */
+  /** @throws ServiceError validation_failed with `scopes` */
   checkScopes(scopes: readonly string[]): void {
     const known = this.catalog.listScopes();
     const unknown = scopes.filter((scope) => !known.includes(scope));
@@ -112,8 +106,8 @@ export class TokenService implements TokenIssuer {
   }
 
   /**
-   * Creates a sub-token, one at a time per master. It counts after the insert, so that concurrent
-   * processes never exceed the limit; at the limit both may be rejected.
+   * One at a time per master. It counts after the insert, so that concurrent processes never exceed
+   * the limit; both may be rejected.
    * @throws ServiceError conflict at 1,000 live ones
    */
   issueChild(parent: TokenDoc, input: NewTokenWithExpiry): Promise<IssuedToken> {
@@ -158,7 +152,7 @@ export class TokenService implements TokenIssuer {
     return { id: doc.token_id, token: secret, expires_at: doc.expires_at };
   }
 
-  /** Also returns true when it was already revoked. */
+  /** Also true when already revoked. */
   async revoke(id: string): Promise<boolean> {
     const doc = await this.findDoc(id);
     if (doc === null) return false;
@@ -176,7 +170,7 @@ export class TokenService implements TokenIssuer {
     await this.rows.remove({ kind: { in: Object.keys(TOKEN_PREFIXES) }, project: slug });
   }
 
-  /** Deletes the record, which also invalidates its sub-tokens. */
+  /** Also invalidates its sub-tokens. */
   async remove(id: string): Promise<boolean> {
     const found = await this.revoke(id);
     return found && (await this.rows.remove({ token_id: id })) > 0;
@@ -216,7 +210,7 @@ export class TokenService implements TokenIssuer {
     return { items: page.items.map(toTokenRecord), next: page.next, count: () => this.rows.count(where) };
   }
 
-  /** Matches the full name or the visible prefix. */
+  /** Matches by full name or visible prefix. */
   async named(text: string, limit: number): Promise<TokenRecord[]> {
     const by = async (field: 'name' | 'prefix'): Promise<readonly TokenDoc[]> =>
       (await this.rows.find({ filter: { [field]: text }, limit })).items;

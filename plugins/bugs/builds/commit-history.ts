@@ -1,6 +1,5 @@
 /**
- * Commits of a version, in one bounded document. The texts are external input: truncated, scrubbed,
- * and never followed as links.
+ * Commits of a version. The texts are external: truncated, scrubbed, and never followed as links.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { BuildCommit, BuildCommits, BuildHistory } from '../../../ports/domain/releases.js';
@@ -33,7 +32,7 @@ export class CommitHistoryRepository implements BuildHistory {
   }
 }
 
-/** Keeps the newest commits with their first lines and as many files as fit. */
+/** Keeps the newest commits and as many files as fit. */
 function truncateCommits({ range, commits, truncated }: BuildCommits): BuildCommits {
   let room = MAX_TOTAL_FILES;
   let cut = truncated || commits.length > MAX_COMMITS;

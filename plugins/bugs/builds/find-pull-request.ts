@@ -1,7 +1,6 @@
 import type { ReceivedPullRequest } from '../../../ports/domain/forge-changes.js';
 import type { BugDeps } from '../deps.js';
 
-/** Returns the latest state of a pull request that a forge delivered, or null. */
 export async function findPullRequest(
   { pullRequests }: Pick<BugDeps, 'pullRequests'>,
   project: string,

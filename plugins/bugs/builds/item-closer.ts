@@ -1,7 +1,6 @@
 /**
- * Releases close the items that they fix (contract 20, release). A PATCH and a publish both write
- * before they read, so neither misses the other. After a crash between the steps, the job closes
- * the item within 60 s.
+ * A PATCH and a publish both write before they read, so neither misses the other; after a crash,
+ * the job closes the item within 60 s (contract 20, release).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { collectAll } from '../../../lib/paging.js';
@@ -50,8 +49,8 @@ export class ItemCloser {
   }
 
   /**
-   * Stores a publish and closes the items that wait for it. Returns the ids of all items closed by
-   * this publication, including by interrupted earlier calls or the job.
+   * Stores a publish and closes its items. Returns all ids closed by this publication, including by
+   * interrupted calls or the job.
    */
   async handlePublish(project: string, release: PublishedBuild): Promise<string[]> {
     await this.known.add(project, release);
@@ -115,10 +114,7 @@ export class ItemCloser {
   }
 }
 
-/**
- * Returns whether the publish should have closed the item: the error has not occurred in this
- * version since.
- */
+/** Returns whether the publish should have closed the item: no occurrence in this version since. */
 function isLeftover(item: ItemDoc, published: PublishedReleases): boolean {
   const { resolved_in_build: build } = item;
   return build !== null && !isAtOrBelow(resolveVersion(build, published), getLastSeenBuild(item));

@@ -1,6 +1,6 @@
 /**
- * Published releases of each project, compared with `resolved_in_build` (contract 20, release).
- * Stored here, because the update service calls the bug tracker and never the other way around.
+ * Published releases, compared with `resolved_in_build` (contract 20, release). The update service
+ * calls the bug tracker, never the reverse.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { PublishedBuild } from '../../../ports/domain/bugs.js';
@@ -21,16 +21,12 @@ export type PublishedVersion = Pick<BuildDoc, 'version' | 'published_at'>;
 export class PublishedBuildRepository implements PublishedVersions {
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'builds' | 'clock'>) {}
 
-  /**
-   * Adds a release; resolves after the commit. Another spelling of a stored version replaces it.
-   * Each platform may have its own build name.
-   */
+  /** Resolves after the commit. Another spelling of a stored version replaces it. */
   async add(project: string, { version, build, publication }: PublishedBuild): Promise<void> {
     const key = getVersionIdentity(version);
     const act = publication === undefined ? {} : { publication };
     const set = { project, version, version_key: key, build, ...act };
-    // The first publish counts, because several platforms or a repeated call may publish the
-    // version.
+    // The first publish counts: other platforms or repeated calls may publish it again.
     const min = { published_at: toIsoString(this.deps.clock.now()) };
     const byName =
       build === null
@@ -66,7 +62,7 @@ export class PublishedBuildRepository implements PublishedVersions {
     return [...byVersion.items, ...byName.items];
   }
 
-  /** Returns the versions published since then, newest first, each with its first publish time. */
+  /** Lists newest first, each with its first publish time. */
   async listPublishedSince(project: string, since: string): Promise<PublishedVersion[]> {
     const filter = { project, published_at: { gte: since } };
     const page = await this.deps.builds.find({ filter, sort: [['published_at', 'desc']], limit: PAGE_SIZE });
@@ -76,7 +72,7 @@ export class PublishedBuildRepository implements PublishedVersions {
     return [...first.values()].toSorted((a, b) => (a.published_at < b.published_at ? 1 : -1));
   }
 
-  /** Returns null if the version was not published or was withdrawn. */
+  /** Returns null if not published, or withdrawn. */
   async findPublishedVersion(project: string, version: string): Promise<PublishedVersion | null> {
     const found = await this.listMatching(project, [version]);
     const [first] = found.toSorted((a, b) => (a.published_at < b.published_at ? -1 : 1));

@@ -1,10 +1,7 @@
 import { compareNamedVersions } from '../../../lib/versions.js';
 import { resolveVersion, type PublishedReleases } from '../item/build-names.js';
 
-/**
- * A fix without a build needs time to be deployed: within it, an occurrence counts as the old
- * error.
- */
+/** Time to deploy a fix without a build; occurrences within it count as the old error. */
 const GRACE_MS = 60_000;
 
 export interface FixedItem {
@@ -32,7 +29,7 @@ export function evaluateRegression(
     const fixedAt = Date.parse(item.resolved_at ?? item.closed_at ?? '');
     return occurredAt - fixedAt > GRACE_MS ? 'regression' : 'counted';
   }
-  // Nothing proves that it came from an installation with the fix.
+  // It may come from an installation without the fix.
   if (version === null) return 'late';
   if (compareNamedVersions(version, build) === 0) return 'regression';
   const seenIn = resolveVersion(version, published);

@@ -7,7 +7,7 @@ import { PublishedBuildRepository, type PublishedVersion } from './published-bui
 import { listTracePaths, rankSuspectCommits, type SuspectCommit } from './suspect-commits.js';
 
 export interface ReleaseSighting extends PublishedVersion {
-  /** Seconds since the publish; negative before it. */
+  /** Negative before it. */
   seconds_after: number;
 }
 
@@ -18,10 +18,7 @@ export interface SuspectView extends SuspectCommit {
 export interface ItemTimeline {
   first_release: ReleaseSighting | null;
   regressed_release: ReleaseSighting | null;
-  /**
-   * From the version that introduced the error (the latest regression, else the first report),
-   * suspects first.
-   */
+  /** Since the version that introduced the error, suspects first. */
   suspect_commits: SuspectView[];
 }
 
@@ -53,7 +50,7 @@ export class ReleaseTimelineService {
       this.#findSighting(project, regressed_in_build, regressed_at),
     ]);
     const brought = regressed_in_build === null ? first_release : regressed_release;
-    // Commits may be known for a version that was published elsewhere.
+    // The version may have been published elsewhere.
     const version = brought?.version ?? regressed_in_build ?? first_build;
     return { first_release, regressed_release, suspect_commits: await this.#listSuspects(item, version) };
   }

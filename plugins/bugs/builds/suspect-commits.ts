@@ -1,7 +1,6 @@
-/** Paths in traces and in repositories have different roots, so they are compared from the end. */
+/** Compared from the end, because traces and repositories have different roots. */
 import type { BuildCommit } from '../../../ports/domain/releases.js';
 
-/** A commit with the trace file that it touched, or null. */
 export interface SuspectCommit extends BuildCommit {
   touched: string | null;
 }
@@ -11,15 +10,11 @@ const MAX_TRACE_LENGTH = 16_384;
 const MAX_PATH_LENGTH = 300;
 
 const PATH_SEPARATOR = /[\s()"',<>|=]+/;
-/** Cache-busting query string that bundlers append. */
 const QUERY_STRING = /\?.*$/s;
 const LINE_SUFFIX = /(?::\d{1,9}){0,2}(?::[^\d:/\\]{0,10})?$/;
 const FILE_EXTENSION = /\.[a-z]{1,5}$/i;
 
-/**
- * Returns the files of a trace, the failing one first.
- * @param file the file that the item names
- */
+/** Returns the files of a trace, the failing one first. */
 export function listTracePaths(file: string | null, trace: string | null): string[] {
   const words = (trace ?? '')
     .slice(0, MAX_TRACE_LENGTH)
@@ -32,7 +27,6 @@ export function listTracePaths(file: string | null, trace: string | null): strin
   return [...new Set(paths)].filter((path) => path !== '').slice(0, MAX_PATHS);
 }
 
-/** Sorts suspects first, by the position of their file in the trace, then newest first. */
 export function rankSuspectCommits(commits: readonly BuildCommit[], paths: readonly string[]): SuspectCommit[] {
   const wanted = paths.map(splitSegments);
   const rated = commits.map((commit) => {

@@ -45,8 +45,7 @@ export class VersionFaultTracker implements VersionFaults {
   }
 
   /**
-   * Returns the fault fields of an item that this report creates or reopens; empty if it is no
-   * error or names no version.
+   * Returns the fault fields of a created or reopened item; empty without an error or a version.
    */
   buildFaultFields(item: Pick<ItemDoc, 'id' | 'project' | 'type'>, report: Report): FaultFields {
     const version = report.app_version?.trim() ?? '';
@@ -56,7 +55,7 @@ export class VersionFaultTracker implements VersionFaults {
   }
 
   /**
-   * Records the report's sender if it is new to the item's fault. Returns the current item.
+   * Records the report's sender if it is new to the item's fault.
    * @param begun whether this count created or reopened the group
    */
   async recordSender(doc: ItemDoc, report: Report, begun: boolean): Promise<ItemDoc> {

@@ -59,8 +59,7 @@ export class ClaimQuota {
   ) {}
 
   /**
-   * Runs a claim if the holder has a free slot. If pending claims hold the last slots, waits for
-   * their outcome.
+   * If pending claims hold the last slots, waits for their outcome.
    * @param claim returns null if nothing was claimed, which frees the slot, as an exception does
    * @throws ServiceError too_many_claims
    */
@@ -114,7 +113,7 @@ export class ClaimQuota {
   }
 
   /**
-   * Picks a random slot that is not known to be taken, so that processes rarely collide.
+   * Picks a random slot, so that processes rarely collide.
    * @throws NoFreeSlotError
    */
   #pickFreeSlot(taken: ReadonlySet<number>, most: number): number {
@@ -126,7 +125,7 @@ export class ClaimQuota {
     throw new NoFreeSlotError();
   }
 
-  /** Runs the claim and reserves its slot before other callers check. */
+  /** Reserves the slot before other callers check. */
   async #trackClaim<T>(key: string, held: LeaseCount, claim: () => Promise<T>): Promise<T> {
     held.most += 1;
     const claiming = claim();
@@ -162,7 +161,7 @@ export class ClaimQuota {
   }
 
   async #count({ key, credential, agent }: LeaseHolder): Promise<LeaseCount> {
-    // A pending claim may be counted or not, so none may be pending during the count.
+    // None may be pending during the count.
     await Promise.allSettled(this.#pendingClaims.get(key) ?? new Set<Promise<unknown>>());
     await this.times.adjustAfterStep();
     const live = { 'claim.expires_at': { gt: toIsoString(this.deps.clock.now()) } };

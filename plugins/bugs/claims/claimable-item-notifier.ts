@@ -1,7 +1,6 @@
 /**
- * Wakes waiting agents when work may be available (contract 20, leases: `wait_seconds`):
- * immediately after changes by this process, and by polling every second for those of other
- * processes.
+ * Wakes waiting agents (contract 20, leases: `wait_seconds`): immediately for changes by this
+ * process, by polling for those of others.
  */
 import { injectable } from '../../../kernel/contract.js';
 
@@ -22,8 +21,7 @@ export class ClaimableItemNotifier {
   }
 
   /**
-   * Resolves with true when the caller should check again, and with false when the client
-   * disconnected or the service stops.
+   * Resolves with false when the client disconnected or the service stops.
    * @param ms maximum wait in milliseconds
    */
   async waitForNext(ms: number, signal?: AbortSignal): Promise<boolean> {

@@ -1,7 +1,4 @@
-/**
- * Builds what an agent that claims an item learns about the previous agent (contract 20, leases:
- * `handover`).
- */
+/** Tells the next agent about the previous one (contract 20, leases: `handover`). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import { DEPS, type BugDeps } from '../deps.js';
@@ -38,7 +35,7 @@ export const NO_HANDOVER: Handover = {
   untrusted_fields: [],
 };
 
-/** Returns whether an item was only created and claimed once, so that it has no handover. */
+/** Returns whether it was created and claimed only once: no handover. */
 export const isUntouched = ({ rev, claim_count }: Pick<ItemDoc, 'rev' | 'claim_count'>): boolean =>
   rev <= 1 + claim_count && claim_count <= 1;
 
@@ -61,7 +58,7 @@ export class HandoverBuilder {
       sort: [['created_at', 'desc']],
       limit: MAX_COMMENTS,
     });
-    // An expired lease that is not recorded yet counts as handed over.
+    // An expired lease may not be recorded yet.
     const { claim } = item;
     const live: boolean = isLeaseLive(claim, clock.now());
     const handed =

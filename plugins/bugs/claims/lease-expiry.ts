@@ -1,7 +1,7 @@
 /**
- * Records expired leases in their items (contract 20, leases) before a claim or a list reads. A
- * request records one batch, and the rest follows after its response. Until then a list filtered by
- * status may miss a few items; a claim that finds no open item records matching items first.
+ * Records expired leases (contract 20, leases) before a claim or a list reads, one batch per
+ * request. Until the rest follows, a list filtered by status may miss a few items; a claim that
+ * finds no open item records matching items first.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
@@ -33,10 +33,7 @@ export class LeaseExpiryRecorder {
     @inject(LeaseClockAdjuster) private readonly times: LeaseClockAdjuster,
   ) {}
 
-  /**
-   * Records one batch of expired leases before a claim or a list reads. Parallel calls share the
-   * batch.
-   */
+  /** Parallel calls share the batch. */
   writeExpired(): Promise<void> {
     return this.times.isAdjusted && this.#isIdle ? RESOLVED : this.#writeExpired();
   }
@@ -63,10 +60,6 @@ export class LeaseExpiryRecorder {
     await this.#remainingWork;
   }
 
-  /**
-   * Records a few expired leases that match the filter.
-   * @returns whether any matched
-   */
   async expireMatching(fits: Filter): Promise<boolean> {
     if (this.#remainingWork === null) return false;
     const filter = this.times.buildExpiredFilter({ ...fits, status: 'in_progress' });

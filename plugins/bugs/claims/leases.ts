@@ -1,6 +1,6 @@
 /**
- * Leases: one agent at a time works on an item (contract 20, leases). A single conditional write
- * decides every claim. Claim tokens are random; the store holds only their SHA-256.
+ * A single conditional write decides every claim. Claim tokens are random; the store holds only
+ * their SHA-256.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { toIsoString } from '../../../lib/time.js';
@@ -46,7 +46,6 @@ export interface LeaseRequest {
 export interface RenewalRequest extends LeaseRequest {
   claim_token: string;
   note?: string | null;
-  /** Total tokens that the language model has used so far. */
   tokens?: number | null;
 }
 
@@ -121,7 +120,7 @@ export class LeaseService {
       change
         .addHistoryEntry('claimed', { agent: fresh.agent })
         .assign({ status: 'in_progress', claim: fresh, claim_count: item.claim_count + 1 });
-      // The item has waited for a user, so expiries and releases are counted from zero again.
+      // After waiting for a user, expiries and releases count from zero.
       if (item.status === 'needs_info') change.assign({ expired_count: 0, release_count: 0 });
     });
     const [granted, handover, news] = await Promise.all([
@@ -177,9 +176,8 @@ export class LeaseService {
   }
 
   /**
-   * Returns the item to the queue. For 24 hours `action=next` skips it for the holder who released
-   * it, unless another item blocks it. The third release without a change of status sets
-   * `needs_info`.
+   * For 24 hours `action=next` skips it for the holder who released it, unless another item blocks
+   * it. The third release without a change of status sets `needs_info`.
    * @throws ServiceError not_found, lease_lost, lease_limit, claim_required, validation_failed
    */
   async release(name: string, caller: BugCaller, request: ReleaseRequest): Promise<Item> {
@@ -195,22 +193,19 @@ export class LeaseService {
       change
         .setStatus(to, { why: 'released', ...(reason !== null && { reason }), ...(to !== 'open' && { releases }) })
         .assign({ release_count: to === 'open' ? releases : 0 });
-      // The holder of a blocked item gets it back when the blocking item is finished.
+      // The holder gets the item back when the blocking item is finished.
       if (!isBlocked(item)) change.assign({ passed: listSkippingHolders(item, held, now) });
       if (comment) change.addComment(comment, getAuthorKind(caller));
     });
     return this.items.toView(doc);
   }
 
-  /**
-   * Returns the live lease that the token belongs to.
-   * @throws ServiceError lease_lost, lease_limit
-   */
+  /** @throws ServiceError lease_lost, lease_limit */
   #requireLease(item: ItemDoc, token: string, caller: BugCaller, now: number): ClaimLease {
     const { claim } = item;
     if (claim === null || !matchesToken(claim, token)) throw createLeaseLostError(item, token, caller, now);
     const live: boolean = isLeaseLive(claim, now);
-    // Injected text may have passed another agent's token to this caller.
+    // Injected text may contain another agent's token.
     if (live && caller.by_tool === true && claim.credential !== caller.id) throw createClaimRequiredError();
     if (live) return claim;
     throw now >= Date.parse(claim.claimed_at) + MAX_LEASE_MS
@@ -226,8 +221,8 @@ export class LeaseService {
   }
 
   /**
-   * Clears the unread entries of an item that its holder has just read. If several agents share the
-   * credential, the entries stay unread, but no longer block a resolution.
+   * Clears the unread entries that the holder has just read. With a shared credential they stay
+   * unread, but no longer block a resolution.
    * @param doc as it was read
    */
   async markUnreadShown(doc: ItemDoc, caller: BugCaller): Promise<void> {
@@ -245,10 +240,7 @@ export class LeaseService {
     });
   }
 
-  /**
-   * Returns whether several agents use the holder's credential, so that the reader of a response is
-   * ambiguous.
-   */
+  /** With several agents on one credential, the reader of a response is ambiguous. */
   async #isShared({ credential, agent }: ClaimLease, now: number): Promise<boolean> {
     const others = { 'claim.credential': credential, 'claim.agent': { ne: agent } };
     return (await this.deps.items.count({ 'claim.expires_at': { gt: toIsoString(now) }, ...others })) > 0;

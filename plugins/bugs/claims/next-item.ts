@@ -1,6 +1,6 @@
 /**
- * `action=next`: reserves the most urgent item (contract 20, leases). A single conditional write
- * decides, so exactly one of several parallel callers gets it.
+ * Reserves the most urgent item (contract 20, leases: `action=next`). One conditional write
+ * decides, so exactly one parallel caller gets it.
  */
 import { inject, injectable, type HttpRequest } from '../../../kernel/contract.js';
 import type { Filter } from '../../../ports/store.js';
@@ -46,7 +46,7 @@ interface ReservedItem {
   lease: GrantedLease['lease'];
 }
 
-/** The request, not its signal: a signal is created on access, and few claims wait. */
+/** Not the signal itself, which is created on access. */
 type WaitingCall = Pick<HttpRequest, 'waiting' | 'reauthorize'>;
 
 interface Claimant {
@@ -71,7 +71,7 @@ export class NextItemService {
   ) {}
 
   /**
-   * Reserves the next item. If none is available, returns how many items wait and why.
+   * If none is available, returns how many items wait and why.
    * @param filter of the caller's query
    * @param call ends the wait when the client disconnects
    * @throws ServiceError too_many_claims, insufficient_scope, validation_failed
@@ -95,7 +95,7 @@ export class NextItemService {
       const left = until - clock.monotonic();
       if (left <= 0) break;
       const rang = await this.arrivals.waitForNext(left, call?.waiting);
-      // The caller's rights may have been revoked during the wait.
+      // The wait may outlast the caller's rights.
       await call?.reauthorize();
       if (!rang) break;
     }

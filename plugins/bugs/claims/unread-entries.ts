@@ -1,4 +1,4 @@
-/** Reads what others wrote since the holder's last call (contract 20, leases: `news`). */
+/** What others wrote since the holder's last call (contract 20, leases: `news`). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Collection, Doc } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
@@ -11,7 +11,7 @@ export class UnreadEntryReader {
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'comments' | 'activity'>) {}
 
   /**
-   * Lists comments and history entries, oldest first, each with its `kind`.
+   * Lists entries oldest first, each with its `kind`.
    * @param item after the change
    */
   async listUnread(item: ItemDoc, unread: readonly UnreadEntry[]): Promise<object[]> {

@@ -1,4 +1,4 @@
-/** Counts why `action=next` has no item to return (contract 20, leases: `waiting`). */
+/** Why `action=next` has no item (contract 20, leases: `waiting`). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Filter } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
@@ -18,7 +18,7 @@ export interface WaitingItems {
 export class WaitingItemCounter {
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'clock'>) {}
 
-  /** @param holder key of the credential and agent (`getLeaseHolder` in item/lease.ts) */
+  /** @param holder see `getLeaseHolder` in item/lease.ts */
   async count(query: Filter, agent: string, holder: string): Promise<WaitingItems> {
     const { items, clock } = this.deps;
     const now = clock.iso();

@@ -1,6 +1,6 @@
 /**
- * Requests an agent for an item (contract 70, payload and signature). The history entry's id
- * derives from the request, and one change writes both entry and event.
+ * The history entry's id derives from the request, and one change writes both entry and event
+ * (contract 70, payload and signature).
  */
 import { hash } from 'node:crypto';
 import { inject, injectable } from '../../../kernel/contract.js';

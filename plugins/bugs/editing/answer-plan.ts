@@ -3,8 +3,8 @@ import type { ChangeSet } from '../item/change-set.js';
 import type { ItemDoc } from '../item/model.js';
 
 /**
- * Reopens an item in `needs_info` when a user, or the credential that created the item, comments
- * (contract 20, transitions).
+ * Reopens an item in `needs_info` on a comment by a user or its creator's credential (contract 20,
+ * transitions).
  */
 export function planAnswer(item: ItemDoc, change: ChangeSet, caller: BugCaller): void {
   if (change.next.status !== 'needs_info') return;

@@ -1,8 +1,7 @@
 /**
- * Applies one change to many items (contract 20, endpoints: `POST /bugs/bulk`). Every item goes
- * through the checks of a PATCH, so a rejected item affects no other. A filter's ids are collected
- * first, and nothing is written unless their number is the expected one. A single update over the
- * filter was rejected, because it would bypass leases, history and events.
+ * Applies one change to many items (contract 20, endpoints: `POST /bugs/bulk`), each with the
+ * checks of a PATCH. A filter's ids are collected first, and nothing is written unless their number
+ * is the expected one. A single update would bypass leases, history and events.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
@@ -23,7 +22,7 @@ import { parseSeverity } from '../item/severity.js';
 
 export const MAX_IDS = 200;
 export const MAX_MATCHES = 1000;
-/** Enough for one commit to carry many edits, few enough to leave room for other requests. */
+/** Enough to share commits, few enough to leave room for other requests. */
 const MAX_CONCURRENT_EDITS = 16;
 const PAGE_SIZE = 500;
 
@@ -31,10 +30,10 @@ export interface BulkRequest {
   /** Ids or refs; mutually exclusive with `filter`. */
   ids?: readonly string[];
   filter?: ItemQuery;
-  /** Number of items that the filter matches; required with `filter`. */
+  /** Required with `filter`. */
   expected_count?: number;
   set: ItemEdit;
-  /** Id or ref → the current token of its live lease. */
+  /** Id or ref → token of its live lease. */
   claim_tokens?: Readonly<Record<string, string>>;
 }
 
@@ -65,17 +64,13 @@ export class BulkEditService {
     @inject(LeaseService) private readonly leases: LeaseService,
   ) {}
 
-  /**
-   * Returns how many items match the query now, for `expected_count`.
-   * @throws ServiceError insufficient_scope
-   */
+  /** @throws ServiceError insufficient_scope */
   async count(query: ItemQuery, caller: BugCaller): Promise<number> {
     await this.leases.writeExpired();
     return this.deps.items.count(await this.#buildFilter(query, caller));
   }
 
   /**
-   * Applies the edit to the given or matching items.
    * @throws ServiceError not_found when no id exists, conflict when the filter matches another
    *   number of items, insufficient_scope for a filter on another project, and for an edit that is
    *   invalid for every item: reason_required, validation_failed

@@ -1,8 +1,7 @@
 /**
- * Applies one change to many items in the background, in batches. The store holds the position, so
- * after a crash another process continues (the job, after 15 s without a heartbeat) and repeats the
- * interrupted batch. Its changed items no longer match, so no change is made twice; only the count
- * of this batch is lost (`resumed`).
+ * Applies one change to many items in batches. The store holds the position, so after a crash
+ * another process continues (the job, after 15 s without a heartbeat) and repeats the interrupted
+ * batch. No change is made twice; only this batch's count is lost (`resumed`).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
@@ -23,7 +22,6 @@ import type { BulkRunDoc } from '../item/operation-documents.js';
 import { addIndirectMatches } from '../store/indirect-matches.js';
 import { findLastFinishingChange, createUndoGoneError, canUndoRun, undoLastChange } from './undo.js';
 
-/** Time without a heartbeat after which the process of a run is considered dead. */
 const HEARTBEAT_TIMEOUT_MS = 15_000;
 const BATCH_SIZE = 100;
 const MAX_CONCURRENT_EDITS = 16;
@@ -35,7 +33,6 @@ export interface BulkRunRequest {
   query: ItemQuery;
   except?: string;
   set: ItemEdit;
-  /** Texts for the page: what the run does, and where its link leads. */
   says: BulkRunDoc['says'];
   undo?: BulkRunDoc['undo'];
 }
@@ -77,7 +74,7 @@ export class BulkRunService {
   }
 
   /**
-   * Records a change that a request has already made, so that it can be undone.
+   * Records a change already made by a request, so that it can be undone.
    * @param since its start, RFC 3339 in UTC
    */
   async recordCompleted(order: BulkRunRequest, caller: BugCaller, since: string, updated: number): Promise<BulkRunDoc> {
@@ -95,7 +92,7 @@ export class BulkRunService {
   }
 
   /**
-   * Undoes a run within a minute of its end. Items that changed since stay as they are.
+   * Undoes a run within a minute of its end, except for items changed since.
    * @throws ServiceError conflict when there is nothing left to undo
    */
   async undo(run: BulkRunDoc, caller: BugCaller): Promise<BulkRunDoc> {
@@ -143,7 +140,7 @@ export class BulkRunService {
     await removeAll(bulks, { finished_at: { lt: toIsoString(clock.now() - RETENTION_MS) } }, signal);
   }
 
-  /** Stops after the current batch. Another process, or the next start, continues. */
+  /** Stops after the current batch. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await this.waitUntilIdle();
@@ -237,7 +234,7 @@ export class BulkRunService {
       const set = { state: 'failed', finished_at: this.deps.clock.iso() };
       await this.deps.bulks.change({ id: run.id, owner: run.owner }, { set });
     } catch (fault) {
-      // The run stays marked as running without a heartbeat, so the job resumes it.
+      // The job resumes it, for lack of a heartbeat.
       this.deps.log.error({ err: fault, run: run.id }, 'the end of a change of many items could not be written');
     }
   }

@@ -1,7 +1,4 @@
-/**
- * Comments by API and UI callers. See tracked-items.ts for those of plugins, and
- * feedback/feedback.ts for user feedback.
- */
+/** See tracked-items.ts for those of plugins, and feedback/feedback.ts for user feedback. */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { denied } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
@@ -22,14 +19,13 @@ import { SecretGuard } from '../store/secret-guard.js';
 export interface CommentResult {
   comment: object;
   item: Pick<Item, 'ref' | 'status' | 'rev'>;
-  /** For the holder of the lease: what others wrote or changed since its last call. */
   news?: object[];
 }
 
 export interface NewComment {
   body: string;
   claim_token?: string;
-  /** Keeps the status of an item that needs an answer. */
+  /** Keeps `needs_info`. */
   keep_status?: boolean;
 }
 
@@ -43,10 +39,7 @@ export class CommentService {
     @inject(LeaseClockAdjuster) private readonly times: LeaseClockAdjuster,
   ) {}
 
-  /**
-   * Adds a comment by a caller with the manage scope, or by the token that reported the item.
-   * @throws ServiceError not_found, insufficient_scope, lease_lost, validation_failed
-   */
+  /** @throws ServiceError not_found, insufficient_scope, lease_lost, validation_failed */
   async add(name: string, caller: BugCaller, { body, claim_token, keep_status }: NewComment): Promise<CommentResult> {
     const { id, reported_by } = await this.items.get(name, caller);
     if (!caller.manage && reported_by !== caller.id)
@@ -69,10 +62,7 @@ export class CommentService {
     };
   }
 
-  /**
-   * Renews the lease, as any write by the holder does.
-   * @throws ServiceError lease_lost, claim_required
-   */
+  /** @throws ServiceError lease_lost, claim_required */
   #renew(item: ItemDoc, claimToken: string, caller: BugCaller, change: ChangeSet): true {
     const now = this.deps.clock.now();
     if (!isLeaseLive(item.claim, now) || !matchesToken(item.claim, claimToken))

@@ -1,4 +1,3 @@
-/** Plans the fields of an edit (contract 20, endpoints: PATCH). */
 import { invalid } from '../../../kernel/errors.js';
 import { parseSeverity } from '../item/severity.js';
 import type { Json } from '../../../ports/store.js';
@@ -36,7 +35,7 @@ const UNCHANGED_FIELDS = [
   'assignee',
 ] as const;
 
-/** Blank text is stored as null: no agent named `''` would ever claim the item. */
+/** No agent named `''` would ever claim the item. */
 const BLANK_AS_NULL_FIELDS = [
   'target_agent',
   'environment',
@@ -62,8 +61,7 @@ export function normalizeEdit(edit: ItemEdit): ItemEdit {
 export const getEditReason = (edit: ItemEdit): string | null => edit.reason?.trim() || null;
 
 /**
- * Without a change of status, a reason replaces the current one; with `force`, it explains the
- * override.
+ * A reason replaces the current one; with `force`, it explains the override.
  * @throws ServiceError reason_required
  */
 export function planReason(item: ItemDoc, change: ChangeSet, edit: ItemEdit): void {
@@ -77,7 +75,7 @@ export function planReason(item: ItemDoc, change: ChangeSet, edit: ItemEdit): vo
     .assign({ reason });
 }
 
-/** Text that a tool writes may be a copy of untrusted text that its agent read. */
+/** A tool's text may copy untrusted text. */
 export const updateTrustedFields = (
   trusted: readonly string[],
   fields: readonly string[],
@@ -92,7 +90,6 @@ export function checkType(item: ItemDoc, edit: ItemEdit): void {
 }
 
 /**
- * Returns warnings about the build of an edit.
  * @param published releases that the build may name
  * @returns sentences for the response's `warnings`
  * @throws ServiceError validation_failed for a build in which the error was first seen
@@ -130,10 +127,7 @@ export function planFields(item: ItemDoc, change: ChangeSet, edit: ItemEdit, cal
     change.assign({ search_text: rebuildSearchText(item, change.next) });
 }
 
-/**
- * A change of severity locks it, unless the body overrides this or an agent makes it, possibly led
- * by injected text.
- */
+/** A user's change of severity locks it; an agent may be led by injected text. */
 export function planSeverity(change: ChangeSet, edit: ItemEdit, caller: BugCaller): void {
   const to = parseSeverity(edit);
   const changed = to !== undefined && to !== change.next.severity;

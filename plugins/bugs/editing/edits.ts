@@ -1,6 +1,6 @@
 /**
- * PATCH of an item (contract 20, endpoints). Conditions are checked on the state that
- * compare-and-set replaces, so a rejected change writes nothing.
+ * Conditions are checked on the state that compare-and-set replaces (contract 20, endpoints:
+ * PATCH).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
@@ -50,9 +50,7 @@ import { isLeaseLive } from '../item/api-views.js';
 export interface EditResult {
   item: Item;
   warnings?: string[];
-  /** The highest published version, if the edit concerns a build. */
   latest_build?: string | null;
-  /** For the holder of the lease: what others wrote or changed since its last call. */
   news?: object[];
 }
 
@@ -62,9 +60,7 @@ interface EditNotes {
   unread: readonly UnreadEntry[] | null;
 }
 
-/**
- * Thrown by a plan that would finish the work although the holder has not seen a user's comment.
- */
+/** The holder has not seen a user's comment. */
 class UnreadCommentError extends Error {
   override name = 'Unheard';
 }
@@ -152,7 +148,7 @@ export class EditService {
       await this.#planDuplicateMove(item, change, moves);
     };
     const doc = await this.items.change(id, caller.name, plan).catch(async (error: unknown) => {
-      // A rejection leaves no marker behind; after a fault the job resolves it.
+      // After a fault, the job resolves the marker.
       if (error instanceof ServiceError) await this.rekeying.completeMoves(moves);
       if (error instanceof UnreadCommentError) throw await this.#createUnreadError(id, caller);
       throw error;
@@ -177,7 +173,7 @@ export class EditService {
     return buildWarnings(item, edit, await this.builds.listMatchingReleases(item.project, edit.resolved_in_build));
   }
 
-  /** Adds a comment, stored with the change. It may be the answer that the item needs. */
+  /** It may be the answer that the item needs. */
   #addComment(item: ItemDoc, change: ChangeSet, body: string, edit: ItemEdit, caller: BugCaller): void {
     change.addComment(body, getAuthorKind(caller));
     if (edit.status === 'resolved' || edit.status === 'closed')
@@ -185,10 +181,7 @@ export class EditService {
     if (edit.status === undefined) planAnswer(item, change, caller);
   }
 
-  /**
-   * Reports a user's comment to the holder, after storing that it was reported, so that the
-   * repeated call passes.
-   */
+  /** Stores that the comment was reported first, so that the repeated call passes. */
   async #createUnreadError(id: string, caller: BugCaller): Promise<ServiceError> {
     let unread: readonly UnreadEntry[] = [];
     const doc = await this.items.change(id, caller.name, (_, change) => {
@@ -206,9 +199,8 @@ export class EditService {
   }
 
   /**
-   * Assigns the item to a user, or removes the assignee, independently of an agent's lease
-   * (contract 20, assignee and retention).
-   * @param username account name; null removes the assignee
+   * Assigns a user, independently of an agent's lease (contract 20, assignee and retention).
+   * @param username null removes the assignee
    * @throws ServiceError not_found, insufficient_scope, validation_failed
    */
   async assign(name: string, caller: BugCaller, username: string | null): Promise<Item> {
@@ -220,10 +212,7 @@ export class EditService {
     return this.items.toView(doc);
   }
 
-  /**
-   * Resolves the assignee to the account's spelling of the name.
-   * @throws ServiceError validation_failed when the account does not exist
-   */
+  /** @throws ServiceError validation_failed when the account does not exist */
   async #resolveAssignee(edit: ItemEdit): Promise<ItemEdit> {
     if (!edit.assignee) return edit;
     const assignee = await this.deps.accounts.findUsername(edit.assignee);
@@ -232,8 +221,8 @@ export class EditService {
   }
 
   /**
-   * Moves the grouping keys of an item that becomes, or stops being, a duplicate.
-   * @param moves receives the moves that were started
+   * Moves the keys of an item that becomes, or stops being, a duplicate.
+   * @param moves receives the started moves
    */
   async #planDuplicateMove(item: ItemDoc, change: ChangeSet, moves: RekeyingDoc[]): Promise<void> {
     const link = change.set.duplicate_of;
@@ -242,10 +231,6 @@ export class EditService {
     moves.push(await this.rekeying.beginMove(change, link));
   }
 
-  /**
-   * Checks who may write: any caller while no lease is live, the holder of the lease, or a caller
-   * who overrides it with a reason.
-   */
   #checkLease(item: ItemDoc, change: ChangeSet, edit: ItemEdit, caller: BugCaller, byClaim: boolean): void {
     const now = this.deps.clock.now();
     const live = isLeaseLive(item.claim, now);

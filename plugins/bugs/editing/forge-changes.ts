@@ -1,6 +1,6 @@
 /**
- * Applies commits and pull requests that name an item (contract 20, forges). The history entry's id
- * derives from the change, so a repeated delivery does nothing.
+ * The history entry's id derives from the change, so a repeated delivery does nothing (contract 20,
+ * forges).
  */
 import { hash } from 'node:crypto';
 import { inject, injectable } from '../../../kernel/contract.js';
@@ -30,7 +30,7 @@ export class ForgeChangeService {
 
   /**
    * @param name id or ref
-   * @param caller the plugin, with the name of the change's author
+   * @param caller with the name of the author
    * @throws ServiceError not_found
    */
   async applyChange(name: string, caller: BugCaller, given: ForgeChange): Promise<LinkOutcome> {
@@ -50,9 +50,7 @@ export class ForgeChangeService {
     return outcome;
   }
 
-  /**
-   * Returns null for a title that contains a token of this service. The change still takes effect.
-   */
+  /** Returns null for a title with a token of this service; the change still takes effect. */
   async #getSafeTitle(title: string): Promise<string | null> {
     return (await this.secrets.containsSecret(title)) ? null : title;
   }
@@ -82,7 +80,7 @@ function planChange(item: ItemDoc, plan: ChangeSet, change: SafeForgeChange, fol
 const namesSamePullRequest = ({ pr_url }: ItemDoc, url: string): boolean =>
   Boolean(pr_url) && getPullRequestPage(pr_url ?? '') === getPullRequestPage(url);
 
-/** A commit on the default branch does not end an agent's lease; it adds a comment. */
+/** With a live lease, a commit only adds a comment. */
 function planFix(item: ItemDoc, plan: ChangeSet, change: SafeForgeChange, { by, now }: ChangeAuthor): LinkOutcome {
   const isPull = change.kind === 'pull_request';
   if (!isPull && isLeaseLive(item.claim, now)) {
@@ -93,10 +91,7 @@ function planFix(item: ItemDoc, plan: ChangeSet, change: SafeForgeChange, { by, 
   return planMerge(item, plan, change.commit, { by, now });
 }
 
-/**
- * Returns whether an earlier delivery was not applied because an agent held the item, which was not
- * reopened since.
- */
+/** Returns whether a lease kept an earlier delivery from being applied, without a reopen since. */
 function isUnapplied(
   item: ItemDoc,
   { at }: Pick<ActivityDoc, 'at'>,

@@ -7,13 +7,11 @@ import type { ItemDoc } from '../item/model.js';
 import { isHeld, isLeaseLive } from '../item/api-views.js';
 import { getEditReason } from './edit-plans.js';
 
-/** An agent must not lift a user's hold. */
 const canHold = ({ kind, by_tool }: BugCaller, edit: ItemEdit): boolean =>
   by_tool !== true && (kind !== 'token' || edit.force === true);
 
 /**
- * Plans the start or end of a hold (contract 20, hold). A hold ends a live lease, and its holder
- * learns the reason.
+ * A hold ends a live lease, and its holder learns the reason (contract 20, hold).
  * @throws ServiceError insufficient_scope, reason_required
  */
 export function planHold(item: ItemDoc, change: ChangeSet, edit: ItemEdit, caller: BugCaller, now: number): void {

@@ -1,7 +1,6 @@
 /**
- * Merge and split (contract 20, endpoints). A merge makes an item a `duplicate` of another and
- * moves its grouping keys there; a split reopens it and moves them back. Both are ordinary changes
- * of status, and a PATCH to `duplicate` or `open` does the same. Each item keeps its own counts.
+ * Merge and split (contract 20, endpoints). A merge makes an item a `duplicate` and moves its
+ * grouping keys to the other; a split reverts both. Each item keeps its own counts.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
@@ -47,7 +46,6 @@ export class MergeService {
 
   /**
    * @param id id or ref of a duplicate
-   * @returns the reopened item
    * @throws ServiceError not_found, insufficient_scope, precondition_failed; invalid_transition if
    *   the item is no duplicate
    */

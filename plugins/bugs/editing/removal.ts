@@ -54,15 +54,14 @@ export class ItemRemovalService {
   ) {}
 
   /**
-   * Deletes an item; resolves when all of its data is gone.
+   * Resolves when all data of the item is gone.
    * @param principal the requester, for the audit log
    * @throws ServiceError not_found, insufficient_scope, already_claimed, lease_lost,
    *   reason_required; conflict while other items are duplicates of it
    */
   async remove(name: string, principal: Principal, options: RemovalOptions = {}): Promise<void> {
     const caller = toBugCaller(principal);
-    // Injected text may lead an agent to a deletion, which cannot be undone (contract 10,
-    // amendments).
+    // Injected text may lead an agent to a deletion (contract 10, amendments).
     if (caller.agent !== undefined) throw denied('A token that is made for an agent cannot delete items.');
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const item = await this.items.get(name, caller);
@@ -79,7 +78,7 @@ export class ItemRemovalService {
   async deleteRetired(days: number, signal?: AbortSignal): Promise<number> {
     const before = toIsoString(this.deps.clock.now() - days * DAY_MS);
     let removed = 0;
-    // Duplicates first: an item is deleted after its duplicates.
+    // An item is deleted after its duplicates.
     for (const status of ENDED_STATUSES.toReversed()) {
       let after: string | null = null;
       do {
@@ -109,7 +108,7 @@ export class ItemRemovalService {
       limit: BATCH_SIZE,
     });
     for (const removal of open.items) {
-      // The process ended before it removed the item, and the caller got no response.
+      // The process ended before the removal.
       if ((await items.get(removal.id)) !== null) await removals.remove({ id: removal.id, open_at: removal.open_at });
       else await this.#finish(removal);
     }
@@ -120,10 +119,7 @@ export class ItemRemovalService {
     await removeAll(removals, { expires_at: { gt: '', lt: clock.iso() } }, signal);
   }
 
-  /**
-   * As with PATCH: the holder, or a caller who overrides the lease with a reason (contract 20,
-   * endpoints).
-   */
+  /** As with PATCH (contract 20, endpoints). */
   #checkLease(item: ItemDoc, caller: BugCaller, { claim_token, force, reason }: RemovalOptions): void {
     const { claim } = item;
     const now = this.deps.clock.now();
@@ -149,8 +145,7 @@ export class ItemRemovalService {
     const removal = buildMarker(item, this.deps.clock.iso());
     const { id, rev, links } = item;
     await this.deps.removals.change({ id }, { set: toMarkerFields(removal) }, { upsert: true });
-    // A failed removal leaves its marker to the job: it may belong to another call that has just
-    // removed the item.
+    // The marker stays for the job: it may belong to another call that removed the item.
     if ((await this.deps.items.remove({ id, rev, links: links ?? null, outbox_at: null })) === 0) return false;
     await this.#finish(removal);
     return true;
@@ -175,10 +170,7 @@ export class ItemRemovalService {
   }
 }
 
-/**
- * The item's own references are derived from its text. Those of occurrences are detected when they
- * recur.
- */
+/** Those of occurrences are detected when they recur. */
 const buildMarker = ({ id, project, client_ref }: ItemDoc, now: string): RemovalDoc => ({
   id,
   refs: client_ref === null ? [] : [hashWithinProject(project, client_ref), toPublicRefId(project, client_ref)],

@@ -1,6 +1,6 @@
 /**
- * An item resolved by a pull request waits for its merge (contract 20, forges). A merge resolves it
- * with the merge commit; a close without a merge reopens it.
+ * A merge resolves the item with the merge commit; a close without a merge reopens it (contract 20,
+ * forges).
  */
 import { invalid } from '../../../kernel/errors.js';
 import type { ForgeOutcome, PullRequest } from '../../../ports/domain/forge-changes.js';
@@ -22,10 +22,7 @@ export function withReviewStatus(item: ItemDoc, edit: ItemEdit): ItemEdit {
 
 const isClosedUnmerged = ({ status, review }: ItemDoc): boolean => status === 'open' && review === 'closed';
 
-/**
- * Plans the review after the edit's fields and status.
- * @throws ServiceError validation_failed
- */
+/** @throws ServiceError validation_failed */
 export function planReview(item: ItemDoc, change: ChangeSet, edit: ItemEdit): void {
   const url = change.next.pr_url ?? null;
   const { status } = change.next;
@@ -64,7 +61,6 @@ function planUnmerged(item: ItemDoc, change: ChangeSet, url: string | null): voi
     pr_fix_at: item.pr_fix_at ?? null,
     handed: { by: item.resolved_as ?? item.resolved_by ?? change.actor, reason, at: change.at },
   });
-  // The fix was never released.
   if (item.earlier_fix !== undefined) change.assign({ earlier_fix: item.earlier_fix });
   else delete change.set.earlier_fix;
 }
@@ -97,10 +93,7 @@ export function planPullRequest(
   return 'linked';
 }
 
-/**
- * Plans the end of a review, or the resolution, by a commit on the default branch. It ends an
- * agent's lease.
- */
+/** It ends an agent's lease. */
 export function planMerge(
   item: ItemDoc,
   change: ChangeSet,
@@ -120,7 +113,7 @@ export function planMerge(
     return 'linked';
   }
   if (!isTransitionAllowed(status, 'resolved', 'patch')) return 'linked';
-  // The last holder may correct what the forge reports (claim-rule.ts).
+  // The last holder may correct the forge (claim-rule.ts).
   const worker = holder ?? change.next.last_holder ?? null;
   change.markFixed('resolved', { why: 'merged', build, commit }).assign({
     fix_commit: commit ?? known,

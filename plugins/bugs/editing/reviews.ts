@@ -1,7 +1,6 @@
 /**
- * Pull requests that items wait for (contract 20, forges). A delivery and an edit both store their
- * state before they look up the other, so neither misses the other. The job `bugs.reconcile`
- * finishes what a crash leaves.
+ * A delivery and an edit both store their state before they look up the other, so neither misses
+ * the other (contract 20, forges). The job `bugs.reconcile` finishes what a crash leaves.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { collectAll, iteratePages } from '../../../lib/paging.js';
@@ -81,10 +80,7 @@ export class PullRequestReviewService {
   }
 }
 
-/**
- * Returns whether the item has missed this state. A pull request closed before the item named it
- * has no effect.
- */
+/** A pull request closed before the item named it has no effect. */
 function isDue({ pr_state, pr_fix_at, review }: ItemDoc, { state, heard_at }: ReceivedPullRequest): boolean {
   if (pr_state === state || (state !== 'merged' && state !== 'closed')) return false;
   return heard_at > (pr_fix_at ?? '') || (state === 'merged' && review === 'open');

@@ -7,7 +7,6 @@ import type { ItemEdit } from '../item/edit.js';
 import type { ItemDoc } from '../item/model.js';
 import { getEditReason } from './edit-plans.js';
 
-/** Plans a transition that is already known to be allowed (contract 20, transitions). */
 export function planTransition(
   item: ItemDoc,
   change: ChangeSet,

@@ -39,10 +39,6 @@ export class TrackedItemsFactory {
     @inject(SecretGuard) private readonly secrets: SecretGuard,
   ) {}
 
-  /**
-   * Returns the items as one plugin sees them.
-   * @param plugin its id
-   */
   createForPlugin(plugin: string): TrackedItems {
     return {
       get: (name) => this.#get(name),
@@ -62,9 +58,8 @@ export class TrackedItemsFactory {
   }
 
   /**
-   * The comment's id derives from its key. A comment enters `comments` before it leaves the outbox,
-   * and each comment is a revision. A plan that finds it in neither therefore loses against a
-   * concurrent call, plans again, and finds it.
+   * The id derives from the comment's key. A comment enters `comments` before it leaves the outbox,
+   * so a plan that finds it in neither loses against a concurrent call and is repeated.
    */
   async #comment(plugin: string, name: string, given: PluginComment): Promise<{ id: string; created: boolean }> {
     const body = parseText('body', given.body, MAX_COMMENT_LENGTH);

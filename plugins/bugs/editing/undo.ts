@@ -1,6 +1,6 @@
 /**
- * Undoes a change of status within a minute by ordinary transitions, so history, events and leases
- * behave as usual. The lease is not restored.
+ * Undo by ordinary transitions, so history, events and leases behave as usual; the lease is not
+ * restored.
  */
 import { conflict } from '../../../kernel/errors.js';
 import type { Item, ItemStatus } from '../../../ports/domain/bugs.js';
@@ -24,10 +24,9 @@ export interface UndoableChange {
 }
 
 /**
- * Returns the change that the account may undo.
  * @param activity newest first
  * @param name of the requesting account
- * @returns null if the latest change of status was not made by this account, or finished nothing
+ * @returns null unless the account made the latest change of status, which finished the item
  */
 export function findLastFinishingChange(
   item: Pick<Item, 'status'>,
@@ -55,7 +54,7 @@ export function findUndoableChange(
   return last === null || now > Date.parse(last.until) ? null : last;
 }
 
-/** Returns whether this account finished items by this run less than a minute ago. */
+/** Returns true for less than a minute. */
 export function canUndoRun(
   { by, set, state, updated, finished_at, undo: back, undone_at }: BulkRunDoc,
   { id }: Pick<BugCaller, 'id'>,

@@ -28,8 +28,8 @@ export class FeedbackService {
   ) {}
 
   /**
-   * Adds the comment; resolves after the commit. Returns false if no item has counted the event
-   * yet, and the caller must keep the feedback, or if the item has its maximum of user comments.
+   * Resolves after the commit. Returns false if no item has counted the event yet and the caller
+   * must keep the feedback, or if the item has its maximum of user comments.
    */
   async add({ project, event_ref, client_ref, intake_key, text }: UserFeedback): Promise<boolean> {
     const isPublic = intake_key !== null;
@@ -52,7 +52,7 @@ export class FeedbackService {
     return true;
   }
 
-  /** Links feedback that arrived before its report. Returns null synchronously without any. */
+  /** Returns null synchronously if nothing was pending. */
   linkPending({
     project,
     client_ref,

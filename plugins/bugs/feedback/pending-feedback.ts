@@ -18,9 +18,7 @@ import { ItemService } from '../store/item-service.js';
 import type { ItemDoc } from '../item/model.js';
 import type { PendingFeedbackDoc } from '../item/operation-documents.js';
 
-/**
- * Author of feedback comments. The user's name is in the text, because a sender may claim any name.
- */
+/** The user's name is in the text, because a sender may claim any name. */
 export const FEEDBACK_AUTHOR = 'user feedback';
 export const MAX_COMMENTS = 100;
 const MAX_WAIT_MS = 7 * DAY_MS;
@@ -37,7 +35,7 @@ export class PendingFeedbackService {
     @inject(MergeService) private readonly merging: MergeService,
   ) {}
 
-  /** @param given `id`: the feedback's own reference; `event`: the reference of its event */
+  /** @param given `id`: its own reference; `event`: the event's */
   async addPending(given: Pick<PendingFeedbackDoc, 'id' | 'project' | 'event' | 'body'>): Promise<void> {
     const { waiting, clock } = this.deps;
     if ((await waiting.count({ project: given.project })) >= MAX_WAITING_FEEDBACK) return;
@@ -57,7 +55,7 @@ export class PendingFeedbackService {
     return this.#events.has(event);
   }
 
-  /** Links the feedback that waits for a counted event. The job retries failures. */
+  /** The job retries failures. */
   async linkToEvent(event: string): Promise<void> {
     try {
       const { items } = await this.deps.waiting.find({ filter: { event }, limit: BATCH_SIZE });
@@ -102,7 +100,7 @@ export class PendingFeedbackService {
     const { refs, items, waiting } = this.deps;
     const event = await refs.get(one.event);
     const about = event === null ? null : await items.get(event.item_id);
-    // The feedback's item is still being written.
+    // Its item is still being written.
     if (about === null) return;
     const own = await this.#findOwnItem(one);
     if (
@@ -117,7 +115,7 @@ export class PendingFeedbackService {
 
   async #addComment(about: ItemDoc, { id, body }: PendingFeedbackDoc): Promise<void> {
     const comment = hashWithinProject(about.id, id);
-    // Each attempt checks again, because another process may link the same feedback concurrently.
+    // Another process may link the same feedback.
     await this.items.change(about.id, FEEDBACK_AUTHOR, async (item, change) => {
       const known =
         item.outbox.some((entry) => entry.id === comment) || (await this.deps.comments.get(comment)) !== null;
@@ -131,10 +129,7 @@ export class PendingFeedbackService {
     return item !== null && item.status === 'open' && item.hit_count === 1 && item.overflow !== true ? item : null;
   }
 
-  /**
-   * Makes the feedback's item a duplicate. An item that someone claimed or changed stays, in
-   * addition to the comment.
-   */
+  /** An item that someone claimed or changed stays, in addition to the comment. */
   async #merge(own: ItemDoc, about: ItemDoc): Promise<void> {
     try {
       await this.merging.merge(own.id, about.id, SYSTEM_CALLER);

@@ -9,14 +9,13 @@ import { parseTemplate, TemplateProblem, type Template, type TemplateValues } fr
 import { compileWildcard } from './wildcard.js';
 
 const MAX_ELEMENT_LENGTH = 500;
-/** Maximum length of a title (contract 20). */
 const MAX_TITLE_LENGTH = 200;
 
 export interface RuleOutcome {
   rule_id: string;
-  /** Replaces the report's fingerprint; null if the rule sets only the title. */
+  /** Null if the rule sets only the title. */
   fingerprint: string[] | null;
-  /** The fingerprint contains `{{ default }}`, so the key includes the class. */
+  /** The fingerprint contains `{{ default }}`. */
   keeps_class: boolean;
   title: string | null;
 }
@@ -24,7 +23,7 @@ export interface RuleOutcome {
 export interface CompiledRule {
   matches(subject: RuleSubject): boolean;
   evaluate(subject: RuleSubject): RuleOutcome;
-  /** A search may take a millisecond, so the caller yields to the event loop between searches. */
+  /** Yields to the event loop between searches. */
   slow: boolean;
 }
 

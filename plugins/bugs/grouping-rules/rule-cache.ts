@@ -1,7 +1,3 @@
-/**
- * This process's cache of all grouping rules, compiled on a project's first report. Without rules,
- * a report costs one map lookup.
- */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { collectAll } from '../../../lib/paging.js';
@@ -37,9 +33,7 @@ export class GroupingRuleCache {
     });
   }
 
-  /**
-   * Applies the project's rules. Returns no promise when the cache is fresh and matching is fast.
-   */
+  /** Returns no promise when the cache is fresh and matching is fast. */
   evaluate(report: GroupingInput): RuleOutcome | null | Promise<RuleOutcome | null> {
     const lists = this.#copy.get();
     return lists instanceof Promise
@@ -63,10 +57,7 @@ export class GroupingRuleCache {
     return [...(this.#copy.current?.values() ?? [])].reduce((sum, { rules }) => sum + rules.length, 0);
   }
 
-  /**
-   * Must be called after writing rules. The change is active here when this resolves, elsewhere
-   * within two seconds.
-   */
+  /** Call after writing rules. Active here when this resolves, elsewhere within two seconds. */
   publishChange(): Promise<void> {
     return this.#copy.publishChange();
   }

@@ -4,8 +4,7 @@ import type { KeyedReport } from '../groups/grouping-keys.js';
 import type { RuleOutcome } from './compiled-rule.js';
 
 /**
- * Computes the grouping of a report that a rule may override.
- * @param report with its original title: a rule's title is only for display and changes no key
+ * @param report with its original title: a rule's title changes no key
  * @param ruling null if no rule matches
  */
 export function applyRuleOutcome(
@@ -16,7 +15,7 @@ export function applyRuleOutcome(
   const { project } = report;
   if (ruling === null || ruling.fingerprint === null) return { project, report, ...computeGrouping(report, masks) };
   const { rule_id, fingerprint, keeps_class } = ruling;
-  // A rule may group several classes; one that names {{ default }} refines the default grouping.
+  // `{{ default }}` refines the default grouping.
   const exception_class = keeps_class ? (report.exception_class ?? null) : null;
   const ruled: GroupingInput = { ...report, fingerprint, exception_class };
   return { project, report: ruled, rule_id, ...computeGrouping(ruled, masks) };

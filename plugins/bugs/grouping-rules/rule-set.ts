@@ -15,7 +15,7 @@ export class GroupingRuleSet {
         compiled.push(compileRule(rule));
       } catch (error) {
         if (!(error instanceof RuleProblem)) throw error;
-        // Rules are validated before they are stored, so another version wrote this one.
+        // Validated before storing, so another version wrote it.
         log.error({ err: error, rule: rule.id }, 'a grouping rule cannot be compiled and groups nothing');
       }
     }

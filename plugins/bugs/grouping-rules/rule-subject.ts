@@ -1,4 +1,3 @@
-/** A report as grouping rules see it; each value is computed once, on first access. */
 import { getShortClassName } from '../../../lib/text/error-title.js';
 import { getMaskedMessage, getOrigin, type GroupingInput } from '../grouping/grouping-key.js';
 import type { MaskOptions } from '../grouping/message-mask.js';

@@ -1,14 +1,10 @@
-/**
- * Templates of fingerprints and titles: `{{ class }} of {{ 1 }}`, in the syntax of client
- * fingerprints.
- */
+/** Such as `{{ class }} of {{ 1 }}`, as in client fingerprints. */
 
-/** Placeholder names, in addition to `{{ 1 }}` to `{{ 9 }}`, the groups of the message pattern. */
+/** `{{ 1 }}` to `{{ 9 }}` are the groups of the message pattern. */
 export const PLACEHOLDER_NAMES = ['class', 'message', 'origin'] as const;
 export type PlaceholderName = (typeof PLACEHOLDER_NAMES)[number];
 type Placeholder = PlaceholderName | number;
 
-/** Values of one report, computed only if a template names them. */
 export interface TemplateValues {
   getNamed(name: PlaceholderName): string;
   /** @param index from 1 */

@@ -1,7 +1,4 @@
-/**
- * Compiles a pattern in which `*` matches any characters. Matching is case-insensitive and linear.
- * @returns whether a whole text matches
- */
+/** `*` matches any characters; case-insensitive, linear, and the whole text. */
 export function compileWildcard(form: string): (text: string) => boolean {
   const [first = '', ...rest] = form.toLowerCase().split('*');
   const last = rest.pop();

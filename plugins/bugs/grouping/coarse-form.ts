@@ -1,27 +1,19 @@
 import { isPage } from './path-masks.js';
 
-/** A word ends at blanks, quotes, brackets and the characters between a name and its value. */
 const WORD = /[^\s"'`“”„‘‚«»‹›()[\]{}<>,;=]+/gu;
 const DIGIT = /\p{N}/u;
 
 const WORD_PLACEHOLDER = '<word>';
 const PAGE_PLACEHOLDER = '<word>/<page>';
-/** Parts of an origin: folders, words of a file name, and words of a function name. */
 const ORIGIN_WORD = /[^/#.:<>$]+/g;
 
 export const toCoarseText = (masked: string): string =>
   DIGIT.test(masked) ? masked.replace(WORD, (word) => (DIGIT.test(word) ? WORD_PLACEHOLDER : word)) : masked;
 
-/**
- * Returns whether the text may stand for several messages. A message may also contain the
- * placeholder originally.
- */
+/** A message may also contain the placeholder originally. */
 export const isCoarse = (text: string): boolean => text.includes(WORD_PLACEHOLDER);
 
-/**
- * Returns the coarse form of an origin.
- * @param file the frame's file as reported, which distinguishes pages from scripts
- */
+/** @param file as reported, which distinguishes pages from scripts */
 export function toCoarseOrigin(origin: string, file: string | null): string {
   const at = origin.indexOf('#');
   const place = at < 0 ? origin : origin.slice(0, at);

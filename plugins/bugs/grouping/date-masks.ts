@@ -30,7 +30,7 @@ const DATE_HINT =
   /\d[-./_]?[-\dTW年]|\d ?[AP]\.?M\b|\d(?:st|nd|rd|th|er)?\.?,?[ -](?:de )?\p{L}{3}|\p{L}{3}\.? {1,2}\d/iu;
 const PYTHON_DATE = /\b(datetime\.(?:datetime|date|time))\(\d[\d, ]{0,40}(?:, tzinfo=[^\n)]{1,60}\)?)?\)/g;
 
-/** Masks dates and times as `<time>` in forms that message-mask.ts does not cover (contract 21). */
+/** Masks the forms that message-mask.ts does not cover (contract 21). */
 export function maskDates(text: string): string {
   if (!DATE_HINT.test(text)) return text;
   const masked = text.includes('datetime.') ? text.replace(PYTHON_DATE, '$1(<time>)') : text;

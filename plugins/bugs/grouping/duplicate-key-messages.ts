@@ -1,7 +1,7 @@
 /**
- * Masks duplicate-key messages of databases (contract 21, masked: templates first). Values are
- * masked even without digits; names of keys, indexes and constraints are retained. Templates are
- * found by their opening words, and their ends by `indexOf`, because values may hold any character.
+ * Masks duplicate-key messages (contract 21, masked: templates first): values even without digits,
+ * no names of keys, indexes or constraints. Ends are found by `indexOf`, because values may hold
+ * any character.
  */
 
 export interface MessagePart {
@@ -55,7 +55,7 @@ const KEY_WORD = /['"`] (?:for key|für schlüssel) /gi;
 const MAX_NAME_LENGTH = 300;
 const CLOSING_QUOTES: Readonly<Record<string, string>> = { '«': '»', '»': '«', '„': '“', '“': '”' };
 
-/** `Duplicate entry 'value' for key 'name'`; old servers write the key's number without quotes. */
+/** `Duplicate entry 'value' for key 'name'`; old servers: `for key 1`. */
 function parseMysqlEntry(text: string, at: number, end: number): ReturnType<Template> {
   KEY_WORD.lastIndex = at;
   const match = KEY_WORD.exec(text);
@@ -93,7 +93,6 @@ function parseBracketedValue(text: string, at: number, end: number): ReturnType<
   return close < at ? null : { upTo: close, instead: '<value>' };
 }
 
-/** A quoted name that is retained, including its quotes. */
 function parseQuotedName(text: string, at: number, end: number): ReturnType<Template> {
   const quote = text[at - 1] ?? '';
   const close = limitIndex(text.indexOf(CLOSING_QUOTES[quote] ?? quote, at), Math.min(end, at + MAX_NAME_LENGTH));

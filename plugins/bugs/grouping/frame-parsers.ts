@@ -1,6 +1,6 @@
 /**
- * Parses a line of a stack trace, language by language (contract 21, first frame). Markers are
- * found by `indexOf`, and regular expressions are anchored to them, so the time is linear.
+ * Parses stack trace lines (contract 21, first frame). Markers are found by `indexOf`, and
+ * expressions are anchored to them, so the time is linear.
  */
 import { createParsedFrame, SOURCE_EXTENSION, LINE_SUFFIX, type ParsedFrame } from './parsed-frame.js';
 import { parseAtFrame, parseDotnetFrame } from './managed-frames.js';
@@ -17,7 +17,6 @@ import {
   parseShellFrame,
 } from './script-frames.js';
 
-/** Parses a trimmed, non-empty line as a frame of a supported language, or returns null. */
 export function parseFrameLine(line: string): ParsedFrame | null {
   const first = line.charCodeAt(0);
   if (first === CHAR_CODES.a && line.startsWith('at ')) return parseAtFrame(line.slice(3).trimStart());
@@ -61,13 +60,9 @@ function parseBrowserFrame(line: string): ParsedFrame | null {
   return SCRIPT.test(file) ? createParsedFrame('browser', file, name, tail[1]) : null;
 }
 
-/** A path, a URL, a script, or a browser's label for code without a file. */
 const SCRIPT = /[/\\]|\.[cm]?[jt]sx?$|\.html?$|^<|code$|bundle$/i;
 
-/**
- * Returns the offset of the `@` between name and place. Paths may contain another (`/@scope/`);
- * function names contain no `/` before it.
- */
+/** Paths may contain another `@` (`/@scope/`); function names contain no `/` before it. */
 function findNameEnd(place: string): number {
   const at = place.indexOf('@');
   if (at < 0) return -1;
@@ -81,7 +76,7 @@ const SOURCE_FILE = new RegExp(`[^.\\\\/:@]\\.(?:${SOURCE_EXTENSION})$`, 'i');
 const OTHER_FILE = /[\\/][^\\/:@]{0,200}\.[A-Za-z][A-Za-z0-9]{0,9}$/;
 const HOST = /^(?:[A-Za-z][A-Za-z0-9+.-]{0,30}:)?\/\/[^/]*$/;
 
-/** Parses a frame of any other language: any `path.ext:NN`. */
+/** Parses any `path.ext:NN`. */
 export function parseGenericFrame(line: string): ParsedFrame | null {
   let from = 0;
   for (let colon = line.indexOf(':'); colon >= 0; colon = line.indexOf(':', colon + 1)) {

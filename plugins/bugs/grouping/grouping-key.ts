@@ -1,8 +1,7 @@
 /**
- * The grouping key, version 2 (contract 21). `bare_key`, the key without origin, matches reports
- * with a stack trace to those without (contract 21, many keys per item; grouping-keys.ts). The
- * whole stack trace was rejected as a key, because the same error with and without one is one
- * group; similarity, because the grouping could not be explained.
+ * Grouping key version 2 (contract 21). `bare_key`, without origin, matches reports with a stack
+ * trace to those without. A key of the whole trace would split these; similarity could not be
+ * explained.
  */
 import { hash as digest } from 'node:crypto';
 import type { GroupMember } from '../../../ports/domain/bugs.js';
@@ -19,7 +18,7 @@ export interface GroupingInput {
   error_message?: string | null;
   exception_class?: string | null;
   file_path?: string | null;
-  /** The function in the file, if the reporter states both (contract 21, Sentry SDK intake). */
+  /** If the reporter states both (contract 21, Sentry SDK intake). */
   function_name?: string | null;
   stack_trace?: string | null;
   message_template?: string | null;
@@ -30,9 +29,9 @@ export interface GroupingInput {
 export interface Grouping {
   /** `v2:` and 40 hex digits. */
   dedup_key: string;
-  /** The key without origin; equals `dedup_key` when the report has no origin. */
+  /** Equals `dedup_key` when the report has no origin. */
   bare_key: string;
-  /** Normalized; empty when the report has none or a fingerprint omits it. */
+  /** Empty if none, or omitted by a fingerprint. */
   origin: string;
   masked: string;
 }
@@ -41,17 +40,13 @@ const SEPARATOR = '\u001f';
 const MAX_MESSAGE_LINES = 2;
 const MAX_MESSAGE_LENGTH = 2048;
 const MAX_SEARCHED_LENGTH = 16_384;
-/** Maximum length of a class and of a fingerprint element; the intake's limits are lower. */
 const MAX_PART_LENGTH = 2048;
 const MAX_ELEMENTS = 100;
 const MAX_MEMBERS = 32;
 const DEFAULT_PLACEHOLDER = /^\{\{\s{0,8}default\s{0,8}\}\}$/;
 const MAX_DEFAULT_LENGTH = 64;
 
-/**
- * Computes the keys of a report (contract 21, grouping key, version 2). Never throws; the time is
- * bounded for any input.
- */
+/** Never throws; the time is bounded for any input (contract 21, grouping key, version 2). */
 export function computeGrouping(input: GroupingInput, options: Partial<MaskOptions> = {}): Grouping {
   const masked = getMaskedMessage(input, options) + formatMembers(input);
   const parts = getFingerprint(input);
@@ -63,7 +58,7 @@ export function computeGrouping(input: GroupingInput, options: Partial<MaskOptio
   return { dedup_key, bare_key: origin === '' ? dedup_key : keyFor(''), origin, masked };
 }
 
-/** Returns class and place of each member of an exception group, sorted, one per line. */
+/** Returns one sorted line per member: class and place. */
 function formatMembers({ members }: GroupingInput): string {
   if (!members?.length) return '';
   const named = members.slice(0, MAX_MEMBERS).map(({ exception_class, file, function: name }) => {
@@ -76,14 +71,9 @@ function formatMembers({ members }: GroupingInput): string {
     .join('');
 }
 
-/** Keys for the flood rule: the counted source, and the coarse key (contract 21, flood). */
 export interface FloodKeys {
-  /** The same for all items of one project, type and class. */
   source: string;
-  /**
-   * The key with every word that contains a digit masked. Null if no such word exists, because no
-   * other key then has the same coarse key.
-   */
+  /** Null if no word contains a digit: no other key then has the same coarse key. */
   coarse_key: string | null;
 }
 
@@ -107,7 +97,7 @@ const listKeyPrefix = ({ type, project, exception_class }: GroupingInput): strin
   exception_class ? maskGeneratedName(exception_class.slice(0, MAX_PART_LENGTH).trim()) : '',
 ];
 
-/** Returns the reported file and function; otherwise the file or method of the first frame. */
+/** Falls back to the first frame. */
 export function getOrigin({
   file_path,
   function_name,
@@ -119,7 +109,7 @@ export function getOrigin({
   if (given !== '' || !stack_trace) return given;
   const frame = findFirstFrame(stack_trace);
   if (frame === null) return '';
-  // An image contains the whole application, so the function is part of the origin.
+  // An image contains the whole application.
   const symbol = frame.image !== undefined && frame.line_no === null ? normalizeFunction(frame.function ?? '') : '';
   if (frame.file !== null && symbol !== '') return `${normalizeOrigin(frame.file)}#${symbol}`;
   return frame.file !== null ? normalizeOrigin(frame.file) : maskGeneratedName(frame.function ?? '').toLowerCase();
@@ -172,7 +162,7 @@ function resolveFingerprint(fingerprint: readonly string[], origin: string, mask
   );
 }
 
-/** The separator is removed from each part; otherwise a report could forge the other parts. */
+/** Otherwise a report could forge the other parts. */
 const joinParts = (parts: readonly string[]): string =>
   parts.map((part) => (part.includes(SEPARATOR) ? part.replaceAll(SEPARATOR, ' ') : part)).join(SEPARATOR);
 

@@ -1,7 +1,4 @@
-/**
- * One document holds all rules of a project, so that reordering is one write and readers see no
- * partial state.
- */
+/** One document per project, so reordering is one write without partial states. */
 import type { Doc } from '../../../kernel/contract.js';
 
 export const MAX_PROJECT_RULES = 50;
@@ -9,13 +6,13 @@ export const MAX_TOTAL_RULES = 2_000;
 export const MAX_RULE_ELEMENTS = 10;
 
 export interface RuleBehaviour {
-  /** The class, or its last segment; `*` matches any characters. Case-insensitive. */
+  /** Or its last segment; `*` matches any characters; case-insensitive. */
   exception_class: string | null;
-  /** A regular expression (RE2), searched in the message; case-insensitive. */
+  /** RE2, searched; case-insensitive. */
   message: string | null;
-  /** The normalized origin, `orders/db.py` or `orders/db.py#connect`; `*` as above. */
+  /** `orders/db.py` or `orders/db.py#connect`; `*` as above. */
   origin: string | null;
-  /** Templates; they replace the grouping, or the fingerprint of the report. */
+  /** Templates that replace the grouping, or the report's fingerprint. */
   fingerprint: string[] | null;
   title: string | null;
 }
@@ -27,7 +24,6 @@ export interface GroupingRule extends RuleBehaviour {
   /** Created by an apply. */
   managed?: true;
   created_by: string;
-  /** RFC 3339. */
   created_at: string;
   updated_at: string;
 }
@@ -35,7 +31,7 @@ export interface GroupingRule extends RuleBehaviour {
 export interface RuleListDoc extends Doc {
   id: string;
   rev: number;
-  /** In order of precedence: the first match wins. */
+  /** The first match wins. */
   rules: GroupingRule[];
   updated_at: string;
 }

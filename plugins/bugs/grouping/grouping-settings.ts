@@ -1,7 +1,7 @@
 import { ALL_MASKS, type MaskOptions } from './message-mask.js';
 
 export interface GroupingSettings {
-  /** New items of one source within an hour that activate the flood rule; 0 disables it. */
+  /** New items of one source per hour that activate the flood rule; 0 disables it. */
   flood_items: number;
   masks: Partial<MaskOptions>;
 }

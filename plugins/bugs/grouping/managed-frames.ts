@@ -1,6 +1,6 @@
 /**
- * Parses frames of V8, Java and .NET, which all may start with `at ` (contract 21, first frame). V8
- * has a blank before its parentheses, Java a file inside, .NET parameters.
+ * V8, Java and .NET all may start with `at ` (contract 21, first frame): V8 has a blank before its
+ * parentheses, Java a file inside, .NET parameters.
  */
 import { createParsedFrame, LINE_SUFFIX, type ParsedFrame } from './parsed-frame.js';
 import { parsePowershellFrame } from './script-frames.js';
@@ -19,7 +19,7 @@ export function parseAtFrame(given: string): ParsedFrame | null {
   return (rest.endsWith(')') ? null : parsePowershellFrame(rest)) ?? parseV8Frame(rest);
 }
 
-/** Library and version that Logback and Log4j append to a frame: ` ~[shop-1.4.2.jar!/:1.4.2]`. */
+/** Of Logback and Log4j: ` ~[shop-1.4.2.jar!/:1.4.2]`. */
 const PACKAGE_SUFFIX = /\s{1,4}~?\[[^[\]]{0,300}\]$/;
 
 const V8_WORDS = /^(?:async |new )+/;
@@ -37,9 +37,7 @@ function parseV8Frame(rest: string): ParsedFrame | null {
   return open >= 0 || place.startsWith('<') ? createParsedFrame('v8', null, name ?? place, null) : null;
 }
 
-/**
- * Returns the file that called eval, at any depth: `eval at f (/srv/a.js:10:5), <anonymous>:1:1`.
- */
+/** Returns the outermost file: `eval at f (/srv/a.js:10:5), <anonymous>:1:1`. */
 function parseEvalFrame(place: string, name: string | null): ParsedFrame {
   const open = place.lastIndexOf('(');
   const close = place.indexOf(')', open);
@@ -53,10 +51,7 @@ function parseEvalFrame(place: string, name: string | null): ParsedFrame {
 const JAVA_PLACE =
   /^(?:([\w$.-]{1,200}\.[A-Za-z]{1,10})(?::(\d{1,9}))?|SourceFile(?::(\d{1,9}))?|Native Method|Unknown Source(?::\d{1,9})?|<generated>|[\w$-]{1,200}:(\d{1,9}))$/;
 
-/**
- * Parses a Java frame: `module/com.acme.Pool$Inner.get(Pool.java:88)` becomes com/acme/Pool.java,
- * with or without a file.
- */
+/** `module/com.acme.Pool$Inner.get(Pool.java:88)` becomes com/acme/Pool.java. */
 function parseJavaFrame(rest: string): ParsedFrame | null {
   const open = rest.lastIndexOf('(');
   if (open <= 0 || rest.charAt(open - 1) === ' ') return null;
@@ -74,7 +69,7 @@ function parseJavaFrame(rest: string): ParsedFrame | null {
 const JAVA_FILE = /\.(?:java|kts?|scala|groovy|cljc?|jav|gradle|jsp|js|rb|py)$/i;
 const isJavaFile = (file: string, line: string | undefined): boolean => line !== undefined || JAVA_FILE.test(file);
 
-/** Parses a localized .NET frame: `bei …`, `à …`, `в …`, `場所 …`. */
+/** Localized: `bei …`, `à …`, `в …`, `場所 …`. */
 export function parseDotnetFrame(line: string): ParsedFrame | null {
   const blank = line.indexOf(' ');
   if (blank < 1 || blank > 12 || !/^[\p{L}\p{M}]+:?$/u.test(line.slice(0, blank))) return null;
@@ -110,8 +105,7 @@ function parseMonoFrame(found: RegExpExecArray): ParsedFrame {
 }
 
 /**
- * Parses a .NET method: `Acme.Order.Load(Guid id) in C:\src\Order.cs:line 42`. Without a file, the
- * method is the place.
+ * `Acme.Order.Load(Guid id) in C:\src\Order.cs:line 42`; without a file, the method is the place.
  */
 function parseDotnetMethod(rest: string): ParsedFrame | null {
   const open = rest.indexOf('(');

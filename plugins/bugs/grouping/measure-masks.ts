@@ -1,9 +1,9 @@
 /**
- * Masks numbers with a unit (contract 21, masked) together, because `870 kB` and `3.5 MB` mean the
- * same. Single letters match only where a unit is meant: `2d` is a canvas and `5G` a network.
+ * Masked with the unit, because `870 kB` and `3.5 MB` mean the same (contract 21, masked). `2d` is
+ * a canvas and `5G` a network.
  */
 
-/** The start of a number: never the end of a word, a version or a longer number. */
+/** Never the end of a word, version or longer number. */
 const NUMBER_START = String.raw`(?<![\p{L}\p{N}_]|\d[.,:'])(?:(?<=^|[\s([=:,])[-+\u2212])?`;
 const NUMBER = String.raw`${NUMBER_START}\d{1,20}(?:[.,'_]\d{1,20}){0,8}(?:[eE][+-]?\d{1,3})?`;
 const NUMBER_END = String.raw`(?![\p{L}\p{N}_])`;
@@ -23,14 +23,13 @@ const DURATION = new RegExp(
   'giu',
 );
 const SIZE = new RegExp(String.raw`${NUMBER}[ \u00a0\u202f-]?(?:${SIZE_UNITS})${NUMBER_END}`, 'giu');
-/** A short size: `512 B`, `64k`, `512M`. Case-sensitive. */
+/** `512 B`, `64k`, `512M`; case-sensitive. */
 const SHORT_SIZE = new RegExp(String.raw`${NUMBER}(?:[ \u00a0]?B|(?<=\d\d)[kKMG])${NUMBER_END}`, 'gu');
 const SHARE = new RegExp(String.raw`${NUMBER}(?:[ \u00a0\u202f]?[%\u2030]|[ \u00a0]percent)(?![\p{L}\p{N}_%])`, 'giu');
 const DURATION_SEQUENCE = /<duration>(?:(?:,? and |,? )<duration>)+/g;
 
 const MEASURE_HINT = /\d[ \u00a0\u202f-]?[\p{L}%‰]/u;
 
-/** Masks durations, sizes and shares as `<duration>`, `<size>` and `<share>`. */
 export function maskMeasures(text: string): string {
   if (!MEASURE_HINT.test(text)) return text;
   return text

@@ -1,7 +1,6 @@
 /**
- * Masks a message (contract 21): parts that vary between reports become placeholders. Placeholders
- * contain neither digits nor quotes, so masking is idempotent. Quotes come last: a quoted value
- * with any variable part is masked as a whole.
+ * Replaces varying parts by placeholders (contract 21). These contain neither digits nor quotes, so
+ * masking is idempotent. Quotes come last: a value with any variable part is masked as a whole.
  */
 import { GUID_SOURCE, GUID_START_SOURCE } from '../../../lib/text/guid.js';
 import { maskNamesInText } from '../../../lib/text/generated-names.js';
@@ -17,19 +16,15 @@ import { maskRuntimeValues } from './runtime-values.js';
 
 export interface MaskOptions {
   emails: boolean;
-  /** IPv4 and IPv6, with their port. */
   ip_addresses: boolean;
   mac_addresses: boolean;
-  /** Bare numbers of 6 or more digits. */
   numbers: boolean;
-  /** Numbers of 4 and 5 digits, except codes and ports; disabled with `numbers`. */
+  /** 4 and 5 digits, except codes and ports; disabled with `numbers`. */
   short_numbers: boolean;
   measures: boolean;
   path_numbers: boolean;
   process_ids: boolean;
-  /** 16 or more characters, letters mixed with 4 or more digits. */
   long_words: boolean;
-  /** Ids such as `pi_3Pph39e`. */
   prefixed_ids: boolean;
 }
 
@@ -47,7 +42,6 @@ export const ALL_MASKS: MaskOptions = {
 };
 
 const WHOLE_GUID = new RegExp(`\\{${GUID_SOURCE}\\}|(?<![0-9a-z])${GUID_SOURCE}(?![0-9a-z])`, 'gi');
-/** Object ids and GUIDs without hyphens. */
 const HEX_ID = /(?<![0-9a-z])(?:[0-9a-f]{24}|[0-9a-f]{32})(?![0-9a-z])/gi;
 
 const CLOCK = String.raw`\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?(?: ?[AP]M\b)?`;
@@ -83,15 +77,14 @@ const EMAIL = /(?<![\w.+%-])[\w.+%-]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,62})\.){1,8
 const NUMBER = /(?<![0-9a-z_])\d{6,}(?![0-9a-z_])/gi;
 
 /**
- * A number after such a word is neither an amount nor an id. `WinError` and `statusCode` match;
- * `report` and `zipcode` do not.
+ * Before a number that is neither amount nor id: `WinError`, `statusCode`, but not `report` and
+ * `zipcode`.
  */
 const CODE_WORD = String.raw`(?<![a-z])(?:win|exit|error|status|result|return|http|sql|os)?(?:status|code|error|errno|http|ora|sqlstate|port|version|year)[ :=#([/-]{1,3}`;
-/** A number of 4 or 5 digits; `db:5432` and `10.0.19045` are a port and a version. */
+/** `db:5432` is a port, `10.0.19045` a version. */
 const SHORT_NUMBER = new RegExp(String.raw`(?<![0-9a-z_]|\w:|\d\.)(?<!${CODE_WORD})\d{4,5}(?![0-9a-z_]|\.\d)`, 'gi');
 
 /**
- * Replaces the variable parts of a message.
  * @param text the first lines of a message; the caller limits its length
  * @returns the text with placeholders (`<guid>`, `<time>`, `<address>`, `<line>`, `<email>`,
  *   `<ip>`, `<mac>`, `<duration>`, `<size>`, `<share>`, `<id>`, `<number>`, `<value>`)
@@ -103,7 +96,7 @@ export function maskText(text: string, options: Partial<MaskOptions> = {}): stri
   return masked;
 }
 
-/** Inexpensive pre-checks of expensive expressions; most messages match none. */
+/** Inexpensive pre-check; most messages do not match. */
 const HEX_HINT = new RegExp(`${GUID_START_SOURCE}|[0-9a-f]{24}`, 'i');
 const DIGIT = /\d/;
 const TIME_HINT = /\d[:/.-]\d|\d[ -][a-z]{3}[ -]\d|[a-z]{3} {1,2}\d{1,2} \d|\d{8}T\d|\/[a-z]{3}\//i;

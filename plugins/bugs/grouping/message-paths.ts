@@ -1,7 +1,4 @@
-/**
- * Masks paths and URLs inside a message by the rules for origins (path-masks.ts; contract 21,
- * amendments).
- */
+/** By the rules for origins (path-masks.ts; contract 21, amendments). */
 import { isPage, maskSegments, POD_SUFFIX } from './path-masks.js';
 
 const PATH_CANDIDATE = /[^\s"'`<>|()[\]{},;]{2,}/g;
@@ -23,7 +20,7 @@ function isPath(word: string): boolean {
 }
 
 const ASSET = /\.(?:[cm]?js|css|wasm)(?:\.map)?$/i;
-/** `v2` and `oauth2` are words of an API; other URL segments with digits are values. */
+/** `v2` and `oauth2` are words of an API. */
 const PLAIN_SEGMENT = /^(?:v\d{1,2}(?:\.\d{1,2})?|[a-z]{2,20}\d{1,2}|\D+|\d+)$/i;
 const NUMBER = /^\d+$/;
 const HOME_USER = /(?<=(?:^|[/\\])(?:home|Users)[/\\])[^/\\]{1,64}(?=[/\\])/;

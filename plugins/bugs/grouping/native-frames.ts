@@ -1,7 +1,4 @@
-/**
- * Parses frames of native crash reports (contract 21, amendments). Every pattern is bounded and
- * anchored.
- */
+/** Native crash reports (contract 21, amendments). Every pattern is bounded and anchored. */
 import { isSystemFunction, isSystemImage } from '../../../lib/text/system-images.js';
 import { createParsedFrame, type ParsedFrame } from './parsed-frame.js';
 
@@ -13,8 +10,7 @@ interface NativeLine {
 const NO_GROUP = 0;
 const NATIVE_LINES: readonly NativeLine[] = [
   {
-    // `4 Shop 0x0000000104a1b2c4 -[Cart total] + 44 (Cart.m:12)`, and a full address in place of a
-    // name.
+    // `4 Shop 0x0000000104a1b2c4 -[Cart total] + 44 (Cart.m:12)`, or a full address as the name.
     pattern:
       /^\d{1,4}\s{1,8}(\S[^\t]{0,80}?)\s{1,60}0x[0-9a-f]{6,16}\s{1,4}(?:0x[0-9a-f]{6,16}|(\S.{0,600}?))(?:\s\+\s\d{1,12})?(?: \(in [^()]{1,100}\))?(?:(?: \+ \d{1,12})? \(([^()]{1,300}):(\d{1,9})\))?$/i,
     groups: [1, 2, 3, 4],
@@ -32,7 +28,6 @@ const NATIVE_LINES: readonly NativeLine[] = [
     groups: [1, 2, 3, 4],
   },
   {
-    // ` 4 shop!Cart::total [cart.cpp : 12 + 0x5]` of minidump_stackwalk.
     pattern:
       /^\d{1,4} {1,4}([\w.+-]{1,100})!(\S.{0,600}?)(?: \[(.{1,400}?) : (\d{1,9}) \+ 0x[0-9a-f]{1,16}\]| \+ 0x[0-9a-f]{1,16})?$/i,
     groups: [1, 2, 3, 4],
@@ -62,17 +57,14 @@ export function parseNativeFrame(line: string): ParsedFrame | null {
   return null;
 }
 
-/** Apple reports: the exception's own frames, else those of the crashed thread. */
+/** Apple: the exception's own frames, else the crashed thread's. */
 const CRASH_HEADERS = [
   /^Last Exception Backtrace:/m,
   /^Thread \d{1,5}(?: name:[^\n]{0,200}\n+Thread \d{1,5})? Crashed\b/m,
 ];
 const MAX_TOP_FRAMES = 3;
 
-/**
- * Returns the first frame of the application's own images; otherwise the first frame with three
- * function names joined.
- */
+/** Prefers the application's own images; otherwise joins three function names. */
 export function findCrashFrame(frames: readonly ParsedFrame[], text: string): ParsedFrame | null {
   const block = selectCrashedThread(frames, text);
   const own = block.find(
@@ -81,7 +73,7 @@ export function findCrashFrame(frames: readonly ParsedFrame[], text: string): Pa
   const [first] = block;
   if (own !== undefined || first === undefined) return own ?? null;
   const names = block.flatMap(({ function: name }) => name ?? []).slice(0, MAX_TOP_FRAMES);
-  // Modifies the frame itself, because the page marks it.
+  // The page marks this frame.
   return names.length === 0 ? first : Object.assign(first, { function: names.join(' | ') });
 }
 

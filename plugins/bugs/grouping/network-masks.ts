@@ -15,10 +15,10 @@ const MAC =
   /(?<![\w:.-])(?:[0-9a-f]{2}(?::[0-9a-f]{2}){5}|[0-9a-f]{2}(?:-[0-9a-f]{2}){5}|[0-9a-f]{4}\.[0-9a-f]{4}\.[0-9a-f]{4})(?![\w-]|[:.]\w)/gi;
 const MAC_HINT = /[0-9a-f]{2}[:-][0-9a-f]{2}[:-]|[0-9a-f]{4}\.[0-9a-f]{4}\./i;
 
-/** Masks dotted quads as `<ip>`, but no versions. */
+/** But no versions. */
 export const maskIpv4 = (text: string): string => (IPV4_HINT.test(text) ? text.replace(IPV4_AND_PORT, '<ip>') : text);
 
-/** Masks IPv6 addresses as `<ip>`. Must run before times and lines, which contain colons too. */
+/** Must run before times and lines, which contain colons. */
 export const maskIpv6 = (text: string): string =>
   IPV6_HINT.test(text)
     ? text.replace(IPV6, (whole, inBrackets?: string, bare?: string) =>
@@ -26,13 +26,10 @@ export const maskIpv6 = (text: string): string =>
       )
     : text;
 
-/** Masks MAC addresses as `<mac>`. Must run before IPv6 addresses, which look similar. */
+/** Must run before IPv6 addresses. */
 export const maskMac = (text: string): string => (MAC_HINT.test(text) ? text.replace(MAC, '<mac>') : text);
 
-/**
- * Accepts eight groups, fewer around `::`, or a port as a ninth as Java writes it. A name such as
- * `face::cafe` contains no digit.
- */
+/** Eight groups, fewer around `::`, or a ninth as the port in Java. `face::cafe` has no digit. */
 function isIpv6(candidate: string): boolean {
   if (!/\d/.test(candidate)) return false;
   const [before = '', after, ...more] = candidate.split('::');

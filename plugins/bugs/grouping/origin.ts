@@ -1,7 +1,4 @@
-/**
- * Normalizes the origin of an error (contract 21, origin), so that the same file has one origin in
- * every deployment and build.
- */
+/** The same file has one origin in every deployment and build (contract 21, origin). */
 import { maskGeneratedName, maskNamesInText } from '../../../lib/text/generated-names.js';
 import { isPage, maskPage, maskSegments } from './path-masks.js';
 
@@ -10,20 +7,17 @@ const MAX_SEGMENTS = 2;
 
 const SCHEME_WRAPPER = /^(?:(?:blob|jar|view-source):){1,4}/i;
 const SCHEME = /^[a-z][a-z0-9+.-]{1,31}:\/\/[^/]*/i;
-/** Schemes without a host; any other word before a colon may be a file before its line. */
+/** Any other word before a colon may be a file before its line. */
 const BARE_SCHEME = /^(?:node|file|webpack-internal|webpack|ng|app|package|about):/i;
 const DRIVE_LETTER = /^\/?[a-z]:(?=[\\/]|[^\d])/i;
 const LINE_SUFFIX = /(?::[^\d:\\/.]{0,20}\d{1,9}){1,2}$|\(\d{1,9}(?:,\d{1,9})?\)$/;
 
 const EVALUATED_CODE =
   /^\(eval at (.{1,2000}):\d{1,9}\)$|^(.{1,2000}\.\w{1,8})\(\d{1,9}\) : (?:eval\(\)'d code|runtime-created function)$/;
-/** Chrome's name of a script without a URL: `VM123`, `VM123 app.js`. */
+/** Chrome, without a URL: `VM123`, `VM123 app.js`. */
 const VM_SCRIPT = /^VM\d{1,9}(?: |(?=:|$))/;
 
-/**
- * Returns the segments of a path.
- * @param isWhole also strips evaluated code and the fragment of a page
- */
+/** @param isWhole also strips evaluated code and the fragment of a page */
 export function splitPath(file: string, isWhole = true): string[] {
   let path = file.slice(0, MAX_LENGTH).trim();
   // Before splitting: the name of a hidden Java class contains a slash.
@@ -47,7 +41,7 @@ function getEvaluatingFile(path: string): string {
 
 /**
  * Returns the last two segments in lowercase, without scheme, host, query, drive and `:line:col`,
- * and with generated parts masked.
+ * generated parts masked.
  */
 export function normalizeOrigin(file: string): string {
   const segments = splitPath(file);

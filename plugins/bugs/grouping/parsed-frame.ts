@@ -20,12 +20,9 @@ export interface ParsedFrame {
   function: string | null;
   line_no: number | null;
   line: number;
-  /**
-   * The line is the header of a PHP exception with a previous one; this outer exception was
-   * reported.
-   */
+  /** Header of a PHP exception with a previous one; this outer one was reported. */
   next: boolean;
-  /** Image of a native frame. Without a source file, the function is part of the origin. */
+  /** Without a source file, the function is part of the origin. */
   image?: string;
 }
 
@@ -43,7 +40,7 @@ export const createParsedFrame = (
   next: false,
 });
 
-/** Line and column at the end of a line: `…:12` or `…:12:34`. */
+/** `…:12` or `…:12:34`. */
 export const LINE_SUFFIX = /:(\d{1,9})(?::\d{1,9})?$/;
 
 /** Unanchored: `view.php:12` is a line of a file, `example.com:80` is not. */

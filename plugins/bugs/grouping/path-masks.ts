@@ -1,27 +1,21 @@
-/**
- * Masks the generated parts of paths and URLs in origins and messages (contract 21, amendments).
- */
 import { GUID_SOURCE } from '../../../lib/text/guid.js';
 
 const ANY_GUID = new RegExp(`\\{?${GUID_SOURCE}\\}?`, 'gi');
-/** A hash between dots, `main.3f2504e0.js`: 8 or more hex digits. */
+/** `main.3f2504e0.js`: 8 or more hex digits. */
 const DOTTED_HASH = /\.[0-9a-f]{8,64}(?=\.)/gi;
-/** Nuxt and Parcel write seven digits; a word such as `facade2` does not contain two digits. */
+/** Nuxt and Parcel write seven digits; words have fewer than two. */
 const SHORT_HASH = /(?<=^|\.)(?=[0-9]*[a-f])(?=[a-f]*[0-9][a-f]*[0-9])[0-9a-f]{7}(?=\.(?:[cm]?js|css)\b|$)/g;
-/** `main-3f2504e0.js`: a letter and a digit are required, because a date may occur here too. */
+/** `main-3f2504e0.js`: a letter and a digit, because it may be a date. */
 const HYPHENED_HASH = /[-_~](?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{8,64}(?=\.|$)/gi;
 const WHOLE_HASH = /^(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{8,64}(?=\.|$)/i;
 const BUNDLE_EXTENSION = String.raw`(?=(?:\.(?:min|chunk|bundle|esm|umd|iife|legacy|modern|module))?\.(?:[cm]?js|css|wasm)(?:\.map)?$)`;
-/** The eight base64 or base32 characters of bundlers: `index-BdJ3kf9Q.js`, `chunk-5KJ2X7QW.js`. */
+/** Eight base64 or base32 characters: `index-BdJ3kf9Q.js`, `chunk-5KJ2X7QW.js`. */
 const BUNDLED_HASH = new RegExp(`([-._])([\\w-]{8})${BUNDLE_EXTENSION}`, 'i');
-/** A longer hash, which Rollup and Turbopack can be configured to write. */
+/** Configurable in Rollup and Turbopack. */
 const LONG_HASH = new RegExp(`([-._])(?=[\\w-]*\\d)(?=[\\w-]*[a-z])([a-z0-9_]{10,40})${BUNDLE_EXTENSION}`, 'i');
-/** A name that is only a hash: `_nuxt/DlAUqK2U.js`. */
+/** `_nuxt/DlAUqK2U.js`. */
 const BUNDLED_NAME = new RegExp(`^[\\w-]{8}${BUNDLE_EXTENSION}`, 'i');
-/**
- * A word rather than a hash: `settings`, `UserCart`, a numbered `Service1`, or a number between
- * other words.
- */
+/** `settings`, `UserCart`, a numbered `Service1`, or a number between words. */
 const WORD = /^(?:[a-z]*(?:[A-Z][a-z]{2,}){1,4}\d?|[a-z]{1,8}|\d{1,3})$/;
 
 const isHash = (name: string): boolean => !name.split(/[-_]/).every((word) => WORD.test(word));
@@ -35,17 +29,14 @@ function maskBundleHash(name: string): string {
     .replace(LONG_HASH, (found, before: string, part: string) => (isRandomWord(part) ? `${before}<hash>` : found));
 }
 
-/**
- * Returns whether letters and digits alternate too often for a real word: `kTw9B4zd`,
- * `V1StGXR8_Z5jdHi6B-myT`.
- */
+/** Letters and digits alternate too often: `kTw9B4zd`, `V1StGXR8_Z5jdHi6B-myT`. */
 export function isRandomWord(word: string): boolean {
   if (word.length < 8 || !/^(?=[^\d]*\d)(?=[^a-zA-Z]*[a-zA-Z])[\w-]+$/.test(word)) return false;
   const runs = word.match(/[a-z]+|[A-Z]+|\d+/g)?.length ?? 0;
   return runs * 20 >= word.length * 11 || (word.length >= 16 && runs * 4 >= word.length);
 }
 
-/** Folders whose next segment names a release, build, process or container. */
+/** The next segment names a release, build, process or container. */
 const NUMBERED_PARENT =
   /^(?:releases?|builds?|deploy(?:ment)?s?|revisions?|versions?|overlay2|pods|containers|snapshots|proc)$/i;
 const BUILD_NAME = /^(?:[\d._:TZ+-]{1,40}|v?\d[\w.+-]{0,60}|(?=[a-f]*\d)[0-9a-f]{7,64}|r\d{1,12})$/i;
@@ -58,7 +49,7 @@ const DATED_BUILD = /^(?=(?:\D{0,3}\d){8})[vr]?\d[\dTZ_.:+-]{7,40}$/;
 const NUMBERED_BUILD =
   /^((?:build|release|rev|deploy|version|job|run|task|attempt|application|container)[-_.]?)\d[\d_]{0,40}$/i;
 const LONG_VERSION = /^[vrb]\d{3,20}$/;
-/** Suffix of a Kubernetes pod: its ReplicaSet, or the run of its CronJob, and five characters. */
+/** Kubernetes: the ReplicaSet or CronJob run, and five characters. */
 export const POD_SUFFIX =
   /(?<=[a-z0-9])-(?:\d{8,10}|(?=[a-z]{0,9}\d[a-z]{0,9}\d)(?=\d{0,9}[a-z])[a-z0-9]{6,10})-(?:(?=[a-z]{0,4}\d)[a-z0-9]{5}|[bcdfghjklmnpqrstvwxz2456789]{5})(?![a-z0-9])/g;
 const SHARED_OBJECT = /(\.so)(?:\.\d{1,6}){1,4}$/;
@@ -67,9 +58,9 @@ const TEMPORARY_PLACEHOLDER = '<temporary>';
 const TEMPORARY_NAME =
   /^(?:tmp(?!_[a-z]+(?:\.|$))[a-z0-9_]{8}|tmp\.[A-Za-z0-9]{6,12}|\.tmp[A-Za-z0-9]{6}|_MEI[A-Za-z0-9]{4,12}|php[A-Za-z0-9]{6}|RackMultipart[\w-]{8,60}|ipykernel_\d{1,9}|go-build\d{3,20}|pip-[a-z-]{2,30}-[a-z0-9_]{8})(?=\.|$)/;
 const NOTEBOOK_CELL = /^\d{1,20}(?=\.py$)/;
-/** Store path of Nix or Guix: `3f25…-shop-1.4.2`. */
+/** Nix or Guix: `3f25…-shop-1.4.2`. */
 const STORE_HASH = /^[0-9a-z]{32}(?=-[A-Za-z])/;
-/** `v0.0.0-20261101120000-3f2504e0a1b2` of a Go module. */
+/** Go: `v0.0.0-20261101120000-3f2504e0a1b2`. */
 const PSEUDO_VERSION = /@v\d{1,6}\.\d{1,6}\.\d{1,6}-(?:[\w.]{1,20}\.)?\d{14}-[0-9a-f]{12}$/;
 
 function isInTemporaryFolder(segments: readonly string[], at: number): boolean {
@@ -80,21 +71,18 @@ function isInTemporaryFolder(segments: readonly string[], at: number): boolean {
   return before === 't' && segments[at - 4]?.toLowerCase() === 'folders';
 }
 
-/** `/var/folders/zz/zyxvpxvq/T`: the two names of a user's folder on macOS. */
+/** `/var/folders/zz/zyxvpxvq/T` on macOS. */
 const isMacUserFolder = (segments: readonly string[], at: number): boolean =>
   [at - 1, at - 2].some((i) => segments[i] === 'folders' && /^[TC0]$/.test(segments[i + 3] ?? ''));
 
-/** Masks names with a digit, with the prefix `tmp` or `temp`, or in mixed case. */
+/** With a digit, the prefix `tmp` or `temp`, or mixed case. */
 function maskTemporaryName(name: string): string {
   const stem = name.replace(/(?:\.[A-Za-z]{1,8}){0,2}$/, '');
   if (stem !== '' && !/\d|^te?mp.|[a-z][A-Z][a-z]*[A-Z]|_[a-z]{0,7}_|^[A-Z]/.test(stem)) return name;
   return `${TEMPORARY_PLACEHOLDER}${name.slice(stem.length)}`;
 }
 
-/**
- * Masks the generated parts of one segment.
- * @param at its index; the last segment is a file
- */
+/** @param at its index; the last segment is a file */
 function maskSegment(segments: readonly string[], at: number): string {
   const segment = segments[at] ?? '';
   const isFile = at === segments.length - 1;
@@ -153,7 +141,6 @@ const SCRIPT =
   /\.(?:[cm]?[jt]sx?|vue|svelte|wasm|css|bundle|jsbundle|map|dart|json|py|rb|kt|go|rs|cs|java|coffee|hbc)$/i;
 const PAGE_FILE = /\.(?:html?|xhtml|php|aspx?|jspx?|cgi)$/i;
 
-/** Returns whether a frame's file is the URL of a page rather than of a script. */
 export function isPage(file: string): boolean {
   if (!PAGE_SCHEME.test(file)) return false;
   const path = file.split(/[?#]/, 1)[0] ?? '';
@@ -169,10 +156,7 @@ const MAX_PAGE_SEGMENTS = 4;
 const isVariable = (segment: string, at: number): boolean =>
   /\d|[<>]/.test(segment) || segment.length > 40 || (at === 0 && LOCALE.test(segment));
 
-/**
- * Masks the variable segments of a page's path. At least one constant segment is included, if one
- * exists.
- */
+/** Masks variable segments; includes at least one constant segment, if one exists. */
 export function maskPage(segments: readonly string[]): string[] {
   const masked = segments.map((segment, at) => (isVariable(segment, at) ? PART_PLACEHOLDER : segment));
   let count = Math.min(MIN_PAGE_SEGMENTS, masked.length);

@@ -1,7 +1,6 @@
 /**
- * Masks quoted values that contain a digit or a placeholder (contract 21, masked). A quote opens
- * where no word ends and closes where none starts, so the apostrophe of "can't" does neither. One
- * regular expression per kind of quote was rejected as quadratic.
+ * Masks quoted values with a digit or placeholder (contract 21, masked). The apostrophe of "can't"
+ * neither opens nor closes. One regular expression per kind of quote would be quadratic.
  */
 
 const CLOSING_QUOTES: Readonly<Record<string, string>> = {
@@ -57,7 +56,7 @@ function isOpeningQuote(line: string, at: number): boolean {
   return LITERAL_PREFIX.test(line.charAt(at - 1)) && !isWord(line, at - 2);
 }
 
-/** An escaped quote closes only if no other does: a path may end in a backslash. */
+/** Escaped quotes close only as a last resort: a path may end in a backslash. */
 function findClosingQuote(line: string, from: number, partners: string): number {
   let escaped = -1;
   for (let at = from; at < line.length; at++) {

@@ -1,7 +1,6 @@
 /**
- * A property in which the reports of a group differ, with the values that select a part of them. A
- * split names it (contract 20, merge and split). Every later report is matched against it, so
- * reading a value must be linear.
+ * A property that divides the reports of a group, for a split (contract 20, merge and split). Every
+ * later report is matched, so reading a value must be linear.
  */
 import { compileLinearPattern, type LinearPattern } from '../../../lib/text/linear-pattern.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
@@ -19,12 +18,12 @@ export const DIFFERENCE_FIELDS = [
   'tag',
 ] as const;
 
-/** `message` is matched by a pattern (RE2 syntax); all other fields by equality. */
+/** `message`: RE2 pattern; others: equality. */
 export type DifferenceField = (typeof DIFFERENCE_FIELDS)[number];
 
 export interface Difference {
   field: DifferenceField;
-  /** At least one must match. */
+  /** Any may match. */
   values: string[];
 }
 

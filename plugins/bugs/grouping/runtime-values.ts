@@ -1,7 +1,4 @@
-/**
- * Masks values in messages of runtimes, parsers, databases and bundlers (contract 21, amendments),
- * where numbers are never codes.
- */
+/** Numbers in such messages are never codes (contract 21, amendments). */
 type MaskRule = readonly [pattern: RegExp, instead: string];
 
 interface RuleGroup {
@@ -13,16 +10,16 @@ interface RuleGroup {
 const NUMBER = String.raw`-?\d{1,20}`;
 const compilePattern = (source: string, flags = 'gi'): RegExp => new RegExp(source.replaceAll('{N}', NUMBER), flags);
 
-/** In a line about an index out of range, every bare number is a value. */
+/** Every bare number in such a line is a value. */
 const OUT_OF_RANGE =
   /out[- ]?of[- _]?(?:the )?(?:array )?(?:bounds|range)|OutOfBounds|outside (?:of )?(?:the )?(?:array |valid )?(?:bounds|range)|beyond (?:the )?(?:bounds|end)|range_check|should be <=? len|not in (?:inclusive )?range|is not a valid index|slice index starts|larger than the node's length|exceeds? (?:the )?(?:length|size|bounds)|maximum bound|index or size|char boundary|__n \(which is|__pos \(which is/i;
-/** Words after which a number is an identifier rather than an index. */
+/** A number after it is an identifier, not an index. */
 const NAMING_WORD = String.raw`(?<![a-z])(?:code|status|errno|error|http|sql|ora|argument|parameter|version|port|line)s?[ :=#([/-]{1,3}`;
 const BARE_NUMBER = new RegExp(
   String.raw`(?<![\p{L}\p{N}_.])(?<!${NAMING_WORD})-?(?<![\p{L}\p{N}]-)\d{1,20}(?:\.\d{1,20})?(?![\p{L}\p{N}_])`,
   'giu',
 );
-/** Go's slices `[:12]`, Kotlin's and Dart's ranges `0..2`, Ruby's `-3...3`. */
+/** Go `[:12]`, Kotlin and Dart `0..2`, Ruby `-3...3`. */
 const RANGE = /(?<![\p{L}\p{N}_.])-?\d{1,20}\.{2,3}<?-?\d{1,20}/gu;
 
 const OUT_OF_RANGE_HINTS = [
@@ -49,7 +46,6 @@ function maskOutOfRange(text: string): string {
 
 const RULE_GROUPS: readonly RuleGroup[] = [
   {
-    // Lists, texts and ranges.
     needsDigit: true,
     // prettier-ignore
     signs: [
@@ -99,7 +95,7 @@ const RULE_GROUPS: readonly RuleGroup[] = [
     ],
   },
   {
-    // JSON parsers. What they encountered is a value, whether a character or a word.
+    // What they encountered is a value, whether a character or a word.
     signs: ['json', 'charact', 'looking for', 'unexpected', 'unrecogni', 'byteposition', '[source: ', 'path ', '$'],
     rules: [
       [
@@ -132,7 +128,6 @@ const RULE_GROUPS: readonly RuleGroup[] = [
     ],
   },
   {
-    // Texts that cannot be parsed as a number, date or the like.
     signs: [
       'incorrect',
       'liter',
@@ -158,7 +153,7 @@ const RULE_GROUPS: readonly RuleGroup[] = [
     ],
   },
   {
-    // Rust texts, whose values have the form of the source.
+    // The values have the form of Rust source.
     signs: ['byte index', 'is not a char'],
     rules: [[/(?<=\b(?:of|it is inside) )(?:`[^\n]{0,300}`|'[^'\n]{1,12}'(?: \(bytes [^()\n]{1,30}\))?)/g, '<value>']],
   },
@@ -179,7 +174,6 @@ const RULE_GROUPS: readonly RuleGroup[] = [
     ],
   },
   {
-    // Missing row keys, queue partitions, cluster slots and threads.
     needsDigit: true,
     signs: ["couldn't find", 'partition', 'moved ', 'ask ', 'thread '],
     rules: [

@@ -1,7 +1,3 @@
-/**
- * Parses frames of Python, Go, PHP, Ruby, Rust, Perl, shells, Dart and debuggers (contract 21,
- * first frame).
- */
 import { createParsedFrame, LINE_SUFFIX, type ParsedFrame } from './parsed-frame.js';
 
 const PYTHON_INDENT = /^[|+\s]{0,40}$/;
@@ -9,7 +5,7 @@ const PYTHON_FILE = 'File "';
 const PYTHON_LINE = '", line ';
 const PYTHON_REST = /^(\d{1,9})(?:,? in (.{1,300}))?/;
 
-/** Parses `File "/app/a.py", line 12, in add`; members of an exception group follow bars. */
+/** `File "/app/a.py", line 12, in add`; exception groups prefix bars. */
 export function parsePythonFrame(line: string): ParsedFrame | null {
   const head = line.indexOf(PYTHON_FILE);
   if (head < 0 || (head > 0 && !PYTHON_INDENT.test(line.slice(0, head)))) return null;
@@ -20,7 +16,7 @@ export function parsePythonFrame(line: string): ParsedFrame | null {
   return rest === null ? null : createParsedFrame('python', line.slice(start, close), rest[2]?.trim() ?? null, rest[1]);
 }
 
-/** Parses `/app/main.go:12 +0x1d`. */
+/** `/app/main.go:12 +0x1d`. */
 export function parseGoFrame(line: string): ParsedFrame | null {
   const at = line.lastIndexOf('.go:');
   const rest = /^(\d{1,9})(?: \+0x[0-9a-f]{1,16})?$/.exec(line.slice(at + 4));
@@ -30,7 +26,7 @@ export function parseGoFrame(line: string): ParsedFrame | null {
 
 const PHP_INTERNAL = '[internal function]: ';
 
-/** Parses `#0 /app/a.php(12): f()`, and the numbered frames of Dart and debuggers. */
+/** `#0 /app/a.php(12): f()`, and Dart and debuggers. */
 export function parseNumberedFrame(line: string): ParsedFrame | null {
   const number = /^#\d{1,6}\s{1,8}/.exec(line);
   if (number === null) return null;
@@ -55,7 +51,7 @@ function parseNumberedPlace(rest: string): ParsedFrame | null {
 
 const PHP_FILE = /^(?:[A-Za-z]:)?[^:]{1,1000}\.(?:php\d?|phtml|inc|module|install|theme|phar)$/i;
 
-/** Parses `RuntimeException: text in /app/a.php:12` and `… in /app/a.php on line 12`. */
+/** `RuntimeException: text in /app/a.php:12` and `… in /app/a.php on line 12`. */
 export function parsePhpHeader(line: string): ParsedFrame | null {
   const spoken = / on line (\d{1,9})$/.exec(line);
   const tail = spoken ?? /:(\d{1,9})$/.exec(line);
@@ -70,8 +66,8 @@ export function parsePhpHeader(line: string): ParsedFrame | null {
 }
 
 /**
- * Parses `thread 'main' panicked at src/main.rs:12:5:`, and `panicked at 'text', src/main.rs:12:5`
- * before Rust 1.73.
+ * `thread 'main' panicked at src/main.rs:12:5:`; before Rust 1.73 `panicked at 'text',
+ * src/main.rs:12:5`.
  */
 export function parseRustFrame(line: string): ParsedFrame | null {
   const place = line.endsWith(':') ? line.slice(0, -1) : line;
@@ -84,10 +80,7 @@ export function parseRustFrame(line: string): ParsedFrame | null {
 
 const POWERSHELL_FILE = /\.psm?1$/i;
 
-/**
- * Parses PowerShell's ScriptStackTrace in any language, without the word for `at`: `Pay,
- * C:\app\cart.ps1: line 12`.
- */
+/** Parses PowerShell frames in any language: `Pay, C:\app\cart.ps1: line 12`. */
 export function parsePowershellFrame(rest: string): ParsedFrame | null {
   const end = rest.lastIndexOf(': ');
   const start = rest.lastIndexOf(', ', end);

@@ -1,7 +1,6 @@
 /**
- * Parses a stack trace into frames, with the failing frame marked (contract 21, first frame). The
- * UI marks the frame that grouping uses. The first frame selects the language's rule that finds the
- * crash. Library frames are not skipped, because the specification names the first frame.
+ * Marks the failing frame (contract 21, first frame). The first frame selects the rule of its
+ * language. Library frames are not skipped, because the specification names the first frame.
  */
 import { countRustMachineryFrames } from '../../../lib/text/rust-frames.js';
 import { findInnerError } from '../../../lib/text/wrapped-errors.js';
@@ -15,13 +14,13 @@ export interface Frame {
   file: string | null;
   function: string | null;
   line_no: number | null;
-  /** Contract 21's first frame: the error originates here. At most one. */
+  /** At most one. */
   crash: boolean;
-  /** Image of a native frame without a source, which `file` then names. */
+  /** Native, without a source; `file` then names it. */
   image?: string;
 }
 
-/** Characters of a stack trace that are read (contract 21, intake). */
+/** In characters (contract 21, intake). */
 const MAX_TRACE_LENGTH = 65_536;
 const MAX_LINE_LENGTH = 2048;
 const MAX_LINES = 2000;
@@ -80,14 +79,14 @@ function readFrames(text: string, form: (line: string) => ParsedFrame | null, de
 const isDecisive = ({ kind, file, function: name }: ParsedFrame): boolean =>
   file !== null || (kind === 'dotnet' && name !== null);
 
-/** Go names the function on the previous line: `main.(*T).run(0xc000…)`. */
+/** On the previous line: `main.(*T).run(0xc000…)`. */
 function parseGoFunction(line: string | null): string | null {
   if (line === null) return null;
   const open = line.lastIndexOf('(');
   return open > 0 ? line.slice(0, open) : line;
 }
 
-/** Rust writes the name first and the place on the next line: ` 3: shop::price`. */
+/** The place is on the next line: ` 3: shop::price`. */
 const RUST_NAME = /^\d{1,5}: (?:0x[0-9a-f]{1,16} - )?(\S.{0,300})$/;
 
 function completeRustFrame(frame: ParsedFrame, line: string | null): void {
@@ -123,24 +122,18 @@ function findFrameWithFile(frames: readonly ParsedFrame[]): ParsedFrame | null {
   return frames.find(({ file }) => file !== null) ?? null;
 }
 
-/**
- * Returns the place of the panic message if present; otherwise the first frame after Rust's panic
- * machinery.
- */
+/** Prefers the panic message's place to the first frame after the panic machinery. */
 function findRustCrash(frames: readonly ParsedFrame[], text: string): ParsedFrame | null {
   if (text.includes('panicked at ')) return findFrameWithFile(frames);
   return findFrameWithFile(frames.slice(countRustMachineryFrames(frames)));
 }
 
-/** PHP writes previous exceptions first, and `Next` before the reported one. */
+/** Previous exceptions come first, and `Next` before the reported one. */
 function findPhpCrash(frames: readonly ParsedFrame[]): ParsedFrame | null {
   return frames.findLast(({ next }) => next) ?? findFrameWithFile(frames);
 }
 
-/**
- * Returns the innermost frame, which Python writes last. A group's own frames end where its members
- * start.
- */
+/** Python writes the innermost frame last; a group's own frames end where its members start. */
 function findPythonCrash(frames: readonly ParsedFrame[], text: string): ParsedFrame | null {
   const python = frames.filter(({ kind }) => kind === 'python');
   if (text.includes('(most recent call first)')) return python[0] ?? null;
@@ -158,10 +151,7 @@ function getLineNumber(text: string, index: number): number {
 const RUNTIME_FILE = /(?:^|\/src\/)runtime\//;
 const RUNTIME_FUNCTION = /^(?:runtime|runtime\/debug)\.|^panic$/;
 
-/**
- * Returns the first frame after `panic(` outside the runtime; without a panic, the first outside
- * the runtime.
- */
+/** Returns the first frame outside the runtime, after `panic(` if present. */
 function findGoCrash(frames: readonly ParsedFrame[], text: string): ParsedFrame | null {
   const go = frames.filter(({ kind }) => kind === 'go');
   const panicked = text.startsWith('panic(') ? 0 : text.indexOf('\npanic(');

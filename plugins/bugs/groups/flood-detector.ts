@@ -1,8 +1,7 @@
 /**
- * The flood rule (contract 21, flood): counts the items that a source created within the hour, and
- * finds the item of a coarse key. The first coarse keys are stored with the source, because most
- * sources create few items; later ones are documents of `keys`. A stored entry is validated on use,
- * because its item may have been deleted or merged.
+ * Counts the items that a source created within the hour, and finds the item of a coarse key
+ * (contract 21, flood). The first keys are stored with the source, later ones in `keys`. Entries
+ * are validated on use, because an item may be deleted or merged.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { HOUR_MS } from '../../../lib/time.js';
@@ -17,7 +16,7 @@ const MAX_INLINE_KEYS = 25;
 
 export interface FloodSource extends FloodKeys {
   project: string;
-  /** Null if not read, because no item has the report's coarse key. */
+  /** Null if no item has the report's coarse key. */
   stored: Pick<FloodDoc, 'made_at' | typeof COARSE_KEYS_FIELD> | null;
 }
 
@@ -26,7 +25,7 @@ export class FloodDetector {
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'floods' | 'items' | 'clock' | 'grouping'>) {}
 
   async findSource(report: GroupingInput, project: string, grouping: Grouping): Promise<FloodSource | null> {
-    // Only errors flood: users who report a bug or a feature request decide its type themselves.
+    // Users decide the type of bugs and feature requests themselves.
     if (this.deps.grouping.flood_items === 0 || report.type !== 'error') return null;
     const flood = computeFloodKey(report, grouping);
     if (flood === null) return null;
@@ -40,7 +39,7 @@ export class FloodDetector {
     return first !== undefined && this.deps.clock.now() - Date.parse(first) <= HOUR_MS;
   }
 
-  /** Returns the dedup key of the first item with the coarse key, if stored with its source. */
+  /** Returns the first item with the coarse key, if stored with its source. */
   async findFirstKey({ coarse_key, stored }: FloodSource): Promise<string | null> {
     for (const { key, item } of stored?.[COARSE_KEYS_FIELD] ?? []) {
       const first = key === coarse_key ? await this.deps.items.get(item) : null;
@@ -57,8 +56,7 @@ export class FloodDetector {
     const { clock, grouping } = this.deps;
     const made_at = { each: [clock.iso()], keep: grouping.flood_items };
     const { coarse_key: key } = source;
-    // Without `keep`, concurrent creations may exceed the maximum by a few entries, but none is
-    // lost.
+    // Concurrent creations may exceed the maximum slightly, but none is lost.
     const isFirst = key !== null && this.getSeparateKey(source) === null;
     const push = { made_at, ...(isFirst && { [COARSE_KEYS_FIELD]: { each: [{ key, item }] } }) };
     return { change: { id: hashWithinProject(source.project, source.source) }, update: { push } };

@@ -21,8 +21,8 @@ import type { FamilyDoc, KeyDoc, SplitKey } from '../item/model.js';
 const MAX_CACHED_KEYS = 20_000;
 const MAX_CACHED_FAMILIES = 10_000;
 /**
- * Keys move only when items are merged or split. A merged item rejects fast counts, so another
- * process's merge is noticed immediately, and its split within this time.
+ * Merged items reject fast counts, so another process's merge is noticed immediately, and its split
+ * within this time.
  */
 const KEY_CACHE_TTL_MS = 2_000;
 
@@ -37,9 +37,9 @@ export interface KeyedReport extends Grouping {
 export interface GroupDecision {
   item_id: string;
   adopted: boolean;
-  /** The flood rule chose an item whose message differs in words with digits. */
+  /** The item's message differs in words with digits. */
   flooded: boolean;
-  /** Writes that assign keys to a new item, made before it or in its transaction. */
+  /** Assign keys to a new item, before it or in its transaction. */
   writes: readonly DocumentWrite[];
 }
 
@@ -72,7 +72,6 @@ export class GroupingKeyResolver {
     return new BoundedMap({ most: MAX_CACHED_KEYS, ttlMs: KEY_CACHE_TTL_MS, now: () => this.deps.clock.monotonic() });
   }
 
-  /** Clears the cache after keys were moved. A pending lookup then fills an unused entry. */
   clearCache(): void {
     this.#recent = this.#createCache();
   }
@@ -97,10 +96,9 @@ export class GroupingKeyResolver {
   }
 
   /**
-   * Decides which item the report belongs to. The caller creates a new item together with the
-   * returned writes.
-   * @param mayCreate called before a new item is decided; if it returns false, the result is null
-   *   and nothing was written
+   * The caller creates a new item together with the returned writes.
+   * @param mayCreate called before a new item is decided; false returns null, and nothing was
+   *   written
    */
   async decide(keyed: KeyedReport, mayCreate: () => boolean = () => true): Promise<GroupDecision | null> {
     const decision = await this.#decideByFamily(keyed, mayCreate);
@@ -116,7 +114,7 @@ export class GroupingKeyResolver {
     await this.#addKey(keyed, keyed.dedup_key, item_id, 'rewritten');
   }
 
-  /** Removes this report's keys of a deleted item. The item's other keys were deleted with it. */
+  /** The item's other keys were deleted with it. */
   async removeKeys({ project, dedup_key, bare_key }: KeyedReport, itemId: string): Promise<void> {
     const { keys, families } = this.deps;
     this.clearCache();
@@ -149,7 +147,7 @@ export class GroupingKeyResolver {
     };
     const own = this.floods.getSeparateKey(source);
     if (own === null) return [lead, counted];
-    // An item that already has the coarse key keeps it.
+    // An existing coarse key stays.
     const { id, ...coarse } = buildKeyDocument(project, own, item_id);
     return [lead, { collection: 'keys', change: { id }, update: { setOnInsert: coarse }, upsert: true }, counted];
   }
@@ -169,8 +167,7 @@ export class GroupingKeyResolver {
     const id = hashWithinProject(keyed.project, keyed.bare_key);
     let isAllowed = false;
     const allows = (): boolean => (isAllowed ||= mayCreate());
-    // Most new keys start a family. Without transactions, that write is therefore tried before a
-    // read.
+    // Most new keys start a family, so without transactions the write precedes the read.
     const made = this.commit.isAtomic ? null : await this.#decideByNewFamily(id, keyed, allows);
     if (made !== null) return made;
     let source: FloodSource | null = null;
@@ -178,8 +175,8 @@ export class GroupingKeyResolver {
     for (;;) {
       const family = await families.get(id);
       this.#families.set(id, true);
-      // A decision may have been completed and removed since the lookup. For a new family, the
-      // store rejects an existing key.
+      // The decision may have been completed and removed since the lookup; a new family's key is
+      // rejected by the store.
       const known = family === null ? null : await this.findItem(keyed.project, keyed.dedup_key);
       if (known !== null) return createExistingDecision(known);
       const next = family === null ? null : decideInFamily(family, keyed);
@@ -205,7 +202,7 @@ export class GroupingKeyResolver {
     }
   }
 
-  /** Returns null if the family exists or must be read first. */
+  /** Returns null if the family exists or must be read. */
   async #decideByNewFamily(id: string, keyed: KeyedReport, allows: () => boolean): Promise<GroupDecision | null> {
     if (this.#families.get(id) === true) return null;
     const source = await this.floods.findSource(keyed.report, keyed.project, keyed);
@@ -218,19 +215,17 @@ export class GroupingKeyResolver {
     return written && { ...createExistingDecision(item_id), writes: this.#buildKeyWrites(keyed, item_id, source) };
   }
 
-  /**
-   * Returns the item with the same coarse key, once its source has flooded (contract 21, flood).
-   */
+  /** Only once the source has flooded (contract 21, flood). */
   async #findFloodedItem(source: FloodSource): Promise<string | null> {
     const { project, coarse_key } = source;
     if (coarse_key === null || !this.floods.isFlooded(source)) return null;
-    // The coarse key follows the item's own key: after a merge, to the other item.
+    // After a merge, the item's own key leads to the other item.
     const first = await this.floods.findFirstKey(source);
     return (first && (await this.findItem(project, first))) ?? this.findItem(project, coarse_key);
   }
 }
 
-/** Slugs contain no blank, so the cache key is unambiguous. */
+/** Slugs contain no blank. */
 const toCacheKey = (project: string, key: string): string => `${project} ${key}`;
 
 const buildKeyDocument = (
@@ -244,7 +239,7 @@ const buildKeyDocument = (
   item_id,
 });
 
-/** Maximum length of the origin and the message stored with a key, which explain the grouping. */
+/** Length of the stored origin and message, which explain the grouping. */
 const MAX_SHOWN_LENGTH = 300;
 
 function toKeyOrigin({ rule_id, report, origin, masked }: KeyedReport): Pick<KeyDoc, 'rule_id' | 'made_of'> {

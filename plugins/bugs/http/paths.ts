@@ -1,4 +1,3 @@
-/** Paths and scopes shared by the routes of this plugin (contract 20, endpoints). */
 import type { HttpRequest } from '../../../kernel/contract.js';
 
 export const BASE_PATH = '/api/bugtracker/v1';

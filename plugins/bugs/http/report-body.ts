@@ -31,16 +31,12 @@ export interface ReportBody {
   resolved_in_build?: string | null;
 }
 
-/**
- * In characters. A longer text is truncated and named in `truncated`, so that the report is not
- * lost.
- */
+/** Longer texts are truncated and named in `truncated`. */
 export const MAX_TEXT_LENGTHS = { description: 65_536, error_message: 8192, stack_trace: 65_536 } as const;
 
 const toTextOrNull = (text: string | null | undefined): string | null => (text?.trim() ? text : null);
 
 /**
- * Converts a body of `POST /report` to a report (contract 20, endpoints).
  * @throws ServiceError validation_failed for a `resolved_in_build` that names neither a version nor
  *   a build, or one in which the error was seen (contract 20, transitions)
  */

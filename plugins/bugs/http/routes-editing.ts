@@ -1,4 +1,3 @@
-/** Routes that change items (contract 20, endpoints). */
 import { created, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
 import { Reply } from '../../../ports/http.js';
 import type { Json } from '../../../ports/store.js';
@@ -84,7 +83,6 @@ const buildRemovalRoute = ({ removal }: BugServices): RouteSpec => ({
   },
 });
 
-/** Items of one call that consume one unit of the rate limit. */
 const ITEMS_PER_COST_UNIT = 100;
 
 function computeCost(body: unknown): number {

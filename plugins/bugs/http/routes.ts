@@ -1,4 +1,3 @@
-/** Routes that report and read items (contract 20, endpoints). */
 import { timeParameter, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
 import { denied, invalidQuery } from '../../../kernel/errors.js';
 import { Reply } from '../../../ports/http.js';
@@ -19,7 +18,6 @@ import * as tools from './tools.js';
 type BugsQuery = ItemListRequest & NextRequest & { action?: 'next' };
 const params = schemas.idParam;
 
-/** Parameters that apply only to a list, or only to `action=next`. */
 const LIST_PARAMETERS = ['limit', 'cursor', 'include_total', 'sort', 'order', 'updated_since'];
 const NEXT_PARAMETERS = ['agent', 'lease_seconds', 'wait_seconds'];
 
@@ -145,8 +143,7 @@ async function fetchNext(
   const filter = await lists.toFilter(caller, query);
   const answered = (answer: object): Reply => new Reply(200, answer).header('cache-control', 'no-store');
   const granted = await service.reserveNext(caller, query, filter, request);
-  // An agent reads the newest occurrence first; the route's own response keeps the form of its
-  // contract.
+  // Newest first for agents; the route's own response follows its contract.
   if (granted.item === null || caller.by_tool !== true) return answered(granted);
   return answered({ ...granted, ...(await lists.getBriefing(granted.item)) });
 }

@@ -16,7 +16,7 @@ export const linkBody = withSchemaName(
     .description('`kind`: what this item is to the item `ref`, which is an id or a ref')
     .example({ kind: 'blocked_by', ref: 'shop-17' }),
 );
-/** Clients that send no body with DELETE use the query, as for a deletion. */
+/** Clients without a DELETE body use the query. */
 export const unlinkQuery = joi.object(link);
 export const unlinkBody = withSchemaName('UnlinkRequest', joi.object(link));
 export const linksSchema = joi

@@ -212,9 +212,7 @@ const changedPage = withSchemaName(
   'ItemPage',
   itemPage.keys({ server_time: instant.description('With `updated_since`: the mark for the next question') }),
 );
-/**
- * `GET /bugs` returns a list, or one item with `action=next`, which openapi.json documents at POST.
- */
+/** openapi.json documents `action=next` at POST. */
 export const bugsOutput = joi.alternatives(changedPage, hideFromOpenApi(next));
 export const nextOutput = next;
 const shares = joi

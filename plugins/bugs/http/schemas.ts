@@ -1,7 +1,4 @@
-/**
- * Input of the bug tracker's routes (contract 20). Bodies are not coerced; unknown fields are
- * dropped.
- */
+/** Bodies are not coerced; unknown fields are dropped (contract 20). */
 import joi from 'joi';
 import { withSchemaName, withJsonSchema, hideFromOpenApi } from '../../../kernel/contract.js';
 import { OCCURRENCE_FILTER_NAMES } from '../lists/occurrence-facets.js';
@@ -27,7 +24,7 @@ const url = joi
 const path = joi.string().max(1024).allow(null, '');
 export const longText = joi.string().allow(null, '');
 const filled = /\S/;
-/** `max` counts UTF-16 units, the contract counts characters. */
+/** `max` counts UTF-16 units, not characters. */
 const limitCharacters = (most: number): joi.StringSchema => {
   const fits = new RegExp(`^.{0,${most}}$`, 'su');
   return withJsonSchema(
@@ -38,7 +35,7 @@ const limitCharacters = (most: number): joi.StringSchema => {
       .custom((value: string, helpers) => (fits.test(value) ? value : helpers.error('string.max', { limit: most }))),
   );
 };
-/** The contract counts UTF-8 bytes. */
+/** In UTF-8 bytes. */
 const limitBytes = (most: number): joi.StringSchema => {
   const large = { custom: `must be at most ${most} bytes of UTF-8` };
   const fits = (value: string): boolean => Buffer.byteLength(value) <= most;
@@ -54,7 +51,7 @@ const waitSeconds = joi.number().integer().min(0).max(25);
 export const claimToken = joi.string().min(1).max(200);
 
 const RFC_3339 = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i;
-/** A time with its offset; without one, it would depend on the time zone of the machine. */
+/** Without an offset, it would depend on the machine's time zone. */
 const since = withJsonSchema(
   { format: 'date-time' },
   joi.string().pattern(RFC_3339).message('must be an RFC 3339 timestamp, for example 2026-11-20T08:15:30.123Z'),
@@ -226,7 +223,7 @@ export const mergeBody = withSchemaName(
     force: joi.boolean(),
   }),
 );
-/** Clients that send no body with DELETE use the query. */
+/** Clients without a DELETE body use the query. */
 const removal = {
   reason: editBody.extract('reason'),
   claim_token: claimToken,
@@ -250,7 +247,7 @@ export const bugsQuery = joi.object({
   ...paging,
   ...sortSchemas,
   updated_since: since,
-  // openapi.json documents these at POST, which has a single response type.
+  // Documented at POST, which has a single response type.
   action: hideFromOpenApi(joi.string().valid('next')),
   agent: hideFromOpenApi(agent),
   lease_seconds: hideFromOpenApi(leaseSeconds),

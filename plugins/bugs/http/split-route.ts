@@ -1,4 +1,3 @@
-/** Routes that split an item by occurrences or undo a merge (contract 20, merge and split). */
 import type { HttpRequest, RouteSpec } from '../../../kernel/contract.js';
 import type { Json } from '../../../ports/store.js';
 import { getRequestCaller } from '../caller.js';

@@ -1,4 +1,3 @@
-/** Schemas of splits and of the explanation of a group (contract 20, merge and split). */
 import joi from 'joi';
 import { withSchemaName, whole } from '../../../kernel/contract.js';
 import { DIFFERENCE_FIELDS } from '../grouping/report-difference.js';

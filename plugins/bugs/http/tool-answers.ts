@@ -1,7 +1,4 @@
-/**
- * Formats responses for agents (contract 95, MCP): short, without repetition, with only the fields
- * that an agent needs.
- */
+/** Responses for agents (contract 95, MCP): only the fields that they need. */
 import { formatComments } from './tool-comments.js';
 import { formatOccurrence } from './tool-occurrence.js';
 import { formatSuspects } from './tool-suspects.js';
@@ -109,7 +106,7 @@ function formatItem(item: JsonObject, roots: readonly string[]): ToolAnswer {
 
 const MAX_CALLER_LINES = 2;
 
-/** Returns source lines with the failing line marked: `> 41 return price.total;`. */
+/** Marks the failing line: `> 41 return price.total;`. */
 function formatSource(source: unknown, line: unknown, around = Infinity): string | null {
   const lines = Object.entries(toObject(source)).filter(([at]) => Math.abs(Number(at) - Number(line)) <= around);
   if (lines.length === 0) return null;
@@ -145,7 +142,7 @@ function formatCrash(item: JsonObject, occurrence: JsonObject, roots: readonly s
   return crash['source'] === undefined && crash['locals'] === undefined ? {} : { crash };
 }
 
-/** Shown by `crash`, or of no use for the fix. */
+/** Shown by `crash`, or useless for the fix. */
 const OMITTED_CONTEXT_FIELDS = ['source', 'locals', 'frames', 'threads', 'sdk', 'release', 'dist', 'logger'];
 
 function formatContext(context: unknown): ToolAnswer {
@@ -194,7 +191,7 @@ function formatItemWithOccurrence(
 
 const MAX_SHARES = 3;
 
-/** Formats `1.4.0 ×12, 1.3.9 ×2`. A single value would repeat the item. */
+/** `1.4.0 ×12, 1.3.9 ×2`; a single value would repeat the item. */
 function formatSpread(spread: unknown): ToolAnswer {
   const { tags, ...kinds } = toObject(spread);
   const named = (of: JsonObject): string[] =>
@@ -283,7 +280,7 @@ function pickDifferences(occurrence: JsonObject, from: JsonObject): ToolAnswer {
   };
 }
 
-/** Entries that only show that an agent works on the item. */
+/** They only show that an agent works. */
 const ROUTINE_ACTIONS = new Set(['renewed', 'reclaimed', 'commented']);
 const MAX_HISTORY_ENTRIES = 5;
 

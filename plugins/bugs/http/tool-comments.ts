@@ -1,13 +1,10 @@
-/**
- * Formats comments for agents (contract 95, MCP). Only text of a signed-in user, without its
- * quotes, is trusted.
- */
+/** Only a signed-in user's text, without its quotes, is trusted (contract 95, MCP). */
 import { UserText } from '../../../ports/tools.js';
 import { splitQuotes } from '../text/comment-quotes.js';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Omits the id, which an agent does not need. History entries are otherwise unchanged. */
+/** Omits the id, which an agent does not need. */
 function formatComment({ id: _id, ...comment }: JsonObject): JsonObject {
   const { body, author_kind: kind } = comment;
   if (kind !== 'person' || typeof body !== 'string') return comment;

@@ -1,6 +1,3 @@
-/**
- * Formats an occurrence for agents (contract 95, MCP). The tool `occurrences` returns all of it.
- */
 import { formatValue } from './tool-text.js';
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -22,7 +19,7 @@ const SHOWN_MEMBERS: ReadonlySet<string> = new Set([
 const COMMON_LABELS: ReadonlySet<string> = new Set(['info', 'log', 'debug', 'default', '']);
 const TIME_OF_DAY = /T(\d\d:\d\d:\d\d)/;
 
-/** Formats a breadcrumb without its time: `ui.click button#pay {x: 1}`. */
+/** Formats without the time: `ui.click button#pay {x: 1}`. */
 function formatBreadcrumb(crumb: unknown): string {
   if (!isObject(crumb)) return toText(crumb) || formatValue(crumb);
   const level = toText(crumb['level']);
@@ -41,10 +38,7 @@ function formatTime(crumb: unknown): string {
 }
 const formatClock = (at: Date): string => TIME_OF_DAY.exec(at.toISOString())?.[1] ?? '';
 
-/**
- * Newest first, because long texts are truncated at the end. Equal consecutive steps become one
- * line.
- */
+/** Lists newest first, because long texts are truncated at the end. */
 function formatBreadcrumbs(crumbs: readonly unknown[]): string {
   const steps: { at: string; step: string; times: number }[] = [];
   for (const crumb of crumbs.toReversed()) {
@@ -70,7 +64,7 @@ function filterContexts(contexts: JsonObject): JsonObject {
   return Object.fromEntries(told) as JsonObject;
 }
 
-/** @param item the occurrence's item; the SDK's event id is omitted */
+/** @param item the occurrence's item */
 export function formatOccurrence(occurrence: JsonObject, item: JsonObject): JsonObject {
   const { client_ref, ...rest } = occurrence;
   const { breadcrumbs, context } = occurrence;

@@ -3,7 +3,7 @@ type JsonObject = Readonly<Record<string, unknown>>;
 const MAX_SUSPECTS = 3;
 const toText = (value: unknown, most: number): string => (typeof value === 'string' ? value.slice(0, most) : '');
 
-/** Formats only commits that touched a file of the trace, one per line. The texts are untrusted. */
+/** Only commits that touched the trace, one per line; untrusted texts. */
 export function formatSuspects(data: JsonObject): Record<string, unknown> {
   const listed = Array.isArray(data['suspect_commits']) ? (data['suspect_commits'] as JsonObject[]) : [];
   const suspects = listed.filter(({ touched }) => typeof touched === 'string').slice(0, MAX_SUSPECTS);

@@ -1,7 +1,4 @@
-/**
- * Formats values as text for agents (contract 95, MCP), because JSON inside JSON would escape each
- * quote and line break.
- */
+/** Text for agents (contract 95, MCP): JSON inside JSON would escape quotes and line breaks. */
 import { parseFrames } from '../grouping/stack-trace.js';
 import { detectLibrary } from '../pages/trace/frame-libraries.js';
 
@@ -10,7 +7,7 @@ type JsonObject = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Formats a value as JSON without quotes: `{name: node, tags: [a, b]}`. */
+/** Without quotes: `{name: node, tags: [a, b]}`. */
 export function formatValue(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(formatValue).join(', ')}]`;
   return isObject(value) ? `{${formatMembers(value).join(', ')}}` : String(value);
@@ -21,13 +18,10 @@ const formatMembers = (data: JsonObject): string[] =>
 
 export const formatLines = (data: JsonObject): string => formatMembers(data).join('\n');
 
-/** Minimum consecutive library frames that become one line. */
+/** Consecutive library frames that become one line. */
 const MIN_COLLAPSED_FRAMES = 3;
 
-/**
- * Makes paths relative to the roots and collapses consecutive library frames. `occurrences` shows
- * the whole trace.
- */
+/** Makes paths relative and collapses library frames; `occurrences` shows all. */
 export function shortenTrace(trace: string, roots: readonly string[]): string {
   const lines = trace.split('\n');
   const libraries = new Map<number, string>();
@@ -52,10 +46,7 @@ export function shortenTrace(trace: string, roots: readonly string[]): string {
 
 const COMMON_ROOTS = ['/usr/src/app/', '/var/task/', '/workspace/', '/srv/app/', '/opt/app/', '/app/'];
 
-/**
- * Finds the reporter's folders that correspond to the repository root, longest first, from frames
- * with both an absolute and a relative path.
- */
+/** Compares frames with both an absolute and a relative path; longest first. */
 export function findRoots(frames: readonly JsonObject[]): string[] {
   const stated = frames.flatMap(({ filename, abs_path: path }) =>
     typeof filename === 'string' && typeof path === 'string' && !isAbsolute(filename) && path.endsWith(`/${filename}`)

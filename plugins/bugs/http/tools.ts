@@ -1,7 +1,4 @@
-/**
- * Exposes routes as tools for coding agents (contract 95, MCP). Every agent loads all descriptions
- * at every start, so they do not repeat what a name says.
- */
+/** Every agent loads all descriptions, so they do not repeat names (contract 95, MCP). */
 import type { ToolSpec } from '../../../ports/http.js';
 import { STATUSES } from '../item/transitions.js';
 import { UNTRUSTED_ITEM_FIELDS } from '../item/api-views.js';

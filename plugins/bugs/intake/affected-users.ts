@@ -1,8 +1,7 @@
 /**
- * Counts the people affected by an item, as a sketch in the item (contract 21, people affected).
- * This process caches the last returned sketch, which only grows, so a count writes it only for new
- * users, and only if the stored sketch equals the cached one. Otherwise the sketch is updated after
- * the count, before the report is acknowledged.
+ * Estimates the people affected (contract 21, people affected). The cached sketch only grows, so
+ * only new users cause a write, which requires that the stored sketch equals the cached one.
+ * Otherwise the sketch is updated after the count, before the report is acknowledged.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
@@ -22,7 +21,6 @@ import {
 const MAX_CACHED_SKETCHES = 5_000;
 const MAX_ATTEMPTS = 100;
 
-/** Addition to a write, valid only while the stored sketch is the one that it was built from. */
 export interface UserSketchUpdate {
   filter: Filter;
   set: NonNullable<Update['set']>;
@@ -34,7 +32,7 @@ export class AffectedUserCounter {
 
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'items'>) {}
 
-  /** Returns the sketch update of a count; null if nothing changes or the sketch is not cached. */
+  /** Returns null if nothing changes or it is not cached. */
   buildUpdate(itemId: string, prints: readonly SketchHash[]): UserSketchUpdate | null {
     if (prints.length === 0) return null;
     const known = this.#known.get(itemId);
@@ -47,9 +45,7 @@ export class AffectedUserCounter {
     if (known === undefined || !hasEqualSketches(known, now)) this.#known.set(doc.id, now);
   }
 
-  /**
-   * Adds missing users to an item that has counted them. Returns no promise if no one is missing.
-   */
+  /** Returns no promise if no one is missing. */
   addMissing(counted: ItemDoc, prints: readonly SketchHash[]): ItemDoc | Promise<ItemDoc> {
     if (buildUserSketchUpdate(getSketches(counted), prints) !== null) return this.#writeMissing(counted, prints);
     this.cacheSketch(counted);

@@ -20,7 +20,6 @@ import { toIsoString } from '../../../lib/time.js';
 import { formatReportedVersion } from '../item/build-names.js';
 
 /**
- * Builds the update that counts an occurrence.
  * @param stamp the item's `updated_at`
  * @param late the occurrence names a version below the one that fixed the error
  */
@@ -42,8 +41,8 @@ export function buildCountUpdate(incoming: IncomingReport, stamp: string, late =
 }
 
 /**
- * Drops notes that are no longer needed (client-refs.ts), except those that the count itself
- * writes: a reference may be recreated after its item was deleted.
+ * Drops unneeded notes (client-refs.ts), except those that the count writes: a reference may be
+ * recreated after its item was deleted.
  */
 export function removeStaleNotes(count: Update, paths: readonly string[]): Update {
   const unset = paths.filter((path) => count.set?.[path] === undefined);
@@ -51,14 +50,12 @@ export function removeStaleNotes(count: Update, paths: readonly string[]): Updat
 }
 
 const MIN_EARLY_ITEMS = 4;
-/**
- * Maximum reports per write. An existing reference among them sends all of them to the slow path.
- */
+/** An existing reference among them sends all of them to the slow path. */
 const MAX_BATCHED_COUNTS = 128;
 
 export interface BatchedCount {
   doc: ItemDoc;
-  /** Whether its payload was stored; null if undecided. */
+  /** Null if undecided. */
   sampled: boolean | null;
 }
 
@@ -93,7 +90,6 @@ export class CountBatcher {
   ) {}
 
   /**
-   * Counts a report together with its reference and its payload.
    * @param kind of occurrences that are counted without reading the item (`getItemFastCountKind`)
    * @returns null if the item counts no such occurrence blindly, or the reference exists; nothing
    *   is counted
@@ -145,10 +141,7 @@ export class CountBatcher {
     }
   }
 
-  /**
-   * Writes the count together with new affected people (affected-users.ts). Returns null if the
-   * write is rejected.
-   */
+  /** Returns null if the write is rejected. */
   async #writeCount(
     id: string,
     kind: string,
@@ -184,7 +177,7 @@ export class CountBatcher {
 export const buildNoNoteFilter = ({ ref }: IncomingReport): Filter =>
   needsReferenceNote(ref) ? { [`inflight.${ref.id}`]: null } : {};
 
-/** Returns the item after each of the counts; the last is the stored one. */
+/** Returns the item after each count; the last is the stored one. */
 function listIntermediateItems(last: ItemDoc, waiting: readonly WaitingCount[]): ItemDoc[] {
   const docs = [last];
   for (let i = waiting.length - 1; i > 0; i--)

@@ -1,4 +1,3 @@
-/** Last step of the intake, before the response: the consequences of a count. */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { toIsoString, SECOND_MS } from '../../../lib/time.js';
@@ -23,12 +22,10 @@ import { ItemService } from '../store/item-service.js';
 import { getRateRank, toSeverity } from '../item/severity.js';
 import { isFinished } from '../item/transitions.js';
 
-/** Counts that were in progress during the first write return an item without the place. */
+/** Counts in progress during the first write return an item without the place. */
 const PENDING_WRITES_LIMITS = { most: 10_000, ttlMs: 10 * SECOND_MS };
 
-/**
- * Records that an item was first seen in a version or on a host, before the report is acknowledged.
- */
+/** Before the report is acknowledged. */
 @injectable()
 export class OccurrencePlaceRecorder {
   readonly #adding = new BoundedMap<Promise<unknown>>(PENDING_WRITES_LIMITS);
@@ -59,10 +56,7 @@ export class OccurrencePlaceRecorder {
   }
 }
 
-/**
- * Repairs an item after a count: stale counters, dead references, a missing origin, blocked items,
- * new places.
- */
+/** Repairs stale counters, dead references, a missing origin, blocked items and new places. */
 @injectable()
 export class ItemMaintenance {
   constructor(
@@ -101,7 +95,7 @@ export class ItemMaintenance {
     const { file_path, line_no } = resolveErrorLocation(report);
     if (file_path !== null) {
       const search_text = rebuildSearchText(doc, { title: doc.title, file_path });
-      // If the title changes concurrently, its words are searchable but the file is not.
+      // A concurrent title change leaves the file unsearchable.
       const known = await this.deps.items.change({ id: doc.id, file_path: null }, { set: { file_path, line_no } });
       if (known !== null)
         await this.deps.items.change({ id: doc.id, search_text: doc.search_text }, { set: { search_text } });
@@ -110,7 +104,7 @@ export class ItemMaintenance {
   }
 }
 
-/** Raises the severity by the hourly rate or a higher error level (contract 20, severity). */
+/** By hourly rate or a higher error level (contract 20, severity). */
 @injectable()
 export class SeverityEscalator {
   constructor(
@@ -119,9 +113,8 @@ export class SeverityEscalator {
   ) {}
 
   /**
-   * Raises the severity, never if it is locked (contract 20, escalation). A higher level alone is
-   * no revision. It is written last, so after a crash the next occurrence escalates. Must be called
-   * only if `isDue`.
+   * Never if it is locked (contract 20, escalation). Written last, so after a crash the next
+   * occurrence escalates. Must be called only if `isDue`.
    */
   async escalate(doc: ItemDoc, incoming: IncomingReport): Promise<ItemDoc> {
     const item = await this.items.change(doc.id, 'system', (now, change) =>
@@ -174,10 +167,7 @@ export class CountFollowUp {
     @inject(ItemCloser) private readonly closing: ItemCloser,
   ) {}
 
-  /**
-   * Applies the consequences and returns the current item. A repeat, or a count of a deleted item,
-   * has none.
-   */
+  /** A repeat, or a count of a deleted item, has no consequences. */
   async run(counted: CountResult): Promise<FollowUpResult> {
     if (counted.outcome === 'repeated') return { ...counted, sampled: false };
     try {
@@ -192,11 +182,11 @@ export class CountFollowUp {
     const { doc, outcome, regression, entries, incoming } = counted;
     const { report } = incoming;
     const { muted_by: mute = null } = report;
-    // Most counts have no consequence, and a promise costs more than the check.
+    // A promise costs more than the check.
     const work: Promise<unknown>[] = [];
     if (entries.length > 0) work.push(this.outbox.flush(doc, entries));
     if (this.upkeep.isDue(doc, incoming)) work.push(this.upkeep.run(doc, incoming));
-    // A hit is recorded after the count: a failed report is no hit.
+    // A failed report is no hit.
     if (mute !== null) work.push(this.filters.recordHit(mute.rule_id, toIsoString(incoming.now)));
     const sampling = counted.sampled ?? this.sampler.sample(doc, incoming);
     if (sampling instanceof Promise) work.push(sampling);

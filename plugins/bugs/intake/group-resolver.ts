@@ -1,4 +1,3 @@
-/** Second step of the intake: finds the item of a report (contract 21, many keys per item). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
 import type { Report } from '../../../ports/domain/bugs.js';
@@ -20,9 +19,8 @@ const WINDOW_MINUTES = 60;
 const MAX_COUNTED_KEYS = 10_000;
 
 /**
- * Hourly budget of new groups per public intake key (contract 00, limits). Counted per process;
- * processes that share a store each have a part of the limit (contract 95, several processes). A
- * stored counter was rejected: one more write per new group.
+ * New groups per public intake key (contract 00, limits), counted per process; processes share the
+ * limit (contract 95, several processes). A stored counter would cost a write per group.
  */
 @injectable()
 export class NewGroupBudget {
@@ -40,7 +38,7 @@ export class NewGroupBudget {
       if (at <= minute - WINDOW_MINUTES) minutes.delete(at);
       else made += n;
     }
-    // At least one; otherwise a small limit would allow nothing.
+    // Otherwise a small limit would allow nothing.
     if (made >= Math.max(1, Math.floor(perHour / peers()))) return false;
     minutes.set(minute, (minutes.get(minute) ?? 0) + 1);
     this.#made.set(key, minutes);
@@ -64,7 +62,7 @@ export class GroupResolver {
       .then((lead) => (lead === null ? null : this.#resolveMatch(lead, accepted)));
   }
 
-  /** A report of a part that was split off gets the part's key, and keeps it when it is retried. */
+  /** A split-off part's report gets the part's key, and keeps it on retry. */
   #resolveMatch({ item, divided }: KeyMatch, accepted: AcceptedReport): Placement | null | Promise<Placement | null> {
     const { report, keyed } = accepted;
     const part = divided?.find(({ by }) => matchesDifference(by, report));
@@ -73,15 +71,12 @@ export class GroupResolver {
     return this.findPlacement(accepted);
   }
 
-  /** The report's reference is bound to this item, whatever its key is. */
+  /** Bound by reference, whatever its key is. */
   toPlacement(item_id: string, { report, keyed }: AcceptedReport): Placement {
     return createPlacement(createExistingDecision(item_id), keyed, report);
   }
 
-  /**
-   * Decides the placement of a new key. Without budget for the intake key, the project's overflow
-   * item is used.
-   */
+  /** Without budget, the project's overflow item is used. */
   async decide({ report, keyed }: AcceptedReport): Promise<Placement> {
     const { project, intake_key: key = null } = report;
     const decision = await this.keys.decide(keyed, () => key === null || this.newGroups.take(key));
@@ -98,10 +93,7 @@ export class GroupResolver {
   }
 }
 
-/**
- * Fields are listed one by one, because adding fields to a spread object is slow on this frequent
- * path.
- */
+/** Adding fields to a spread object is slow on this frequent path. */
 const createPlacement = (
   { item_id, adopted, flooded, writes }: GroupDecision,
   keyed: Placement['keyed'],
@@ -109,8 +101,8 @@ const createPlacement = (
 ): Placement => ({ item_id, adopted, flooded, writes, keyed, report });
 
 /**
- * The overflow item counts reports beyond the budget of their public key (contract 00, limits); its
- * occurrences store the real reports.
+ * Counts reports beyond the budget of their public key (contract 00, limits); its occurrences store
+ * the real reports.
  */
 const buildOverflowReport = (sent: Report): Report => ({
   type: 'error',
@@ -126,7 +118,7 @@ const buildOverflowReport = (sent: Report): Report => ({
   muted_by: null,
 });
 
-/** No report can have this key, because no type has this name. */
+/** No type has this name. */
 function buildOverflowKeys(project: string): KeyedReport {
   const report = { type: 'overflow', project, title: 'overflow' };
   return { project, report, ...computeGrouping(report) };

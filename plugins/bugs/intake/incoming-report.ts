@@ -21,18 +21,15 @@ export interface ReportReference {
 }
 
 export interface Placement extends GroupDecision {
-  /** The keys that led there: the report's own, or those of the overflow item. */
+  /** The report's own, or the overflow item's. */
   keyed: KeyedReport;
-  /** The report for its item; for the overflow item, its placeholder. */
+  /** For the overflow item, its placeholder. */
   report: Report;
 }
 
 export interface CountedReference {
   id: string;
-  /**
-   * Writes to make with the count. Empty if the reference is already stored; the count then notes
-   * it in the item.
-   */
+  /** Empty if the reference is already stored; the count then notes it in the item. */
   along: readonly DocumentWrite[];
   /** Another call bound the reference, and this one counts on its behalf. */
   helper: boolean;
@@ -40,7 +37,6 @@ export interface CountedReference {
 
 export interface IncomingReport extends ReportTimes {
   report: Report;
-  /** The report stored with the occurrence. */
   payload: Report;
   details: RecordOptions['details'];
   person: SketchHash | null;
@@ -55,7 +51,7 @@ export interface CountResult {
   outcome: 'created' | 'counted' | 'repeated';
   regression: boolean;
   entries: readonly ItemOutboxEntry[];
-  /** Whether the payload was stored together with the count; null if undecided. */
+  /** Null if undecided. */
   sampled: boolean | null;
   incoming: IncomingReport;
 }

@@ -1,6 +1,6 @@
 /**
  * The single entry point for reports (contracts 20 and 21): accept → resolve group → count → follow
- * up. This file holds the order of the steps.
+ * up.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
@@ -22,7 +22,7 @@ import { toItemView, getStatusAt } from '../item/api-views.js';
 
 interface OccurrenceResult {
   outcome: 'created' | 'counted' | 'repeated';
-  /** The key that the report was grouped by; for a repeat, the key of its item. */
+  /** For a repeat, the key of its item. */
   dedup_key: string;
   regression: boolean;
   sampled: boolean;
@@ -30,7 +30,7 @@ interface OccurrenceResult {
   ignored_by: string | null;
 }
 
-/** The item is built on first access, because few callers need it. */
+/** Built on access, because few callers need it. */
 class RecordedReport implements ReportResult {
   readonly id: string;
   readonly ref: string;
@@ -50,10 +50,7 @@ class RecordedReport implements ReportResult {
   readonly #now: number;
   #item: Item | null;
 
-  /**
-   * @param now milliseconds since 1970
-   * @param item with its long texts, if requested
-   */
+  /** @param now milliseconds since 1970 */
   constructor(doc: ItemDoc, occurred: OccurrenceResult, now: number, item: Item | null) {
     const { outcome } = occurred;
     this.id = doc.id;
@@ -87,7 +84,7 @@ interface AcceptedEntry {
   accepted: AcceptedReport;
 }
 
-/** Maximum retries when the target item is deleted or created concurrently. */
+/** When the item is deleted or created concurrently. */
 const MAX_RETRIES = 20;
 
 @injectable()
@@ -109,7 +106,7 @@ export class ReportIntake {
   ) {}
 
   /**
-   * Groups, counts and stores one report; resolves after the commit.
+   * Resolves after the commit.
    * @throws ServiceError unknown_project
    */
   async record(given: Report, options: RecordOptions = {}): Promise<ReportResult> {
@@ -128,8 +125,7 @@ export class ReportIntake {
     const { ref } = accepted;
     const leading = this.placing.findPlacement(accepted);
     const known = leading instanceof Promise ? await leading : leading;
-    // References are nearly always new, and the write rejects an existing one, so no lookup is
-    // needed.
+    // References are nearly always new, and the write rejects an existing one.
     const isTried = known !== null && (ref === null || !this.refs.isRecentlyUsed(ref.id));
     const counted = isTried ? await this.counting.countFastPath(accepted, known) : null;
     if (counted !== null) return counted;
@@ -163,9 +159,9 @@ export class ReportIntake {
 }
 
 /**
- * Records a list of reports as if each had arrived alone, in order (contract 21, intake). Reports
- * with the same key are counted together. The order decides which group an unknown origin joins, so
- * new keys of one project and class are recorded in order.
+ * Records reports as if each had arrived alone (contract 21, intake). Equal keys are counted
+ * together; new keys of one project and class in order, which decides the group of an unknown
+ * origin.
  */
 @injectable()
 export class ReportBatchIntake {
@@ -175,14 +171,12 @@ export class ReportBatchIntake {
     @inject(ReportIntake) private readonly intake: ReportIntake,
   ) {}
 
-  /**
-   * Returns the results in the list's order. A report that is rejected or fails affects no other.
-   */
+  /** Returns the list's order. A rejected report affects no other. */
   async recordAll(given: readonly BatchReport[]): Promise<RecordResult[]> {
     const results: RecordResult[] = [];
     const listed: AcceptedEntry[] = [];
     for (const [at, { report, details }] of given.entries()) {
-      // Sanitizing and grouping a hundred large reports in one turn would block all other requests.
+      // A hundred large reports would block all other requests.
       await yieldToEventLoop();
       const [accepted] = await Promise.allSettled([this.acceptance.accept(report, details)]);
       if (accepted.status === 'fulfilled') listed.push({ at, accepted: accepted.value });

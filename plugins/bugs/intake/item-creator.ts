@@ -1,7 +1,6 @@
 /**
- * Creates an item from its first report (contract 20, transitions) in one commit: keys
- * (groups/grouping-keys.ts), reference, number, texts, item and first payload. A call that loses a
- * race wastes a number.
+ * One commit (contract 20, transitions): keys (groups/grouping-keys.ts), reference, number, texts,
+ * item and first payload. A call that loses a race wastes a number.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { addHashes } from '../../../lib/text/distinct-sketch.js';
@@ -33,10 +32,7 @@ interface WaitingCaller {
   reject: (error: unknown) => void;
 }
 
-/**
- * Calls during a write share the next one, so a burst of new groups writes the counter once for
- * several items, without gaps.
- */
+/** Calls during a write share the next one, without gaps. */
 @injectable()
 export class ItemNumberAllocator {
   readonly #waiting = new Map<string, WaitingCaller[]>();
@@ -128,8 +124,8 @@ export class ItemCreator {
   }
 
   /**
-   * Creates the item that its key already names, after a crash or concurrently with another call.
-   * Returns null if that call was faster.
+   * Creates the item that its key already names, after a crash or a race. Returns null if another
+   * call was faster.
    */
   async complete(id: string, incoming: IncomingReport): Promise<CountResult | null> {
     const running = this.#completing.get(id);

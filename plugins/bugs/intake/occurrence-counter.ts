@@ -1,8 +1,7 @@
 /**
- * Third step of the intake: counts a report at its item (contract 20, values; contract 21, intake).
- * The fast path (`countFastPath`) is one atomic write whose filter selects occurrences that need no
- * read of the item. All others (a resolved item, a duplicate, a different mute, an existing
- * reference) use `countWithReload`.
+ * Counts a report (contract 20, values; contract 21, intake). `countFastPath` is one atomic write
+ * whose filter selects occurrences that need no read. All others (a resolved item, a duplicate, a
+ * different mute, an existing reference) use `countWithReload`.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
@@ -35,7 +34,6 @@ import { DeltaWatermark } from '../store/delta-watermark.js';
 import { addUsersToCount, buildUserSketchUpdate } from './affected-users.js';
 
 /**
- * Adds the effects of an occurrence to the change.
  * @returns `late`: an old installation reported a fixed error; `regression`: the item is reopened
  */
 export function planOccurrence(
@@ -58,7 +56,7 @@ export function planOccurrence(
   }
   const { next } = change;
   if (!next.muted && !next.sent.created) change.emit(next.type === 'feature' ? 'feature.created' : 'bug.created');
-  // The item became critical while it was muted, without an event.
+  // It became critical while muted, without an event.
   if (!next.muted && (item.muted || !item.sent.created) && next.severity === 'critical') change.emit('bug.critical');
   return { late, regression };
 }
@@ -91,16 +89,13 @@ function planRegression(change: ChangeSet, version: string | null): void {
       .addHistoryEntry('severity', { from: item.severity, to: raised, why: 'regression' })
       .assign({ severity: raised });
   }
-  // A muted item emits no event; the occurrence that unmutes it does.
+  // The occurrence that unmutes it emits the event.
   if (change.next.muted) change.assign({ sent: { ...change.next.sent, created: false } });
   change.emit('bug.created', { regression: true });
   if (raised !== item.severity && raised === 'critical') change.emit('bug.critical');
 }
 
-/**
- * Counts an occurrence on the read item, with all effects: reopen, mute, unmute, forward to a merge
- * target.
- */
+/** With all effects: reopen, mute, unmute, forward to a merge target. */
 @injectable()
 export class OccurrenceRecorder {
   constructor(
@@ -111,7 +106,7 @@ export class OccurrenceRecorder {
     @inject(VersionFaultTracker) private readonly faults: VersionFaultTracker,
   ) {}
 
-  /** Returns null if the item changed concurrently. */
+  /** Null if the item changed concurrently. */
   async count(item: ItemDoc, incoming: IncomingReport): Promise<CountResult | null> {
     const { app_version = null } = incoming.report;
     const builds = item.resolved_in_build === null ? [] : [item.resolved_in_build, app_version];
@@ -158,12 +153,12 @@ export class OccurrenceCounter {
     @inject(PayloadSampler) private readonly sampler: PayloadSampler,
   ) {}
 
-  /** Returns null if another call was faster, and the report must be retried. */
+  /** Returns null if another call was faster; the report must be retried. */
   createItem(accepted: AcceptedReport, place: Placement): Promise<CountResult | null> {
     return this.newItems.create(accepted, place);
   }
 
-  /** Counts in one write. Returns null if the write was rejected; nothing is counted then. */
+  /** Returns null if the write was rejected; nothing is counted then. */
   async countFastPath(accepted: AcceptedReport, place: Placement): Promise<CountResult | null> {
     const { item_id } = place;
     const { ref, report } = accepted;
@@ -180,9 +175,8 @@ export class OccurrenceCounter {
   }
 
   /**
-   * Counts on the read item.
    * @param bound the reference, if another call has bound it
-   * @returns null if the item was deleted; its keys are gone and the report must be retried
+   * @returns null if the item was deleted and the report must be retried
    */
   async countWithReload(accepted: AcceptedReport, place: Placement, bound: RefDoc | null): Promise<CountResult | null> {
     const at = await this.#bindReference(accepted, place, bound);
@@ -197,7 +191,7 @@ export class OccurrenceCounter {
     return null;
   }
 
-  /** Returns the result of an existing reference without counting; null if its item was deleted. */
+  /** Does not count; null if the item was deleted. */
   async resolveRepeat(accepted: AcceptedReport, { id, item_id }: RefDoc): Promise<CountResult | null> {
     const doc = await this.deps.items.get(item_id);
     if (doc !== null)

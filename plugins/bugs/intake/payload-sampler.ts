@@ -1,7 +1,4 @@
-/**
- * Stores the payloads of a sample of an item's occurrences (contract 21, intake). Counting never
- * waits for it.
- */
+/** Counting never waits for it (contract 21, intake). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { DEPS, type BugDeps } from '../deps.js';
@@ -34,10 +31,10 @@ export class PayloadSampler {
   constructor(@inject(DEPS) private readonly deps: BugDeps) {}
 
   /**
-   * Builds the write that stores the payload together with the count. The slot follows from the
-   * cached window. If another process has taken it, the store rejects the insert, and the exact
-   * count decides. If the count fails, the store may keep a payload of an unacknowledged report.
-   * @returns null if the payload is not stored; undefined if no window is cached
+   * Stores the payload together with the count, in the slot of the cached window. If another
+   * process has taken it, the store rejects the insert, and the exact count decides. If the count
+   * fails, the payload may stay.
+   * @returns null if not stored; undefined if no window is cached
    */
   planWrite(itemId: string, incoming: IncomingReport): DocumentWrite | null | undefined {
     const window = this.#windows.get(itemId);
@@ -69,7 +66,6 @@ export class PayloadSampler {
     const n = hit_count - sample_base;
     const at = this.deps.clock.monotonic();
     const window = this.#windows.get(id);
-    // Reuses the entry of a window, because each count passes here.
     if (window?.began === began) Object.assign(window, { n, at });
     else this.#windows.set(id, { n, began, from: Date.parse(began), at });
   }
@@ -80,10 +76,7 @@ export class PayloadSampler {
     return true;
   }
 
-  /**
-   * Returns the position of this occurrence in the sampling window; after 30 days a new window
-   * starts.
-   */
+  /** A new window starts after 30 days. */
   async #getPosition(doc: ItemDoc, now: number): Promise<number> {
     if (now - Date.parse(doc.sample_from) <= SAMPLING_WINDOW_MS) return Math.max(1, doc.hit_count - doc.sample_base);
     const fresh = { sample_base: doc.hit_count - 1, sample_from: new Date(now).toISOString() };

@@ -1,6 +1,3 @@
-/**
- * First step of the intake: the stored form of the report, the rule that mutes it, and its keys.
- */
 import { hash } from 'node:crypto';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
@@ -20,17 +17,13 @@ import { cleanReport } from '../text/clean-report.js';
 import { scrubReport } from '../text/scrub-report.js';
 import type { AcceptedReport } from './incoming-report.js';
 
-/**
- * Limits how far a report with a public key can move a first sighting back: to the retention of
- * payloads.
- */
+/** Limits how far a public key can move a first sighting back: to the retention of payloads. */
 const MAX_PUBLIC_AGE_MS = 30 * DAY_MS;
 
 const MAX_CACHED_GROUPINGS = 500;
-/** A cached grouping can retain the whole message of its input. */
+/** A cached grouping can retain its whole input. */
 const MAX_CACHED_CHARACTERS = 16_384;
 
-/** Formats all fields that a grouping depends on. */
 function formatGroupingInput(report: GroupingInput): string {
   const fields: Record<keyof GroupingInput, unknown> = {
     type: report.type,
@@ -53,7 +46,7 @@ const hasIntakeKey = ({ intake_key }: Report): boolean => typeof intake_key === 
 @injectable()
 export class ReportAcceptor {
   readonly #persons: PersonHasher;
-  /** By the hash of the grouping input: most reports of a storm are equal, and grouping is slow. */
+  /** Most reports of a storm are equal, and grouping is slow. */
   readonly #groupings = new BoundedMap<Grouping>({ most: MAX_CACHED_GROUPINGS });
 
   constructor(
@@ -73,7 +66,7 @@ export class ReportAcceptor {
     const found = this.#evaluateRules(scrubbed);
     const ruling = found instanceof Promise ? await found : found;
     const titled = ruling === null || ruling.title === null ? scrubbed : { ...scrubbed, title: ruling.title };
-    // Ignore rules match the stored form, so a rule created from the text on a page matches again.
+    // Matches the stored form, so a rule created from a page's text matches.
     const muting = given.muted_by === undefined ? this.#findMute(titled) : given.muted_by;
     const mute = muting instanceof Promise ? await muting : muting;
     const report = mute === null ? titled : { ...titled, muted_by: mute };
@@ -97,7 +90,7 @@ export class ReportAcceptor {
     return { project: report.project, report, ...grouping };
   }
 
-  /** Uses the rule cache, which does not read the store when no rule matches. */
+  /** Reads no store when no rule matches. */
   #findMute(report: Report): Mute | null | Promise<Mute | null> {
     return report.type === 'error' ? this.filters.findMute(report) : null;
   }

@@ -1,17 +1,11 @@
-/**
- * API representation of items, occurrences, comments and history (contract 20, item fields).
- * Missing fields become null.
- */
+/** Missing fields become null (contract 20, item fields). */
 import type { Claim, ErrorGroup, Item } from '../../../ports/domain/bugs.js';
 import { hasQuote } from '../text/comment-quotes.js';
 import type { ActivityDoc, CommentDoc, ItemDoc, ClaimLease, TextsDoc } from './model.js';
 import type { OccurrenceDoc } from './occurrence-documents.js';
 import { countLastHour, listHourlyCounts } from './occurrence-rate.js';
 
-/**
- * Fields with external text: data, never instructions to an agent (contract 20, untrusted text).
- * `claim.agent` is added while a claim exists.
- */
+/** Data, never instructions to an agent (contract 20, untrusted text). */
 export const UNTRUSTED_ITEM_FIELDS: readonly (keyof Item)[] = [
   'title',
   'description',
@@ -45,7 +39,6 @@ export const isLeaseLive = (lease: ClaimLease | null, now: number): lease is Cla
 
 export const isHeld = ({ held }: Pick<ItemDoc, 'held'>): boolean => held !== undefined && held !== null;
 
-/** Checks whether an unfinished item blocks it (contract 20, links). */
 export const isBlocked = ({ blocked }: Pick<ItemDoc, 'blocked'>): boolean => blocked !== undefined && blocked !== null;
 
 const toClaimView = (lease: ClaimLease): Claim => ({
@@ -57,16 +50,13 @@ const toClaimView = (lease: ClaimLease): Claim => ({
   ...(lease.tokens !== undefined && { tokens: lease.tokens }),
 });
 
-/** Returns the status at `now`. An expired lease does not count, even before its end is written. */
+/** An expired lease does not count, even before its end is written. */
 export function getStatusAt(item: ItemDoc, now: number): ItemDoc['status'] {
   if (item.status !== 'in_progress' || isLeaseLive(item.claim, now)) return item.status;
   return item.expired_count + 1 >= MAX_LEASE_EXPIRIES ? 'needs_info' : 'open';
 }
 
-/**
- * Returns the item for the API.
- * @param texts long texts of the item; without them these fields are null
- */
+/** @param texts without them, the long texts are null */
 export function toItemView(item: ItemDoc, texts: TextsDoc | null, now: number): Item {
   const view: Item = {
     id: item.id,
@@ -141,15 +131,14 @@ export function toItemView(item: ItemDoc, texts: TextsDoc | null, now: number): 
   return view;
 }
 
-/** Returns a row for list pages: no long texts, but counts per hour. */
 export function toGroupView(item: ItemDoc, now: number): ErrorGroup {
-  // No spread: V8 would give each row a separate hidden class (decision 020).
+  // A spread would give each row a hidden class (decision 020).
   const view: Item & { trend?: number[] } = toItemView(item, null, now);
   view.trend = listHourlyCounts(item.hours, now);
   return view as ErrorGroup;
 }
 
-/** External fields of an occurrence: all but ids, times, level and line. */
+/** All but ids, times, level and line. */
 const UNTRUSTED_OCCURRENCE_FIELDS = [
   'error_message',
   'exception_class',
@@ -192,8 +181,8 @@ export function toOccurrenceView(doc: OccurrenceDoc): object {
 }
 
 /**
- * Returns a comment for the API. Agents may copy text that they read and token names are arbitrary,
- * so both are untrusted; a user's text is untrusted only where it quotes.
+ * Agents may copy text and token names are arbitrary, so both are untrusted; a user's text only
+ * where it quotes.
  */
 export const toCommentView = ({ id, body, author, author_kind = 'integration', created_at }: CommentDoc): object => ({
   id,
@@ -204,10 +193,7 @@ export const toCommentView = ({ id, body, author, author_kind = 'integration', c
   untrusted_fields: author_kind !== 'person' ? ['body', 'author'] : hasQuote(body) ? ['body'] : [],
 });
 
-/**
- * Keys of an entry's data that only the service writes, in addition to `from` and `to` of a status
- * or severity.
- */
+/** Written only by the service, in addition to `from` and `to` of a status or severity. */
 const TRUSTED_DATA_KEYS: ReadonlySet<string> = new Set([
   'why',
   'by',

@@ -1,6 +1,6 @@
 /**
- * Builds as items name them: a version of contract 40's grammar, or a release's build name. An
- * index finds items by build, so equal versions need one text: `1.2.0` becomes `1.2`.
+ * A version of contract 40's grammar, or a release's build name. An index finds items by build:
+ * `1.2.0` becomes `1.2`.
  */
 import { invalid } from '../../../kernel/errors.js';
 import type { Report } from '../../../ports/domain/bugs.js';
@@ -19,10 +19,7 @@ export type PublishedReleases = readonly { version: string; build: string | null
 
 export const toBuildKey = (project: string, build: string): string => `${project} ${getVersionIdentity(build)}`;
 
-/**
- * Returns the version of a `resolved_in_build`: its own, or that of the release with this build
- * name; otherwise null.
- */
+/** Returns null if the build is neither a version nor a known build name. */
 export function resolveVersion(build: string, published: PublishedReleases): string | null {
   const { name, version } = parseNamedVersion(build);
   if (version !== null) return name;
@@ -39,7 +36,7 @@ export function findRelease(build: string, published: PublishedReleases): Publis
 const BUILD_NAME = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$/;
 
 /**
- * Parses a build to its stored form: `shop@v1.4.0` becomes 1.4.0 (contract 20, transitions).
+ * `shop@v1.4.0` becomes 1.4.0 (contract 20, transitions).
  * @throws ServiceError validation_failed for what names neither a version nor a build
  */
 export function parseBuildName(given: string): string {
@@ -66,7 +63,7 @@ export const getFirstSeenBuild = (item: SeenBuilds): string | null =>
 export const getLastSeenBuild = (item: SeenBuilds): string | null =>
   appendBuildNumber(item.last_build, item.last_numbered);
 
-/** @param numbered the last version whose reporter stated its build number separately */
+/** @param numbered last version with a separate build number */
 const appendBuildNumber = (version: string | null, numbered: string | undefined): string | null =>
   version !== null && numbered?.startsWith(`${version}+`) === true ? numbered : version;
 

@@ -1,7 +1,6 @@
 /**
- * Collects a change of one item: fields, events, history, comments and derived fields. Every write
- * of an item's state is built here, so no index field is forgotten. Counters
- * (occurrence-counter.ts), notes and markers are not part of the state.
+ * Collects a change of one item. Every write of an item's state is built here, so no index field is
+ * forgotten. Counters (occurrence-counter.ts), notes and markers are not part of the state.
  */
 import type { BugEvent, ItemStatus, Severity } from '../../../ports/domain/bugs.js';
 import type { Ids } from '../../../ports/ids.js';
@@ -13,14 +12,13 @@ import { UNFILED_CLAIM_FIELD, UNFILED_CREATION_FIELD } from './stored-field-name
 import { isFinished } from './transitions.js';
 import { mergeUnread, addUnread } from './unread-entries.js';
 
-/** Ended claim tokens that are stored, so that their holders learn the reason. */
+/** Ended claim tokens whose holders can learn the reason. */
 const MAX_ENDED_LEASES = 10;
 
 export class ChangeSet {
   readonly set: Partial<ItemDoc> = {};
   readonly entries: ItemOutboxEntry[] = [];
   readonly #counters: Record<string, number> = {};
-  /** The change overrides a live lease; its holder is notified that the item was taken. */
   overrides = false;
   by: 'holder' | 'person' | 'other' = 'other';
 
@@ -39,7 +37,7 @@ export class ChangeSet {
     return Object.keys(this.set).length === 0 && this.entries.length === 0;
   }
 
-  /** The entries to write, including the item's unfiled ones. An empty change writes none. */
+  /** An empty change writes none. */
   get pendingEntries(): readonly ItemOutboxEntry[] {
     return this.isEmpty ? this.entries : [...listPendingEntries(this.item), ...this.entries];
   }
@@ -50,7 +48,7 @@ export class ChangeSet {
   }
 
   /**
-   * Increments counters, which occurrences count concurrently.
+   * Occurrences count concurrently.
    * @param inc path → the number to add
    */
   incrementCounters(inc: Readonly<Record<string, number>>): this {
@@ -58,19 +56,13 @@ export class ChangeSet {
     return this;
   }
 
-  /**
-   * Adds a history entry.
-   * @param id fixed, if a repeat must find it again
-   */
+  /** @param id fixed, if a repeat must find it again */
   addHistoryEntry(action: string, data: { [key: string]: Json } = {}, id = this.ids.uuid()): this {
     this.entries.push({ id, kind: 'activity', name: action, at: this.at, actor: this.actor, data });
     return this;
   }
 
-  /**
-   * Adds a comment, stored with the change.
-   * @param id fixed, if a repeat must find it again
-   */
+  /** @param id fixed, if a repeat must find it again */
   addComment(body: string, kind: AuthorKind = 'integration', id = this.ids.uuid()): this {
     const entry = { name: 'comment', at: this.at, actor: this.actor, data: { body, kind } };
     this.addHistoryEntry('commented', { comment_id: id });
@@ -78,7 +70,7 @@ export class ChangeSet {
     return this;
   }
 
-  /** Adds an event once per cycle, and none for a muted item (contract 20, severity). */
+  /** Once per cycle; none for a muted item (contract 20, severity). */
   emit(name: EventName, overrides: Partial<BugEvent> = {}): this {
     const { next } = this;
     const what = name === 'bug.critical' ? 'critical' : name === 'bug.resolved' ? 'resolved' : 'created';
@@ -88,10 +80,7 @@ export class ChangeSet {
     return this.addEvent(name, overrides);
   }
 
-  /**
-   * Adds an event about the item's current state.
-   * @param more additional members of its data
-   */
+  /** @param more members of its data */
   addEvent(name: string, more: { [key: string]: Json } = {}): this {
     const {
       id,
@@ -110,7 +99,7 @@ export class ChangeSet {
     return this;
   }
 
-  /** Sets the severity. Reaching critical emits an event. */
+  /** Reaching critical emits an event. */
   setSeverity(to: Severity, why: string): this {
     const { next } = this;
     if (next.severity === to) return this;
@@ -119,7 +108,7 @@ export class ChangeSet {
     return this;
   }
 
-  /** Sets the status: every one except `in_progress` ends the lease. */
+  /** Every status except `in_progress` ends the lease. */
   setStatus(to: ItemStatus, data: { [key: string]: Json } = {}, end: LeaseEnd = getLeaseEnd(to)): this {
     this.addHistoryEntry('status', { from: this.next.status, to, ...data });
     const { claim } = this.next;
@@ -147,7 +136,7 @@ export class ChangeSet {
     return this.assign({ ended_leases: [...ended_leases, ended].slice(-MAX_ENDED_LEASES) });
   }
 
-  /** Sets `resolved` or `closed`; the event is emitted once per cycle. */
+  /** The event is emitted once per cycle. */
   markFixed(to: 'resolved' | 'closed', data: { [key: string]: Json } = {}): this {
     this.setStatus(to, data).assign({ [to === 'resolved' ? 'resolved_at' : 'closed_at']: this.at });
     return this.emit('bug.resolved');
@@ -197,7 +186,7 @@ export class ChangeSet {
     this.assign({ claim: { ...claim, unread: mergeUnread(claim.unread, [entry]) } });
   }
 
-  /** The entries stay unread, because another agent with the same credential may have read them. */
+  /** They stay unread: another agent with the same credential may have read them. */
   markUnreadShown(): void {
     const { claim } = this.next;
     const unread = claim?.unread ?? [];
@@ -207,7 +196,7 @@ export class ChangeSet {
     });
   }
 
-  /** Returns the live lease with this change added to its holder's unread entries. */
+  /** Adds this change to the holder's unread entries. */
   #buildClaimFields(): Partial<ItemDoc> {
     const { claim } = this.next;
     if (this.by === 'holder' || this.item.claim === null || claim === null) return {};
@@ -227,7 +216,7 @@ export class ChangeSet {
   }
 
   /**
-   * Builds the write for `{id, rev}`: the next revision, and never an earlier `updated_at`.
+   * Next revision, and never an earlier `updated_at`.
    * @param outbox entries that the same transaction does not write elsewhere
    */
   toUpdate(outbox: readonly ItemOutboxEntry[] = this.pendingEntries): Update {
@@ -267,10 +256,7 @@ const toEarlierFix = ({
 
 const getLeaseEnd = (to: ItemStatus): LeaseEnd => (to === 'open' || to === 'needs_info' ? 'released' : 'resolved');
 
-/**
- * Builds the claim of the first open item that a filter finds. `queue_key` is the only derived
- * field that a claim changes.
- */
+/** `queue_key` is the only derived field that a claim changes. */
 export function buildQueueClaim(claim: ClaimLease, unfiled: { id: string; actor: string }): Update {
   return {
     set: {
@@ -289,8 +275,7 @@ export const UNFILED_FIELDS = [UNFILED_CREATION_FIELD, UNFILED_CLAIM_FIELD] as c
 type UnfiledItem = Pick<ItemDoc, 'id' | 'source' | 'created_at' | 'claim' | (typeof UNFILED_FIELDS)[number]>;
 
 /**
- * Oldest first. Each is one small field, because each report of a new group and each claim writes
- * one.
+ * Lists oldest first. Each is one small field, because each new group and each claim writes one.
  */
 export function listPendingEntries(item: UnfiledItem): ItemOutboxEntry[] {
   const { id, source, created_at, claim, [UNFILED_CREATION_FIELD]: creator, [UNFILED_CLAIM_FIELD]: claimed } = item;
@@ -305,10 +290,7 @@ export function listPendingEntries(item: UnfiledItem): ItemOutboxEntry[] {
   return entries;
 }
 
-/**
- * Builds the write of a higher error level that does not raise the severity: no revision, only
- * evaluated once.
- */
+/** No revision: the level does not raise the severity and is evaluated once. */
 export const buildLevelUpdate = (rank: number, error_level: ItemDoc['error_level']): Update => ({
   set: { level_rank: rank, error_level },
 });

@@ -1,6 +1,6 @@
 /**
- * Decides when an MCP call needs a claim. An agent misled by injected text may change only items
- * that it holds (contract 95, MCP; contract 20, endpoints).
+ * An agent misled by injected text may change only items that it holds (contract 95, MCP; contract
+ * 20, endpoints).
  */
 import type { ServiceError } from '../../../kernel/errors.js';
 import type { BugCaller } from '../caller.js';
@@ -13,10 +13,7 @@ export const isSameValue = (a: unknown, b: unknown): boolean => JSON.stringify(a
 const NON_CHANGING_FIELDS: ReadonlySet<string> = new Set(['comment', 'claim_token', 'force']);
 const CORRECTABLE_FIELDS: ReadonlySet<string> = new Set(['resolved_in_build', 'fix_commit', 'pr_url', 'pr_state']);
 
-/**
- * Returns whether the edit needs a claim.
- * @param description of the item, which is stored separately
- */
+/** @param description of the item, which is stored separately */
 export function needsClaim(item: ItemDoc, edit: ItemEdit, caller: BugCaller, description: string | null): boolean {
   if (caller.by_tool !== true) return false;
   const now: Readonly<Record<string, unknown>> = { ...item, urgency: item.severity, description };

@@ -20,7 +20,7 @@ type DerivationSource = Pick<
 > &
   Partial<Pick<ItemDoc, 'held' | 'blocked' | 'pr_url' | 'pr_fix_at' | 'pr_key' | 'review'>>;
 
-/** Returns the kind of an occurrence: `n`, or `m:<rule>` if an ignore rule matched it. */
+/** `n`, or `m:<rule>` if an ignore rule matched. */
 export const getReportFastCountKind = (ruleId: string | null | undefined): string =>
   typeof ruleId === 'string' ? `m:${ruleId}` : 'n';
 
@@ -31,10 +31,7 @@ export function getItemFastCountKind(item: DerivationSource): string | null {
   return item.muted ? getReportFastCountKind(item.muted_by_rule_id) : 'n';
 }
 
-/**
- * Returns the queue order: severity first, regressions before others, then oldest (contract 20,
- * leases).
- */
+/** Returns the order: severity, regressions, then oldest (contract 20, leases). */
 function computeQueueKey(item: DerivationSource): string | null {
   if (item.status !== 'open' || item.muted || item.held || item.blocked) return null;
   return `${3 - getSeverityRank(item.severity)}${item.regression ? 0 : 1}${item.created_at}`;

@@ -1,11 +1,10 @@
-/** A requested change of an item (contract 20, endpoints: PATCH). */
 import type { ItemStatus, Severity } from '../../../ports/domain/bugs.js';
 import type { PullRequestState } from '../../../ports/domain/forge-changes.js';
 
 export interface ItemEdit {
   title?: string;
   type?: 'bug' | 'feature';
-  /** Stops the work on the item, with `reason`, or resumes it. */
+  /** Stops the work, with `reason`, or resumes it. */
   hold?: boolean;
   description?: string | null;
   status?: ItemStatus;

@@ -1,7 +1,4 @@
-/**
- * Converts the query of a list to a store filter (contract 20, endpoints). Repeated values are
- * alternatives.
- */
+/** Repeated values are alternatives (contract 20, endpoints). */
 import type { Severity } from '../../../ports/domain/bugs.js';
 import type { Filter, Scalar, Sort } from '../../../ports/store.js';
 import { checkProjectAccess, type BugCaller } from '../caller.js';
@@ -17,14 +14,12 @@ export interface ItemQuery {
   type?: string[];
   status?: string[];
   severity?: string[];
-  /** Alias of `severity`. */
   urgency?: string[];
   error_level?: string[];
   environment?: string[];
   exception_class?: string[];
   target_agent?: string[];
   tag?: string[];
-  /** Versions and hosts in which it was seen. */
   version?: string[];
   host?: string[];
   muted?: boolean[];
@@ -36,10 +31,7 @@ export interface ItemQuery {
   push_id?: string[];
   assignee?: string[];
   q?: string[];
-  /**
-   * Ids of the items that `q` names by a `client_ref` (store/by-client-ref.ts). Not part of the
-   * API.
-   */
+  /** Items that `q` names by a `client_ref` (store/by-client-ref.ts); not part of the API. */
   named?: string[];
   first_seen_at?: TimeRange;
   last_seen_at?: TimeRange;
@@ -82,13 +74,12 @@ export function toItemFilter(query: ItemQuery): Filter {
     filter['severity_rank'] = buildAnyOfFilter(severities.map((severity) => getSeverityRank(severity as Severity)));
   }
   if (query.first_seen_at !== undefined) filter['first_seen_at'] = { ...query.first_seen_at };
-  // A first sighting is never after the creation, which is indexed.
+  // A first sighting is never after the indexed creation.
   if (query.first_seen_at?.gte !== undefined) filter['created_at'] = { gte: query.first_seen_at.gte };
   if (query.last_seen_at !== undefined) filter['last_seen_at'] = { ...query.last_seen_at };
   if (query.claimed_by?.length) {
     filter['claim.agent'] = buildAnyOfFilter(query.claimed_by);
-    // Every claim has an expiry, which is indexed. An index of agents would be written by every
-    // claim.
+    // Every claim has an indexed expiry; an index of agents would be written by every claim.
     filter['claim.expires_at'] = { gt: '' };
   }
   const [blocked, ...both] = query.blocked ?? [];
@@ -106,17 +97,14 @@ export function toItemFilter(query: ItemQuery): Filter {
   return filter;
 }
 
-/**
- * Returns the caller's query, restricted to the caller's project.
- * @throws ServiceError insufficient_scope
- */
+/** @throws ServiceError insufficient_scope */
 export function toCallerFilter(caller: BugCaller, query: ItemQuery): Filter {
   for (const project of query.project ?? []) checkProjectAccess(caller, project);
   return toItemFilter(caller.project === null ? query : { ...query, project: [caller.project] });
 }
 
 const ITEM_REF = /^[a-z0-9][a-z0-9._-]{0,63}-\d{1,10}$/;
-/** A word: quoted text, or text between blanks. An unmatched quote is an ordinary character. */
+/** An unmatched quote is an ordinary character. */
 const QUERY_WORD = /"([^"]*)"|(\S+)/g;
 /** Each word costs a scan of every text. */
 const MAX_WORDS = 20;
@@ -128,7 +116,6 @@ export function splitQueryWords(q: string): string[] {
   return [...new Set(words.filter((word) => word !== ''))].slice(0, MAX_WORDS);
 }
 
-/** Matches every word, or the item of this ref. */
 function buildSearchFilters(q: string): Filter[] {
   const words = splitQueryWords(q);
   const [only] = words;

@@ -16,7 +16,6 @@ import type { SearchTextDoc } from './operation-documents.js';
 
 export interface ReportTimes {
   now: number;
-  /** Time of the occurrence, at most `now`. */
   occurred: number;
 }
 
@@ -43,10 +42,7 @@ function getBuildNumbers(report: Report): Pick<ItemDoc, 'first_numbered' | 'last
   return { first_numbered: numbered, last_numbered: numbered };
 }
 
-/**
- * Builds the item's first document. Fields without a reported value are null.
- * @param context of the report, for `q`
- */
+/** @param context of the report, for `q` */
 export function buildItemDocument(
   report: Report,
   id: string,
@@ -125,7 +121,7 @@ export function buildItemDocument(
     host_marks: seen.host_marks,
     sample_base: 0,
     sample_from: now,
-    // Last, because fields after a computed name are added one by one, which is slow.
+    // Fields after a computed name are added slowly.
     [FAST_COUNT_KIND_FIELD]: null,
   };
 }

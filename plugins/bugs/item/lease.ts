@@ -1,4 +1,3 @@
-/** Functions and errors of a single lease (contract 20, leases). */
 import { hash, timingSafeEqual } from 'node:crypto';
 import { denied, ServiceError } from '../../../kernel/errors.js';
 import { HOUR_MS, toIsoString } from '../../../lib/time.js';
@@ -11,13 +10,12 @@ import type { ItemDoc, ClaimLease, LeaseEnd, LeaseClockStamp } from './model.js'
 import { isTransitionAllowed, STATUSES } from './transitions.js';
 import { MAX_LEASE_EXPIRIES, isLeaseLive } from './api-views.js';
 
-/** A lease ends this long after its claim, regardless of renewals. */
+/** From its claim, regardless of renewals. */
 export const MAX_LEASE_MS = 24 * HOUR_MS;
 export const DEFAULT_LEASE_SECONDS = 1800;
 
 /** The third release without a change of status sets `needs_info`. */
 export const MAX_RELEASES = 3;
-/** How long `action=next` skips an item for the holder who released it. */
 const SKIP_AFTER_RELEASE_MS = 24 * HOUR_MS;
 const MAX_SKIPPING_HOLDERS = 50;
 
@@ -47,7 +45,7 @@ export function listSkippingHolders(item: ItemDoc, lease: ClaimLease, now: numbe
   ]);
 }
 
-/** Ends an expired lease: the item is open again, or `needs_info` at the fifth expiry. */
+/** Reopens the item, or sets `needs_info` at the fifth expiry. */
 export function planExpiry(item: ItemDoc, change: ChangeSet): void {
   const expired_count = item.expired_count + 1;
   const to = expired_count >= MAX_LEASE_EXPIRIES ? 'needs_info' : 'open';
@@ -56,10 +54,7 @@ export function planExpiry(item: ItemDoc, change: ChangeSet): void {
     .assign({ expired_count: to === 'open' ? expired_count : 0 });
 }
 
-/**
- * Returns the holder, for a 409.
- * @param agent the name that the caller gave; if undefined, only the credential is compared
- */
+/** @param agent if undefined, only the credential is compared */
 const toClaimDetails = (lease: ClaimLease, caller: BugCaller, agent?: string): object => ({
   agent: lease.agent,
   expires_at: lease.expires_at,
@@ -113,7 +108,6 @@ export const createOnHoldError = ({ held }: Pick<ItemDoc, 'held'>): ServiceError
   });
 
 /**
- * Returns the name that a claim is made under.
  * @param asked the name that the caller gave
  * @throws ServiceError insufficient_scope for a name other than the token's
  */

@@ -1,9 +1,9 @@
-/** Kinds of links between items, as each end names them, and the stored form of a link. */
+/** As each end of a link names them, and the stored form. */
 import { hashWithinProject } from './document-ids.js';
 
 export const MAX_LINKS = 50;
 
-/** Kinds as an end names them. `discovered` is `discovered_from`, seen from the other end. */
+/** `discovered` is `discovered_from`, seen from the other end. */
 export const LINK_KINDS = ['related', 'blocks', 'blocked_by', 'discovered_from', 'discovered'] as const;
 export type LinkKind = (typeof LINK_KINDS)[number];
 

@@ -1,8 +1,7 @@
 /**
- * Documents of the bug tracker. `ItemDoc` is small and hot; long texts are in `TextsDoc` and
- * payloads in `OccurrenceDoc`, so that counting rewrites little. The minute counters are in the
- * item, so one atomic write counts and returns the rolling hour (rejected: contract 21's
- * `item_minute`).
+ * `ItemDoc` is small and hot, so long texts are in `TextsDoc` and payloads in `OccurrenceDoc`. The
+ * minute counters are in the item, so one atomic write counts and returns the rolling hour
+ * (rejected: contract 21's `item_minute`).
  */
 import type { Item, Report } from '../../../ports/domain/bugs.js';
 import type { Json } from '../../../ports/store.js';
@@ -19,7 +18,7 @@ import type {
 export type EventName = 'bug.created' | 'bug.critical' | 'bug.resolved' | 'feature.created';
 
 export interface ItemOutboxEntry {
-  /** `evt_<uuidv7>` for an event, a UUIDv7 otherwise. */
+  /** `evt_<uuidv7>` for events, else a UUIDv7. */
   id: string;
   kind: 'event' | 'activity' | 'comment';
   name: string;
@@ -28,17 +27,17 @@ export interface ItemOutboxEntry {
   data: { [key: string]: Json };
 }
 
-/** Clock that the lease times were written by; missing in leases of earlier versions. */
+/** Missing in leases of earlier versions. */
 export interface LeaseClockStamp {
   epoch?: string;
-  /** Wall-clock time minus monotonic time of the writer, in milliseconds. */
+  /** Wall-clock minus monotonic time, in milliseconds. */
   offset?: number;
 }
 
 export interface ClaimLease extends LeaseClockStamp {
   agent: string;
   credential: string;
-  /** SHA-256 of the claim token; the token itself is never stored. */
+  /** SHA-256; the token itself is never stored. */
   token_hash: string;
   claimed_at: string;
   expires_at: string;
@@ -46,25 +45,22 @@ export interface ClaimLease extends LeaseClockStamp {
   note?: string;
   tokens?: number;
   lease_seconds: number;
-  /** Slot within `bugs.max_claims`, unique in the store; missing when a single process claims. */
+  /** Within `bugs.max_claims`, unique in the store; missing when a single process claims. */
   slot?: string;
-  /** Changes by others since the holder's last response, oldest first. */
+  /** Changes by others, oldest first. */
   unread?: UnreadEntry[];
 }
 
-/** Comment or history entry that the lease holder has not received yet. */
+/** Not yet received by the lease holder. */
 export interface UnreadEntry {
   id: string;
   kind: 'comment' | 'activity';
   person?: true;
-  /**
-   * Already sent to the holder's credential. Several agents may share it, so another one may have
-   * read it.
-   */
+  /** Sent to the holder's credential, which several agents may share. */
   shown?: true;
 }
 
-/** Why a lease ended: `error.why` for callers that still use its token. */
+/** `error.why` for callers that still use its token. */
 export type LeaseEnd = 'expired' | 'released' | 'resolved' | 'taken' | 'overridden';
 
 type DerivedItemField =
@@ -92,122 +88,98 @@ export interface ItemDoc extends Omit<Item, DerivedItemField>, PlaceMarks {
   pr_state?: Item['pr_state'];
   review?: Item['review'];
   /**
-   * Time at which `pr_url` became the fix. Missing or null: it only mentions the item, or the item
-   * was reopened since.
+   * When `pr_url` became the fix. Missing or null: it only mentions the item, or the item was
+   * reopened.
    */
   pr_fix_at?: string | null;
-  /** `pullRequestKey`, while the state of that pull request may still change the item. */
+  /** While its state may still change the item. */
   pr_key?: string | null;
   assignee?: string | null;
   claim: ClaimLease | null;
   reported_by: Report['reported_by'];
-  /** Fields whose text was rewritten by a caller with the right to manage items. */
+  /** Rewritten by a caller with the right to manage items. */
   trusted: string[];
 
-  /** Set while a user has put the item on hold (contract 20, hold). */
+  /** Set while on hold (contract 20, hold). */
   held?: { reason: string; by: string; at: string } | null;
   blocked?: { by: string[]; at: string } | null;
   blocking?: true;
   /**
-   * Pending work: updating the items that it blocks (store/blocking.ts) and its search text
-   * (store/search-texts.ts).
+   * Pending updates of blocked items (store/blocking.ts) and search text (store/search-texts.ts).
    */
   relink_at?: string;
   words_at?: string;
-  /**
-   * Last holder whose lease ended before the work was done, and the reason (claims/handover.ts).
-   */
+  /** Holder whose lease ended before the work was done (claims/handover.ts). */
   handed?: { by: string; reason: string | null; at: string };
   fix_comment?: string | null;
   earlier_fix?: { build: string | null; commit: string | null; comment: string | null };
   resolved_by?: string;
-  /** Name used for that resolution: the agent's, otherwise the credential's. */
+  /** The agent's name, otherwise the credential's. */
   resolved_as?: string;
-  /** Credential and agent of the last lease that expired; null after a release. */
+  /** Of the last expired lease; null after a release. */
   last_holder?: { credential: string; agent: string } | null;
-  /**
-   * Releases since the last change of status (contract 20, leases: after 3 the item needs a
-   * person).
-   */
+  /** Since the last change of status (contract 20, leases: after 3 the item needs a person). */
   release_count?: number;
-  /**
-   * Hash of credential and agent → RFC 3339 time until which `action=next` skips the item for this
-   * holder.
-   */
+  /** Hash of credential and agent → RFC 3339 time until which `action=next` skips the item. */
   passed?: { [holder: string]: string };
   ended_leases?: { token_hash: string; why: LeaseEnd; reason?: string }[];
-  /**
-   * Leases that expired since a user last had the item (contract 20: after 5 it needs a person).
-   */
+  /** Since a user last had the item (contract 20: after 5 it needs a person). */
   expired_count: number;
   /**
-   * Version that is raised when a duplicate is linked to this item or its blockers are
-   * re-evaluated. A change planned on an older value is planned again.
+   * Raised when a duplicate is linked to this item or its blockers are re-evaluated; a change
+   * planned on an older value is planned again.
    */
   links?: number;
   severity_rank: number;
-  /** Highest urgency that an occurrence's error_level requested. */
+  /** Highest urgency requested by an error_level. */
   level_rank: number;
   [FAST_COUNT_KIND_FIELD]: string | null;
-  /** Sort key of `action=next`; present while the item is available. */
+  /** For `action=next`; present while the item is available. */
   queue_key: string | null;
   /** `<project> <version>` while a publish may close the item. */
   build_key: string | null;
-  /** Title, message, class, file and transaction in lower case, for `q` (search-text.ts). */
   search_text: string;
-  /**
-   * Occurrences per minute (`m<minute since 1970>`, the last hour) and per hour (`h…`, the last two
-   * days).
-   */
+  /** Per minute (`m<minute since 1970>`, the last hour) and hour (`h…`, the last two days). */
   minutes: { [minute: string]: number };
   hours: { [hour: string]: number };
-  /** Occurrences per day (`d<day since 1970>`, UTC, the last month), rolled up from the hours. */
+  /** Per day (`d<day since 1970>`, UTC, the last month), rolled up from the hours. */
   days?: { [day: string]: number };
-  /** References of counted reports whose `refs` document is still open. */
+  /** Their `refs` document is still open. */
   inflight: { [ref: string]: number };
-  /**
-   * Creator of the item. The next change, or the first read of the history, moves it into a history
-   * entry.
-   */
+  /** Moved into a history entry by the next change, or the first read of the history. */
   [UNFILED_CREATION_FIELD]?: string;
-  /** The same for a claim by `action=next`: entry id and claimant. */
+  /** The same for a claim by `action=next`. */
   [UNFILED_CLAIM_FIELD]?: { id: string; actor: string };
   outbox: ItemOutboxEntry[];
-  /** Changes with every new outbox entry; null when the outbox is empty. */
+  /** Changes with every new entry; null when the outbox is empty. */
   outbox_at: string | null;
-  /** Events emitted in this cycle; `created` is emitted once in the item's life. */
+  /** In this cycle; `created` once in the item's life. */
   sent: { created: boolean; critical: boolean; resolved: boolean };
   sample_base: number;
   sample_from: string;
-  /** The project's overflow item (intake/group-resolver.ts). */
+  /** See intake/group-resolver.ts. */
   overflow?: true;
   people?: number;
   people_sketch?: string;
   people_merged?: string;
-  /** Occurrences were split off, so the remaining slots have gaps. */
+  /** Split-off occurrences left gaps in the slots. */
   parted?: true;
   parted_by?: string;
   split_from?: string;
   flooded?: number;
-  /** `first_build` and `last_build`, with the build number that was reported separately. */
+  /** With the separately reported build number. */
   first_numbered?: string;
   last_numbered?: string;
   /**
-   * `<project> <version>` (`toBuildKey`) of the new group or regression, and the time from which it
-   * counts (version-faults.ts).
+   * `<project> <version>` of the new group or regression, and since when it counts
+   * (version-faults.ts).
    */
   fault_key?: string;
   fault_at?: string;
-  /**
-   * All reports of the fault used intake keys: `n` networks, each as a keyed hash. Missing: a token
-   * confirmed the fault.
-   */
+  /** `n` networks as keyed hashes; missing once a token confirmed the fault. */
   public_fault?: { networks: readonly string[]; n: number };
   closed_by?: string;
-  /**
-   * `<rule> <minute>` of the last `error.rate_exceeded`; missing while the alarm is armed
-   * (rate-alarms.ts).
-   */
+  /** `<rule> <minute>` of the last `error.rate_exceeded`; missing while armed (rate-alarms.ts). */
   alarm?: string;
 }
 
@@ -218,7 +190,7 @@ export interface TextsDoc {
   stack_trace: string | null;
 }
 
-/** Reports split off from a key; they count under a derived key. */
+/** Split off; counts under a derived key. */
 export interface SplitKey {
   key: string;
   by: Difference;
@@ -228,36 +200,32 @@ export interface KeyDoc {
   id: string;
   project: string;
   key: string;
-  /** Owner of the key, even while that item is a duplicate. */
+  /** Even while that item is a duplicate. */
   item_id: string;
-  /** Item that counts for the key while its owner is a duplicate. */
+  /** While the owner is a duplicate. */
   counts_at?: string;
   divided?: SplitKey[];
   came?: 'flood' | 'joined' | 'rewritten';
   rule_id?: string;
-  /** Origin and masked message that produced the key, truncated; missing for fingerprints. */
+  /** Truncated; missing for fingerprints. */
   made_of?: { origin: string; masked: string };
 }
 
-/**
- * Decides which item a new key belongs to: one document per class and message, regardless of
- * origin.
- */
+/** Decides which item a new key belongs to: one document per class and message. */
 export interface FamilyDoc {
   id: string;
   project: string;
   rev: number;
   newest: string;
-  /** Item without an origin that no origin has adopted yet. */
+  /** Item without an origin, until one adopts it. */
   unadopted: string | null;
   recent: { key: string; item: string }[];
 }
 
-/** Times of new items of one project, type, class and origin (contract 21, flood). */
 export interface FloodDoc {
   id: string;
   made_at: string[];
-  /** Coarse keys of the first items, deleted ones included (groups/flood-detector.ts). */
+  /** Of the first items, including deleted ones (groups/flood-detector.ts). */
   [COARSE_KEYS_FIELD]?: { key: string; item: string }[];
 }
 
@@ -271,7 +239,7 @@ export interface RefDoc {
   expires_at: string | null;
 }
 
-/** Maximum size of a comment's body in bytes (contract 20, endpoints). */
+/** In bytes (contract 20, endpoints). */
 export const MAX_COMMENT_LENGTH = 16_384;
 
 export interface CommentDoc {
@@ -279,7 +247,7 @@ export interface CommentDoc {
   item_id: string;
   body: string;
   author: string;
-  /** Missing in old comments, which count as an integration's. */
+  /** Missing means an integration's. */
   author_kind?: AuthorKind;
   created_at: string;
 }
@@ -291,19 +259,19 @@ export interface ActivityDoc {
   action: string;
   actor: string;
   data: { [key: string]: Json };
-  /** `<date> <new|resolved|regressed> <project>`; only on entries that the statistics count. */
+  /** `<date> <new|resolved|regressed> <project>`; only on counted entries. */
   stat?: string;
 }
 
 /**
- * Published release, as `resolved_in_build` names it: one document per version of a project, and
- * one per build name of a version.
+ * One document per version of a project, and one per build name of a version, as
+ * `resolved_in_build` names it.
  */
 export interface BuildDoc {
   id: string;
   project: string;
   version: string;
-  /** Canonical spelling of the version; missing in old documents. */
+  /** Missing in old documents. */
   version_key?: string;
   build: string | null;
   build_key?: string;

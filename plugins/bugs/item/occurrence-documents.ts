@@ -23,16 +23,16 @@ export interface OccurrenceDoc {
   tags: string[];
   context: Json;
   breadcrumbs: Json;
-  /** Key that it was counted under; missing in old occurrences. */
+  /** Missing in old occurrences. */
   dedup_key?: string;
   function_name?: string;
-  /** Frames that source maps could not rewrite in time, and the time of the next attempt. */
+  /** Not yet rewritten by source maps, and the next attempt. */
   late?: UnmappedFrames & { tries: number };
   late_at?: string;
   rewritten?: true;
 }
 
-/** Occurrence of an earlier version: all other fields are in `packed` (occurrence-payload.ts). */
+/** Of an earlier version, in `packed` (occurrence-payload.ts). */
 export interface PackedOccurrence extends Pick<
   OccurrenceDoc,
   'id' | 'item_id' | 'occurrence_id' | 'occurred_at' | 'received_at'
@@ -40,7 +40,7 @@ export interface PackedOccurrence extends Pick<
   packed: string;
 }
 
-/** The report that created the item. Its stack trace is stored once, in the item's texts. */
+/** Its stack trace is stored once, in the item's texts. */
 export interface FirstOccurrence extends OccurrenceDoc {
   stack_trace: null;
   stack_of_item: true;

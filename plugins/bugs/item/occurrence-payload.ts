@@ -1,7 +1,7 @@
 /**
- * Earlier versions compressed payloads into `packed`: the JSON of the fields, a line feed and the
- * stack trace. Today the store compresses them (collections.ts). The first payload of an item omits
- * the stack trace, which the item's texts hold.
+ * Earlier versions compressed payloads into `packed`: JSON, a line feed and the stack trace; today
+ * the store compresses them (collections.ts). The first payload omits the stack trace, which the
+ * item's texts hold.
  */
 import { Buffer } from 'node:buffer';
 import { promisify } from 'node:util';
@@ -11,15 +11,12 @@ import type { FirstOccurrence, OccurrenceDoc, PackedOccurrence, StoredOccurrence
 
 const inflate = promisify<Buffer, ZlibOptions, Buffer>(inflateRaw);
 
-/**
- * Maximum unpacked size in bytes. It guards against damaged data; the intake limits are far lower.
- */
+/** In bytes, against damaged data; the intake limits are far lower. */
 const MAX_PAYLOAD_BYTES = 16 * 1024 * 1024;
 
 type Payload = Omit<OccurrenceDoc, 'id' | 'item_id' | 'occurrence_id' | 'occurred_at' | 'received_at'>;
 
 /**
- * Returns the complete occurrence.
  * @param textsOf loads the texts of an item
  * @throws zlib's error, or SyntaxError, when the stored payload is damaged
  */
@@ -39,7 +36,7 @@ export async function unpackOccurrence(
   return { ...named, ...rest, stack_trace: end < 0 ? null : text.slice(end + 1) };
 }
 
-/** Returns the occurrence without the stack trace that its item's texts already hold. */
+/** Omits the stack trace that its item's texts hold. */
 export const packFirstOccurrence = (occurrence: OccurrenceDoc): StoredOccurrence =>
   occurrence.stack_trace === null ? occurrence : { ...occurrence, stack_trace: null, stack_of_item: true };
 

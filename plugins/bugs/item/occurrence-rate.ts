@@ -1,9 +1,9 @@
-/** Rolling hour, stored as one counter per minute inside the item (contract 21, rolling hour). */
+/** One counter per minute inside the item (contract 21, rolling hour). */
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 export const RETAINED_MINUTES = 60;
 export const RETAINED_HOURS = 48;
-/** Stale counters that accumulate before they are pruned, so that most writes prune none. */
+/** Accumulate before pruning, so that most writes prune none. */
 const PRUNE_SLACK = 12;
 
 type Counters = Readonly<Record<string, number>>;
@@ -11,10 +11,7 @@ type Counters = Readonly<Record<string, number>>;
 const toMinute = (ms: number): number => Math.floor(ms / MINUTE_MS);
 const toHour = (ms: number): number => Math.floor(ms / HOUR_MS);
 
-/**
- * Returns the counter key of a minute. It starts with a letter, because some engines treat a
- * numeric path segment as an array index.
- */
+/** A letter first, because some engines treat a numeric path segment as an array index. */
 export const toMinuteKey = (ms: number): string => `m${toMinute(ms)}`;
 export const toHourKey = (ms: number): string => `h${toHour(ms)}`;
 const parseCounterKey = (key: string): number => Number(key.slice(1));
@@ -37,8 +34,8 @@ export interface OccurrenceRate {
 }
 
 /**
- * Returns the rate at the newest counted minute instead of the caller's clock. Counts then follow
- * the order of writes, even across processes, and never drop within a minute.
+ * Returns the newest counted minute's rate instead of the caller's clock, so that counts follow the
+ * order of writes, even across processes.
  */
 export function getNewestRate(minutes: Counters): OccurrenceRate {
   const all = Object.entries(minutes).map(([key, n]): [number, number] => [parseCounterKey(key), n]);
@@ -59,7 +56,7 @@ export function listHourlyCounts(hours: Counters | undefined, now: number, lengt
   return Array.from({ length }, (_, i) => hours?.[`h${newest - length + 1 + i}`] ?? 0);
 }
 
-/** Returns the paths of counters outside every window; empty while they are few. */
+/** Returns counters outside every window; empty while they are few. */
 export function listStalePaths(minutes: Counters, hours: Counters, now: number): string[] {
   const stale: string[] = [];
   const minute = toMinute(now) - RETAINED_MINUTES;
@@ -73,8 +70,8 @@ const HOURS_PER_DAY = 24;
 export const RETAINED_DAYS = 31;
 
 /**
- * Sums expiring hours per day (UTC). Each value is the whole day's, so two writers with the same
- * snapshot count it once.
+ * Sums per day (UTC). Each value is the whole day's, so two writers with the same snapshot count it
+ * once.
  * @param stale from `listStalePaths`
  */
 export function rollUpDays(

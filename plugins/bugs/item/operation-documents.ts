@@ -8,18 +8,16 @@ export interface RekeyingDoc {
   id: string;
   item_id: string;
   ref: string;
-  /** Target of the merge; null for a split. */
+  /** Null for a split. */
   into: string | null;
   other: string | null;
-  /** History entry of the item's own change; without it the change did not happen. */
+  /** Without this entry the change did not happen. */
   entry: string | null;
   actor: string;
   at: string;
 }
 
-/**
- * Link between two items (contract 20, links), stored once for both ends (links/link-service.ts).
- */
+/** One document for both ends (contract 20, links; links/link-service.ts). */
 export interface LinkDoc extends LinkEnds {
   id: string;
   /** Only `made` links count. */
@@ -27,15 +25,12 @@ export interface LinkDoc extends LinkEnds {
   open_at?: string;
   created_at: string;
   actor: string;
-  /**
-   * Hash of the lease token of the holder who makes the change, so that the holder is not notified
-   * of it.
-   */
+  /** Hash of the lease token of the writer, who needs no notification. */
   lease?: string;
   entries: { from: string; to: string };
 }
 
-/** Marker of a split by occurrence in progress, with all pending writes (splitting/). */
+/** Holds all pending writes of a split in progress (splitting/). */
 export interface SplitDoc {
   id: string;
   project: string;
@@ -47,7 +42,7 @@ export interface SplitDoc {
   left_texts: Pick<TextsDoc, 'error_message' | 'stack_trace'> | null;
   keys: string[];
   parts: { shared: string; part: SplitKey }[];
-  /** Keys without origin that no remaining report uses. */
+  /** Used by no remaining report. */
   bare_keys: string[];
   occurrences: { id: string; occurrence_id: string }[];
 }
@@ -55,9 +50,9 @@ export interface SplitDoc {
 export interface RemovalDoc {
   id: string;
   refs: string[];
-  /** Null when all parts of the item are deleted. */
+  /** Null when all parts are deleted. */
   open_at: string | null;
-  /** Time until which reports may still name the item; null while the deletion is open. */
+  /** Until then reports may still name the item; null while the deletion is open. */
   expires_at: string | null;
 }
 
@@ -75,7 +70,7 @@ export interface SavedViewDoc {
   owner: string;
   owner_name: string;
   shared: boolean;
-  /** Project whose lists show the shared view; missing: all lists. */
+  /** Missing: all lists. */
   project?: string | null;
   query: { [field: string]: Json };
   created_at: string;
@@ -95,25 +90,25 @@ export interface BulkRunDoc {
   };
   by: { id: string; name: string };
   state: 'running' | 'done' | 'failed';
-  /** Items that matched at the start; the run may process fewer or more. */
+  /** At the start; the run may process fewer or more. */
   total: number;
   scanned: number;
   updated: number;
   failed: number;
   failures: { ref: string; message: string }[];
-  /** Resumed after a crash: the counts may miss one batch. */
+  /** After a crash: counts may miss one batch. */
   resumed: boolean;
   after: string | null;
   owner: string;
   beat_at: string;
   started_at: string;
   finished_at: string | null;
-  /** Reverts status changes that the account made to the items of `query` in this period. */
+  /** Reverts the account's status changes of `query` in this period. */
   undo?: { since: string; until: string };
   undone_at?: string | null;
 }
 
-/** Commits of a version (builds/commit-history.ts): one document per version of a project. */
+/** One document per version of a project (builds/commit-history.ts). */
 export interface CommitsDoc extends BuildCommits {
   id: string;
   project: string;
@@ -121,7 +116,6 @@ export interface CommitsDoc extends BuildCommits {
   stored_at: string;
 }
 
-/** Search text of an item with a description or comments, for `q` (store/search-texts.ts). */
 export interface SearchTextDoc {
   id: string;
   project: string;

@@ -1,7 +1,6 @@
 /**
- * Selects the payloads to store: the first 5 and a reservoir of 45 (algorithm R), so that all
- * others are equally likely (contract 21, intake). The slot follows from the returned count,
- * without a read. A window ends after 30 days, when payloads are deleted.
+ * Stores the first 5 payloads and a reservoir of 45 (algorithm R; contract 21, intake). The slot
+ * follows from the count, without a read. A window ends after 30 days, when payloads are deleted.
  */
 export const INITIAL_SLOT_COUNT = 5;
 export const RESERVOIR_SIZE = 45;
@@ -9,8 +8,8 @@ export const MAX_SLOTS = INITIAL_SLOT_COUNT + RESERVOIR_SIZE;
 export const SAMPLING_WINDOW_MS = 30 * 86_400_000;
 
 /**
- * Returns the slot of the `n`th occurrence of a window (from 1), or null when its payload is not
- * stored.
+ * Returns null when not stored.
+ * @param n from 1
  * @param random returns 0 ≤ x < 1
  */
 export function chooseSlot(n: number, random: () => number): number | null {

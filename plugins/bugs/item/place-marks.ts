@@ -1,7 +1,7 @@
 /**
- * Short hashes of versions and hosts, stored in the item so that an index serves filters in every
- * sort order. Equal versions (`1.4` and `1.4.0`) share a mark. Rejected: searching stored
- * occurrences, which may lack the newest version of a busy item.
+ * Short hashes of versions and hosts in the item, so that one index serves filters in every sort
+ * order. `1.4` and `1.4.0` share a mark. Stored occurrences may lack the newest version of a busy
+ * item.
  */
 import { hash } from 'node:crypto';
 import type { Update } from '../../../ports/store.js';
@@ -40,7 +40,7 @@ export function buildMarks(seen: readonly OccurrencePlace[]): Required<PlaceMark
   };
 }
 
-/** Returns the update that an occurrence requires, or null when its marks exist already. */
+/** Returns null when the marks exist. */
 export function findAddedMarks(
   { version_marks = [], host_marks = [] }: PlaceMarks,
   { app_version, host }: OccurrencePlace,

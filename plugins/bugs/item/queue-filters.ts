@@ -1,11 +1,8 @@
-/** Filters for the items that `action=next` may assign to a caller (contract 20, leases). */
+/** Items for `action=next` (contract 20, leases). */
 import type { Filter } from '../../../ports/store.js';
 import { SEVERITIES } from './severity.js';
 
-/**
- * Returns the only agent in the query, if any. A caller without a name that requests this agent's
- * items is taken to be this agent.
- */
+/** A caller without a name that requests this agent's items is taken to be this agent. */
 export const findSoleTarget = ({ target_agent: wanted }: Filter): string | null =>
   typeof wanted === 'string' ? wanted : null;
 
@@ -15,15 +12,15 @@ export function filterByTarget(agent: string, { target_agent: wanted }: Filter):
   return { target_agent: { in: names.includes(agent) ? [agent] : [] } };
 }
 
-/** Excludes items assigned to a user, unless the query names an assignee or a ref. */
+/** Unless the query names an assignee or a ref. */
 export function excludeAssigned({ assignee, ref, or }: Filter): Filter {
   const isAsked = assignee !== undefined || ref !== undefined || or?.some((one) => one['ref'] !== undefined) === true;
   return isAsked ? {} : { assignee: null };
 }
 
 /**
- * Returns the queue range of the wanted severities, most urgent first. `computeQueueKey`
- * (derived-fields.ts) starts with the severity, so a query for low items skips all others.
+ * Most urgent first. `computeQueueKey` (derived-fields.ts) starts with the severity, so a query for
+ * low items skips all others.
  */
 export function getQueueRange({ severity: wanted }: Filter): { gt: string; lt?: string } {
   const names = typeof wanted === 'object' && wanted !== null && 'in' in wanted ? (wanted.in ?? []) : [wanted];
@@ -33,7 +30,7 @@ export function getQueueRange({ severity: wanted }: Filter): { gt: string; lt?: 
 }
 
 /**
- * Returns alternatives that exclude items which this holder released within the last 24 hours.
+ * Excludes releases within the last 24 hours.
  * @param now RFC 3339
  */
 export const excludeReleasedBy = (holder: string, now: string): Filter[] => [

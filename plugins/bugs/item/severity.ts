@@ -3,13 +3,11 @@ import type { Severity } from '../../../ports/domain/bugs.js';
 
 export const SEVERITIES: readonly Severity[] = ['low', 'medium', 'high', 'critical'];
 
-/** Returns the rank: 0 low … 3 critical. */
 export const getSeverityRank = (severity: Severity): number => SEVERITIES.indexOf(severity);
-/** Returns the severity of a rank, clamped to low … critical. */
 export const toSeverity = (rank: number): Severity => SEVERITIES[Math.max(0, Math.min(3, rank))] as Severity;
 
 /**
- * Reads the severity from either field name of a body (contract 20, values).
+ * Reads from either field name (contract 20, values).
  * @param at prefix of the field names in errors
  * @throws ServiceError validation_failed when the two fields differ
  */
@@ -22,13 +20,12 @@ export function parseSeverity(
   throw invalid({ [`${at}severity`]: problem('urgency'), [`${at}urgency`]: problem('severity') });
 }
 
-/** Occurrences per rolling hour from which an item is at least high, and critical. */
+/** Per rolling hour, for at least high and critical. */
 export interface RateThresholds {
   high: number;
   critical: number;
 }
 
-/** Returns the minimum rank for the hour's count; 0 below both thresholds. */
 export function getRateRank(hourCount: number, rates: RateThresholds): number {
   if (hourCount >= rates.critical) return 3;
   return hourCount >= rates.high ? 2 : 0;

@@ -1,7 +1,4 @@
-/**
- * Transition table of contract 20: the only place that defines which status may follow which, and
- * by what cause.
- */
+/** The only place that defines which status may follow which, and why (contract 20). */
 import type { ItemStatus } from '../../../ports/domain/bugs.js';
 
 export type TransitionCause = 'claim' | 'release' | 'expiry' | 'patch' | 'publish' | 'regression';
@@ -39,7 +36,6 @@ export const STATUSES: readonly ItemStatus[] = [
   'wont_fix',
   'duplicate',
 ];
-/** Statuses that a publish may close (contract 20, release). */
 export const PUBLISH_CLOSABLE_STATUSES: ReadonlySet<ItemStatus> = new Set<ItemStatus>([
   'open',
   'in_progress',
@@ -47,7 +43,7 @@ export const PUBLISH_CLOSABLE_STATUSES: ReadonlySet<ItemStatus> = new Set<ItemSt
   'resolved',
 ]);
 export const REOPENABLE_STATUSES: ReadonlySet<ItemStatus> = new Set<ItemStatus>(['resolved', 'closed']);
-/** Statuses in which an item blocks no other (contract 20, links). */
+/** Such an item blocks no other (contract 20, links). */
 const FINISHED_STATUSES: ReadonlySet<ItemStatus> = new Set<ItemStatus>(['resolved', 'closed', 'wont_fix', 'duplicate']);
 
 export const isFinished = (status: ItemStatus): boolean => FINISHED_STATUSES.has(status);

@@ -1,14 +1,14 @@
 /**
- * Updates that the lease holder has not received (contract 20, leases: `news`). The lease stores
- * ids only, written with the change itself, so a crash or a concurrent call loses none.
+ * The lease stores ids only, written with the change, so a crash or a concurrent call loses none
+ * (contract 20, leases: `news`).
  */
 import type { ItemOutboxEntry, UnreadEntry } from './model.js';
 
 const MAX_UNREAD_ENTRIES = 50;
-/** Excluded: comments are reported separately, and lease entries concern only their holder. */
+/** Comments are reported separately, and lease entries concern only their holder. */
 const EXCLUDED_ENTRY_NAMES: ReadonlySet<string> = new Set(['commented', 'claimed', 'reclaimed', 'renewed', 'created']);
 
-/** Returns the list with the new entries, or undefined when none is reportable. */
+/** Undefined when none is reportable. */
 export function addUnread(
   unread: readonly UnreadEntry[] = [],
   entries: readonly ItemOutboxEntry[],

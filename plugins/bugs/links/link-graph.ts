@@ -3,7 +3,7 @@ import type { Collection } from '../../../ports/store.js';
 import type { LinkDoc } from '../item/operation-documents.js';
 
 const PAGE_SIZE = 200;
-/** Maximum items visited by a cycle check. Larger graphs are rejected like a cycle. */
+/** Larger graphs are rejected like a cycle. */
 const MAX_ITEMS = 2_000;
 const CHUNK_SIZE = 200;
 
@@ -17,10 +17,7 @@ export async function listItemLinks(links: LinkReader, item: string): Promise<Li
   return [...from, ...to];
 }
 
-/**
- * Checks whether the blocked item leads back to its blocker.
- * @returns `asked` when the cycle exists only through links that are not made yet
- */
+/** @returns `asked` when the cycle exists only through links that are not made yet */
 export async function findBlockingCycle(
   links: LinkReader,
   { from: blocker, to: blocked }: Pick<LinkDoc, 'from' | 'to'>,

@@ -1,7 +1,7 @@
 /**
- * A blocking link withdraws an item from all agents, and its removal offers it again. By MCP both
- * need the item's own live lease, because a text may have manipulated the agent. With a
- * `claim_token` the write renews the lease (contract 20, leases).
+ * A blocking link withdraws an item from all agents, so by MCP it needs the item's own live lease:
+ * a text may have manipulated the agent. With a `claim_token` the write renews the lease (contract
+ * 20, leases).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { BugCaller } from '../caller.js';
@@ -23,8 +23,8 @@ export class LinkLeaseService {
   ) {}
 
   /**
-   * @param item the item that is edited; for a block the token is that of the blocked item
-   * @returns the hash of the lease token; null without a token
+   * @param item the edited item; for a block the token is that of the blocked item
+   * @returns hash of the lease token; null without a token
    * @throws ServiceError claim_required, lease_lost
    */
   async renew(

@@ -51,7 +51,6 @@ export class LinkService {
   ) {}
 
   /**
-   * Creates a link.
    * @returns the item; `created` is false when the link existed
    * @throws ServiceError not_found; validation_failed when `ref` names no other item visible to the
    *   caller; conflict for a cycle or too many links; claim_required, lease_lost
@@ -135,10 +134,7 @@ export class LinkService {
     throw conflict('Links of these items change too often at the moment; try again.');
   }
 
-  /**
-   * Stores the link as `asked`. Returns `made` when it exists, `busy` while another caller changes
-   * it.
-   */
+  /** Returns `made` when it exists, `busy` while another caller changes it. */
   async #request(ends: LinkEnds, by: LinkActor): Promise<(LinkDoc & { open_at: string }) | 'made' | 'busy'> {
     const { links } = this.deps;
     const link = { id: toLinkId(ends), ...ends, state: 'asked' as const, ...this.#buildMarker(by) };
@@ -154,7 +150,7 @@ export class LinkService {
     return there.state === 'made' ? 'made' : 'busy';
   }
 
-  /** Any caller may complete a creation or removal, but an `asked` link only when it is stale. */
+  /** An `asked` link only when it is stale. */
   #canComplete({ state, open_at = '' }: LinkDoc): boolean {
     const [at = ''] = open_at.split(' ');
     return state !== 'asked' || hasElapsed(at, STALE_MARKER_MS, this.deps.clock.now());
@@ -167,9 +163,7 @@ export class LinkService {
     return { created_at: at, open_at: `${at} ${ids.uuid()}`, ...by, entries };
   }
 
-  /**
-   * Returns null when the link may be made. `settled`: the fault does not depend on `asked` links.
-   */
+  /** Returns null when the link may be made. `settled`: independent of `asked` links. */
   async #findFault(link: LinkDoc): Promise<{ what: LinkFault; settled: boolean } | null> {
     const { items, links } = this.deps;
     const both = await Promise.all([items.get(link.from), items.get(link.to)]);
@@ -210,10 +204,7 @@ export class LinkService {
     else await links.change({ id, open_at }, { unset: ['open_at', 'lease'] });
   }
 
-  /**
-   * Writes the history of one end; from then on a blocker reports when it ends. Returns false when
-   * the item is gone.
-   */
+  /** From then on a blocker reports when it ends. Returns false when the item is gone. */
   async #recordHistory(link: LinkDoc, end: 'from' | 'to'): Promise<boolean> {
     const { kind, state, actor, lease } = link;
     const other = await this.deps.items.get(end === 'from' ? link.to : link.from);
@@ -226,7 +217,7 @@ export class LinkService {
           change.assign({ blocking: true });
         const known = item.outbox.some(({ id }) => id === entry) || (await this.deps.activity.get(entry)) !== null;
         if (known || other === null) return;
-        // The reader of an item may lack access to the other project.
+        // The reader may lack access to the other project.
         const named: { [key: string]: string } = other.project === item.project ? { ref: other.ref } : {};
         const said = { kind: end === 'from' ? kind : getInverseKind(kind), item_id: other.id, ...named };
         change.addHistoryEntry(state === 'made' ? 'link added' : 'link removed', said, entry);

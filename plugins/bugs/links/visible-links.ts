@@ -9,7 +9,6 @@ import { getStatusAt } from '../item/api-views.js';
 import { listItemLinks } from './link-graph.js';
 
 export interface LinkView {
-  /** As seen from the requested item. */
   kind: LinkKind;
   id: string;
   ref: string;

@@ -1,14 +1,10 @@
-/**
- * Combines similar items of the attention list, so that a flood with one cause does not hide
- * everything else.
- */
+/** So that a flood with one cause does not hide everything else. */
 import type { ErrorGroup } from '../../../ports/domain/bugs.js';
 
 export interface AttentionGroup {
   item: ErrorGroup;
-  /** Items of the same project, status, class and origin, including this one. */
   alike: number;
-  /** Occurrences of all of them in the hours of `trend`. */
+  /** Of all of them, in the hours of `trend`. */
   hits: number;
   trend: number[];
   last_seen_at: string;

@@ -1,7 +1,6 @@
 /**
- * Items that need a person, for the dashboard (contract 80): waiting critical items and
- * regressions, and critical items in progress. Only the newest, the last seen and the oldest
- * critical items are considered.
+ * Items that need a person (contract 80): critical ones and waiting regressions. Only the newest,
+ * last seen and oldest critical items are considered.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { iteratePages } from '../../../lib/paging.js';
@@ -16,7 +15,7 @@ import { getSeverityRank } from '../item/severity.js';
 import { toGroupView } from '../item/api-views.js';
 import { groupByCause, type AttentionGroup } from './attention-groups.js';
 
-/** Lists and health report damaged documents; the panel is shown without them. */
+/** Lists and health report the damage. */
 const ignoreDamage = (): void => undefined;
 
 const BATCH_SIZE = 100;

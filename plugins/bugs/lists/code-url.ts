@@ -1,14 +1,10 @@
-/**
- * Links to an item's code on its forge, at the failing commit. The host name determines the forge;
- * an unknown host gets no link.
- */
+/** Links to the failing commit; an unknown host gets no link. */
 import type { Item } from '../../../ports/domain/bugs.js';
 import type { ProjectInfo } from '../../../ports/domain/projects.js';
 
 interface RepositoryPlace {
-  /** Repository page without a trailing slash. */
   repository: string;
-  /** Null: the newest commit, or that of the tag. */
+  /** Null: the newest, or the tag's. */
   commit: string | null;
   /** Encoded; null if unknown. */
   tag: string | null;
@@ -21,7 +17,7 @@ interface Forge {
   /** Words in the host name: `gitlab.example.org`. */
   hosts: readonly string[];
   buildUrl(place: RepositoryPlace): string | null;
-  /** Path between the repository page and a commit hash. */
+  /** Between repository page and commit hash. */
   commits: string;
 }
 
@@ -43,7 +39,7 @@ const FORGES: readonly Forge[] = [
   },
   {
     hosts: ['gitea', 'forgejo', 'codeberg'],
-    // Without a commit or tag, this form requires a branch name.
+    // Requires a branch name without a commit or tag.
     buildUrl: ({ repository, commit, tag, path, line }) => {
       const ref = commit === null ? tag && `tag/${tag}` : `commit/${commit}`;
       return ref === null ? null : `${repository}/src/${ref}/${path}${buildLineAnchor('L', line)}`;
@@ -70,7 +66,7 @@ export type CodeSettings = Pick<ProjectInfo, 'path_roots' | 'tag_format'>;
 type CodeLocation = Pick<Item, 'repo_url' | 'commit_sha' | 'file_path' | 'line_no'> &
   Partial<Pick<Item, 'last_build' | 'app_version'>>;
 
-/** Returns the URL, or null when repository, file or URL format is unknown. */
+/** Returns null when repository, file or URL format is unknown. */
 export function buildCodeUrl(item: CodeLocation, settings: CodeSettings = {}): string | null {
   const repository = parseRepositoryUrl(item.repo_url);
   const path = encodeRepositoryPath(toRepositoryPath(item.file_path, settings.path_roots ?? []));
@@ -87,7 +83,7 @@ export function buildCodeUrl(item: CodeLocation, settings: CodeSettings = {}): s
   return url === null || url.length > MAX_URL_LENGTH ? null : url;
 }
 
-/** Maps a file path on a machine to its repository path by the project's roots. */
+/** Maps by the project's roots. */
 function toRepositoryPath(file: string | null, roots: NonNullable<CodeSettings['path_roots']>): string | null {
   if (file === null) return null;
   const path = file.replaceAll('\\', '/');
@@ -114,11 +110,11 @@ function findTag(
   if (!tag_format || version === null) return null;
   const plain = version.replace(/^[^@]*@/, '').replace(/^v(?=\d)/, '');
   const parts = tag_format.replaceAll('{version}', plain).split('/');
-  // A browser resolves `..`, which would lead to another repository.
+  // A browser resolves `..` to another repository.
   return VERSION_PATTERN.test(plain) && !parts.some(isDotted) ? parts.map(encodeURIComponent).join('/') : null;
 }
 
-/** Returns the URL of a commit, or null when repository or URL format is unknown. */
+/** Returns null when repository or URL format is unknown. */
 export function buildCommitUrl(repo: string | null, id: string): string | null {
   const repository = parseRepositoryUrl(repo);
   const forge = repository === null ? undefined : findForge(repository);
@@ -141,7 +137,7 @@ function parseRepositoryUrl(text: string | null): URL | null {
   return url.pathname.split('/').filter(Boolean).length < 2 ? null : url;
 }
 
-/** Encodes a path within the repository. Returns null for an absolute path. */
+/** Returns null for an absolute path. */
 function encodeRepositoryPath(file: string | null): string | null {
   if (file === null) return null;
   const path = file.replaceAll('\\', '/').replace(/^(?:\.\/)+/, '');

@@ -1,7 +1,4 @@
-/**
- * Counts the items per filter value, next to the other filters of the list. Indexes serve only some
- * filters, so in a large store a page omits counts that are not ready in time.
- */
+/** Indexes serve only some filters, so a page omits counts that are not ready in time. */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ReadCache } from '../../../lib/caching/read-cache.js';
 import type { FilterCounts } from '../../../ports/domain/bugs.js';
@@ -10,7 +7,6 @@ import { toItemFilter, type ItemQuery } from '../item/filters.js';
 import { SEVERITIES } from '../item/severity.js';
 import { addIndirectMatches } from '../store/indirect-matches.js';
 
-/** Countable filters and their paths. */
 const FILTER_PATHS = {
   status: 'status',
   severity: 'severity_rank',
@@ -21,7 +17,7 @@ const FILTER_PATHS = {
 export type CountedFilter = keyof typeof FILTER_PATHS;
 
 const MAX_WAIT_MS = 25;
-/** Fast counts are cached for this multiple of their read time, slow ones for a minute. */
+/** Fast counts are cached this multiple of their read time, slow ones a minute. */
 const TTL_FACTOR = 20;
 const SLOW_TTL_MS = 60_000;
 const MAX_CONCURRENT_COUNTS = 4;
@@ -41,11 +37,11 @@ export class FilterCountService {
 
   /**
    * @param key identifies the query
-   * @returns null when they cannot be counted in time
+   * @returns null when not counted in time
    */
   getCounts(key: string, query: ItemQuery, names: readonly CountedFilter[]): Promise<FilterCounts | null> {
     const read = (): Promise<FilterCounts> => this.#countAll(query, names);
-    // A failed count does not prevent the page; its own reads report the fault.
+    // The page's own reads report the fault.
     return this.#cache.getWithin(MAX_WAIT_MS, `${names.join()} ${key}`, read).catch(() => null);
   }
 
@@ -55,7 +51,7 @@ export class FilterCountService {
     try {
       const named = await addIndirectMatches(this.deps, query);
       const counts: Record<string, Record<string, number>> = {};
-      // Sequential, because parallel counts would occupy all reading threads.
+      // Parallel counts would occupy all reading threads.
       for (const name of names) counts[name] = await this.#count(name, named);
       return counts;
     } finally {

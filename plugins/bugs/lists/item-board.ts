@@ -1,7 +1,6 @@
 /**
- * Every number is an index range: `queue_key` starts with the severity and marks regressions, so
- * waiting items are counted without reading them. Rejected: counting by the filters of the views,
- * which reads every open item.
+ * Every number is an index range: `queue_key` starts with the severity and marks regressions.
+ * Counting by the views' filters would read every open item.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { iteratePages } from '../../../lib/paging.js';
@@ -36,7 +35,6 @@ const BATCH_SIZE = 100;
 const MAX_CHANGES = 100;
 const CACHE_TTL_MS = 10_000;
 
-/** Waiting items: open, not muted, not claimed. */
 export interface BoardCounts {
   open: number;
   critical: number;
@@ -46,7 +44,7 @@ export interface BoardCounts {
   resolved: number;
 }
 
-/** Item count above which all users share the tab counts for two seconds. */
+/** Above it, all users share the tab counts for two seconds. */
 const LARGE_STORE_ITEM_COUNT = 2_000;
 const COUNT_TTL_MS = 2_000;
 
@@ -126,7 +124,7 @@ export class ItemBoard implements ErrorGroups {
     ]);
   }
 
-  /** Counts the items per filter value; null when the counts take too long for a page. */
+  /** Returns null when the counts take too long. */
   countByFilter(key: string, query: ItemQuery, names: readonly CountedFilter[]): Promise<FilterCounts | null> {
     return this.filterCountService.getCounts(key, query, names);
   }
@@ -136,8 +134,8 @@ export class ItemBoard implements ErrorGroups {
   }
 
   /**
-   * Delta query of a live list (contract 00, lists), polled every few seconds. It reads by type and
-   * project; the other filters are checked on each item, because their fields may have changed.
+   * Polled every few seconds (contract 00, lists). Reads by type and project; other filters are
+   * checked on each item, because their fields may have changed.
    */
   async listChangedGroups(query: ItemQuery, since: string | null): Promise<{ items: ChangedGroup[]; mark: string }> {
     const mark = this.watermark.getSafeMark();
@@ -154,10 +152,7 @@ export class ItemBoard implements ErrorGroups {
     return { items, mark: page.next !== null && last !== undefined && last > begin && last < mark ? last : mark };
   }
 
-  /**
-   * Returns the item after another one in a list, even if that one no longer matches. Ids break
-   * ties, as in the list.
-   */
+  /** Works even if the item no longer matches; ids break ties. */
   async findNext(query: ItemQuery, sort: SortName | undefined, doc: ItemDoc): Promise<ErrorGroup | null> {
     await this.leases.writeExpired();
     const filter = toItemFilter(await addIndirectMatches(this.deps, query));
@@ -185,8 +180,7 @@ export class ItemBoard implements ErrorGroups {
   }
 
   /**
-   * Counts the items of a list; null when no index serves the filter in time. The count continues
-   * for the next request.
+   * Returns null when not counted in time; the count continues for the next request.
    * @param key identifies the query
    */
   countItems(key: string, query: ItemQuery): Promise<number | null> {

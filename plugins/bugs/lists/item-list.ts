@@ -1,7 +1,7 @@
 /**
- * Item lists, the delta query and the projects (contract 20, endpoints; contract 00, lists). A
- * delta query's mark is the time when its first page was read, because a concurrent write may have
- * an earlier timestamp than a later page's cursor. The cursor carries the mark.
+ * A delta query's mark is the time when its first page was read, because a concurrent write may
+ * have an earlier timestamp than a later page's cursor; the cursor carries it (contract 20,
+ * endpoints; contract 00, lists).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalidQuery } from '../../../kernel/errors.js';
@@ -46,7 +46,7 @@ export interface ItemDetail extends ItemSurroundings, Record<'occurrences' | 'co
   links: LinkView[];
   people: number | null;
   pull_request: PullRequestView | null;
-  /** User or agent that requested a feature; null for other types. */
+  /** Null for other types than features. */
   requester: string | null;
   handover: Handover;
 }
@@ -72,7 +72,7 @@ const DELTA_SORT: Sort = [['updated_at', 'asc']];
 const DELTA_CURSOR_PATTERN = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)~(.*)$/s;
 
 const MAX_SIMILAR_ITEMS = 3;
-/** Words searched for similar items, few because a claim waits for them. */
+/** Few, because a claim waits for the search. */
 const MAX_BRIEFING_WORDS = 2;
 
 const toSimilarItem = ({
@@ -114,10 +114,7 @@ export class ItemListService {
       : this.#listDelta(filter, request, request.updated_since);
   }
 
-  /**
-   * Converts the caller's query to a store filter.
-   * @throws ServiceError insufficient_scope
-   */
+  /** @throws ServiceError insufficient_scope */
   async toFilter(caller: BugCaller, query: ItemQuery): Promise<Filter> {
     const own = caller.project === null ? query : { ...query, project: query.project ?? [caller.project] };
     return toCallerFilter(caller, query.q === undefined ? own : await addIndirectMatches(this.deps, own));
@@ -155,7 +152,7 @@ export class ItemListService {
   }
 
   /**
-   * Returns similar items, nearest first (similar-items.ts).
+   * Lists nearest first (similar-items.ts).
    * @throws ServiceError not_found, insufficient_scope
    */
   async listSimilar(name: string, caller: BugCaller, limit: number): Promise<Item[]> {
@@ -163,7 +160,7 @@ export class ItemListService {
   }
 
   /**
-   * Returns an item with the last ten entries of each part.
+   * Includes the last ten entries of each part.
    * @throws ServiceError not_found, insufficient_scope
    */
   async getDetail(
@@ -196,10 +193,7 @@ export class ItemListService {
     return { item, ...surroundings, people, ...parts, pull_request, requester, handover };
   }
 
-  /**
-   * Returns what an agent reads first about a claimed item. A failure loses the briefing, never the
-   * claim token.
-   */
+  /** A failure loses the briefing, never the claim token. */
   async getBriefing(item: Item): Promise<Partial<Briefing>> {
     try {
       return await this.#buildBriefing(item);

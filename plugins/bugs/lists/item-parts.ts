@@ -1,4 +1,3 @@
-/** Comments, history and stored occurrences of an item as paged lists, newest first. */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Collection, Doc, Filter } from '../../../ports/store.js';
 import type { BugCaller } from '../caller.js';
@@ -84,7 +83,7 @@ export class ItemPartService {
   }
 }
 
-/** Adds unfiled entries: claims on the first page, the item's creation on the last. */
+/** Claims on the first page, the creation on the last. */
 function addUnfiledEntries(
   page: PageResponse,
   id: string,
@@ -94,8 +93,7 @@ function addUnfiledEntries(
   const viewOf = (entry: ItemOutboxEntry): object => toActivityView(toActivityDocument({ id, project: '' }, entry));
   const claims = cursor ? [] : unfiled.filter(({ name }) => name !== 'created').map(viewOf);
   const made = page.has_more ? [] : unfiled.filter(({ name }) => name === 'created').map(viewOf);
-  // A merge into the item came after the claim, and its entry is written without a change of the
-  // item.
+  // A merge came after the claim, and its entry is written without a change of the item.
   const items = [...claims, ...page.items, ...made].toSorted((a, b) =>
     getEntryTime(a) < getEntryTime(b) ? 1 : getEntryTime(a) > getEntryTime(b) ? -1 : 0,
   );

@@ -1,10 +1,7 @@
 /**
- * Statistics over all items (contract 20, endpoints: `GET /stats`).
- *
  * Events are counted from the history, because an item may be resolved and reopened within the
- * period. A counted entry carries `stat` (day, kind, project), so one index range holds the result,
- * and is stored once (item-outbox.ts). Rejected: counters per day, which a crash would corrupt
- * permanently.
+ * period (contract 20, endpoints: `GET /stats`). `stat` (day, kind, project) makes the result one
+ * index range. A crash would corrupt counters per day.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { requireProject } from '../../../kernel/errors.js';
@@ -37,7 +34,7 @@ export interface StatsResponse {
 
 type GroupCounts = readonly { key: Scalar; n: number }[];
 
-/** Item count from which responses are cached, one second per multiple. */
+/** From it responses are cached, one second per multiple. */
 const LARGE_STORE_ITEM_COUNT = 100_000;
 const TTL_STEP_MS = 1_000;
 const MAX_CACHED_RESPONSES = 1_000;
@@ -56,8 +53,7 @@ export class StatsService {
   ) {}
 
   /**
-   * Returns the statistics of a project, or of all. Concurrent calls share the next count, so no
-   * result is older than its call.
+   * Concurrent calls share the next count, so no result is older than its call.
    * @throws ServiceError insufficient_scope for a project other than the caller's
    */
   async getStats(caller: Pick<BugCaller, 'project'>, asked: string | null = null): Promise<StatsResponse> {
@@ -109,7 +105,7 @@ export class StatsService {
     return Promise.all([items.groupCount('status'), items.groupCount('severity_rank')]);
   }
 
-  /** The severities of each status are an index range; grouping by project would read its items. */
+  /** An index range per status and severity; grouping by project would read the items. */
   async #countProject(project: string): Promise<[status: GroupCounts, severity: GroupCounts]> {
     const { items } = this.deps;
     const groups = await Promise.all(STATUSES.map((status) => items.groupCount('severity_rank', { status, project })));
@@ -136,10 +132,7 @@ function toCountMap<K extends string>(names: readonly K[], counts: GroupCounts):
   return Object.fromEntries(names.map((name) => [name, known.get(name) ?? 0])) as Record<K, number>;
 }
 
-/**
- * Checks whether a kind counts. Entries of earlier versions include new items, which are counted by
- * the items themselves.
- */
+/** Earlier versions also recorded new items, which are counted by the items themselves. */
 const isCounted = (kind: string | undefined): kind is StatKind => kind === 'resolved' || kind === 'regressed';
 
 function buildDays(

@@ -7,7 +7,7 @@ export type OccurrenceFacets = Pick<OccurrenceDoc, 'app_version' | 'environment'
   browser: string | null;
 };
 
-/** Values of a field are alternatives; all given fields must match. */
+/** Any value of a field; all given fields. */
 export interface OccurrenceFilter {
   version?: string[];
   environment?: string[];
@@ -56,7 +56,7 @@ export function matchesFacets(
   );
 }
 
-/** Equal versions match: `1.3` finds `1.3.0`. */
+/** `1.3` finds `1.3.0`. */
 function isVersionAmong(wanted: string[] | undefined, version: string | null): boolean {
   if (wanted === undefined || wanted.length === 0) return true;
   const own = version === null ? null : getVersionIdentity(version);
@@ -73,7 +73,7 @@ function findBrowser(context: Json | undefined): string | null {
   return agent === null ? null : detectBrowser(agent);
 }
 
-/** Headers are a map or a list of pairs. */
+/** A map or a list of pairs. */
 function findHeader(headers: Json, name: string): string | null {
   const pairs: readonly unknown[] = Array.isArray(headers) ? headers : Object.entries(headers ?? {});
   for (const pair of pairs) {

@@ -1,8 +1,4 @@
-/**
- * Counts versions, environments, hosts, browsers and tags of an item's stored occurrences (contract
- * 20, endpoints). It runs on demand and is cached until the item changes, so that counting stays
- * inexpensive.
- */
+/** Runs on demand, cached until the item changes (contract 20, endpoints). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { DEPS, type BugDeps } from '../deps.js';
@@ -20,7 +16,7 @@ export interface Spread {
   environments: ValueCount[];
   hosts: ValueCount[];
   browsers: ValueCount[];
-  /** Tags by the part before the first colon; tags without one are under `tag`. */
+  /** By the part before the first colon, otherwise `tag`. */
   tags: Record<string, ValueCount[]>;
 }
 
@@ -29,7 +25,7 @@ const MAX_KEYS = 20;
 const PLAIN_TAG_KEY = 'tag';
 const MAX_CACHED_SPREADS = 1_000;
 
-/** Time after which an occurrence's payload, written after the count, is stored. */
+/** After which a payload, written after the count, is stored. */
 const SETTLED_MS = 10_000;
 
 type SpreadItem = Pick<ItemDoc, 'id' | 'hit_count' | 'last_seen_at' | 'parted'>;
@@ -68,7 +64,7 @@ export function countSpread(kept: readonly OccurrenceFacets[]): Spread {
     environments: countValues(kept.map(({ environment }) => environment)),
     hosts: countValues(kept.map(({ host }) => host)),
     browsers: countValues(kept.map(({ browser }) => browser)),
-    // No assignment: a key may be called `__proto__`.
+    // A key may be called `__proto__`.
     tags: Object.fromEntries(frequent.map(([key, values]) => [key, countValues(values)])),
   };
 }

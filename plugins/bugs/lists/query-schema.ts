@@ -1,7 +1,3 @@
-/**
- * Schema of an item list query (contract 20, endpoints), shared by the URL, bulk changes and saved
- * views.
- */
 import joi from 'joi';
 import { withSchemaName, hideFromOpenApi } from '../../../kernel/contract.js';
 import { SORT_NAMES } from '../item/filters.js';
@@ -38,15 +34,12 @@ export const filterSchemas = {
 };
 
 /**
- * Filters of the API. `urgency` is an alias of `severity` (contract 20, values), undocumented
- * because a further parameter would break generated clients with positional arguments.
+ * `urgency` is an alias of `severity` (contract 20, values), undocumented because a parameter would
+ * break generated clients with positional arguments.
  */
 export const namedFilterSchemas = { ...filterSchemas, urgency: hideFromOpenApi(buildTextListSchema(severitySchema)) };
 
-/**
- * List filters in a body: a value or an array. Unknown fields are rejected, because ignoring one
- * would match too much.
- */
+/** Unknown fields are rejected, because ignoring one would match too much. */
 export const filterBodySchema = withSchemaName(
   'ItemFilter',
   joi

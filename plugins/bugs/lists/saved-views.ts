@@ -1,7 +1,4 @@
-/**
- * Named item list queries, private or shared. The list schema validates them. They belong to
- * accounts, so the API, which uses tokens, does not offer them.
- */
+/** They belong to accounts, so the API, which uses tokens, does not offer them. */
 import { fromForm, inject, injectable } from '../../../kernel/contract.js';
 import { denied, invalid, notFound } from '../../../kernel/errors.js';
 import type { Principal } from '../../../ports/http.js';
@@ -63,7 +60,7 @@ export class SavedViewService {
   }
 
   /**
-   * Saves a query. It replaces a view of the account with the same name, ignoring case.
+   * Replaces the account's view with the same name, ignoring case.
    * @param given `query` holds values or arrays; text such as `"true"` is converted
    * @throws ServiceError validation_failed
    */

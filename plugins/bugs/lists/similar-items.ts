@@ -1,7 +1,6 @@
 /**
- * Finds items of the same class or origin, or with similar words. The work is bounded: one store
- * page by class, one by file, and one per word. Rejected: one query over all words, which no index
- * serves.
+ * Items of the same class or origin, or with similar words: one store page by class, one by file,
+ * one per word. No index serves a query over all words.
  */
 import type { Filter } from '../../../ports/store.js';
 import type { BugDeps } from '../deps.js';
@@ -13,13 +12,13 @@ const MIN_WORD_LENGTH = 4;
 const COMMON_WORDS: ReadonlySet<string> = new Set(
   'with when that this from have does then than after before which there their should cannot into'.split(' '),
 );
-/** One shared word is not significant, unless the title has no other. */
+/** One suffices if the title has no other. */
 const MIN_SHARED_WORDS = 2;
 const MAX_ITEMS_PER_WORD = 50;
 const MAX_TEXT_LENGTH = 4_096;
 const WORD_PATTERN = /[\p{L}\p{N}_]+/gu;
 
-/** Returns the distinctive words of a text, longest first, since long words are rare. */
+/** Lists longest first, since long words are rare. */
 export function findDistinctiveWords(text: string, maxWords = MAX_WORDS): string[] {
   const words = (text.slice(0, MAX_TEXT_LENGTH).toLowerCase().match(WORD_PATTERN) ?? []).filter(
     (word) => word.length >= MIN_WORD_LENGTH && !COMMON_WORDS.has(word) && /\p{L}/u.test(word),
@@ -28,9 +27,8 @@ export function findDistinctiveWords(text: string, maxWords = MAX_WORDS): string
 }
 
 /**
- * Returns similar items of the same project: first those with the same class and file, then one of
- * both, then those that share two title words or half of the description's. More words come first,
- * then last seen.
+ * Same class and file first, then one of both, then two shared title words or half of the
+ * description's. More words come first, then last seen.
  */
 export async function findSimilarItems(
   { items, words, texts }: Pick<BugDeps, 'items' | 'words' | 'texts'>,

@@ -1,7 +1,4 @@
-/**
- * Stored occurrences of an item, filtered by facet. They are at most fifty and stored packed, so
- * they are read in small batches and filtered in memory.
- */
+/** At most fifty, stored packed, so they are read in small batches and filtered in memory. */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { InvalidCursor } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
@@ -32,16 +29,13 @@ export class StoredOccurrenceReader {
     for (let from = 0; from < slots.length; from += BATCH_SIZE) {
       const whole = await this.#read(slots.slice(from, from + BATCH_SIZE), false);
       kept.push(...whole.map((one) => Object.assign(getFacets(one), { id: one.id, received_at: one.received_at })));
-      // Slots are filled in order, so an empty batch is the last, unless a split left gaps.
+      // Slots are filled in order, unless a split left gaps.
       if (whole.length === 0 && parted !== true) break;
     }
     return kept;
   }
 
-  /**
-   * Returns a page of the matching occurrences, newest first.
-   * @throws InvalidCursor
-   */
+  /** @throws InvalidCursor */
   async getPage(item: OccurrenceOwner, where: OccurrenceFilter, request: PageRequest): Promise<PageResponse> {
     const after = request.cursor ? parseCursor(request.cursor) : null;
     const fitting = (await this.listPlaces(item)).filter((one) => matchesFacets(one, where));
@@ -59,7 +53,7 @@ export class StoredOccurrenceReader {
     return request.include_total === true ? { ...page, total: fitting.length } : page;
   }
 
-  /** @param traced include the stack trace that the first one shares with its item */
+  /** @param traced include the stack trace shared with the item */
   async #read(ids: readonly string[], traced: boolean): Promise<OccurrenceDoc[]> {
     if (ids.length === 0) return [];
     const page = await this.deps.occurrences.find({ filter: { id: { in: ids } }, limit: ids.length });
@@ -69,7 +63,7 @@ export class StoredOccurrenceReader {
   }
 }
 
-/** Position in the order: the time, then the id. */
+/** The time, then the id. */
 const toCursor = ({ received_at, id }: StoredOccurrencePlace): string => `${received_at}~${id}`;
 const getCursorId = (mark: string): string => mark.slice(mark.indexOf('~') + 1);
 const CURSOR_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z~[\w:-]{1,100}$/;

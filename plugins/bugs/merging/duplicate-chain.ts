@@ -14,7 +14,7 @@ export async function findDuplicateTree(items: Collection<ItemDoc>, itemId: stri
   return found;
 }
 
-/** Returns the item and everything it duplicates, nearest first; the last one counts for it. */
+/** Lists nearest first; the last one counts for the item. */
 export async function findDuplicateChain(items: Collection<ItemDoc>, itemId: string): Promise<string[]> {
   const chain = [itemId];
   let at = itemId;

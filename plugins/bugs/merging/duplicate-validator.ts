@@ -1,8 +1,7 @@
 /**
- * Validates the target of a duplicate (contract 20, transitions): same project, no cycle. Two
- * concurrent PATCHes could close a cycle together, so a process links sequentially, and the end of
- * the chain counts its links (`links`): a PATCH in another process then plans again. Rejected:
- * checking after the write, because a PATCH that returns 422 must change nothing.
+ * Same project, no cycle (contract 20, transitions). Concurrent PATCHes could close a cycle
+ * together, so a process links sequentially, and the end of the chain counts its links (`links`):
+ * another process then plans again. A check after the write could not return 422 without a change.
  */
 import { invalid, type ServiceError } from '../../../kernel/errors.js';
 import type { BugDeps } from '../deps.js';
@@ -21,7 +20,6 @@ export class DuplicateValidator {
     private readonly items: Pick<ItemService, 'find'>,
   ) {}
 
-  /** Serializes changes of this process that may link an item. */
   runExclusive<T>(run: () => Promise<T>): Promise<T> {
     const result = this.#linking.then(run);
     this.#linking = result.catch(() => null);
@@ -35,7 +33,7 @@ export class DuplicateValidator {
    */
   async resolveTarget(item: ItemDoc, name: string): Promise<ItemDoc> {
     const target = await this.items.find(name);
-    // One message for both, so that callers learn nothing about other projects.
+    // Callers learn nothing about other projects.
     if (target === null || target.project !== item.project)
       throw toDuplicateError('there is no such item in this project');
     await this.#findChainEnd(item, target);
@@ -43,7 +41,7 @@ export class DuplicateValidator {
   }
 
   /**
-   * Protects the target's chain from changes until the item is written.
+   * Protects the chain until the item is written.
    * @throws ServiceError validation_failed for a cycle
    */
   async lockTarget(item: ItemDoc, targetId: string): Promise<void> {

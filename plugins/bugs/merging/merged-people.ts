@@ -1,6 +1,6 @@
 /**
- * Counts the users of an item's duplicates for the item, each once (contract 21, people affected).
- * Their sketch is rebuilt from the stored items on every merge or split, so repeats change nothing.
+ * Counts the users of an item's duplicates once (contract 21, people affected). The sketch is
+ * rebuilt from the stored items on every merge or split, so repeats change nothing.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { mergeSketches } from '../../../lib/text/distinct-sketch.js';

@@ -22,7 +22,6 @@ import { findDuplicateChain, findDuplicateTree } from './duplicate-chain.js';
 import { buildElapsedFilter } from '../../../lib/clock-skew.js';
 import { MergedPeopleCounter } from './merged-people.js';
 
-/** Older moves belong to a process that has ended. */
 const STALE_MOVE_MS = 10_000;
 const BATCH_SIZE = 100;
 
@@ -36,7 +35,7 @@ export class RekeyingService {
   ) {}
 
   /**
-   * Stores the marker before the item is written.
+   * Runs before the item is written.
    * @param into the item that counts from now on; null: the item itself
    */
   async beginMove({ item, actor, at, entries }: ChangeSet, into: string | null): Promise<RekeyingDoc> {
@@ -57,9 +56,8 @@ export class RekeyingService {
   }
 
   /**
-   * Runs after the item's write, even a failed one: only the stored items decide where the keys
-   * lead.
-   * @param moves moves of one item
+   * Runs even after a failed write: only the stored items decide where the keys lead.
+   * @param moves of one item
    */
   async completeMoves(moves: readonly RekeyingDoc[]): Promise<void> {
     const [first] = moves;
@@ -102,8 +100,8 @@ export class RekeyingService {
   }
 
   /**
-   * Adds the entry to the other item's history, provided that the item's own history has the
-   * change. The entry has the move's id, so a repeat adds nothing.
+   * Only if the item's own history has the change; the entry has the move's id, so a repeat adds
+   * nothing.
    */
   async #writeHistory({ id, item_id, ref, into, other, entry, actor, at }: RekeyingDoc): Promise<void> {
     if (other === null || !(await this.#isRecorded(item_id, entry))) return;
@@ -125,7 +123,7 @@ export class RekeyingService {
     try {
       await this.items.change(itemId, actor, (_, change) => change.addUnreadEntry({ id: entry, kind: 'activity' }));
     } catch (error) {
-      // It was deleted meanwhile, so it has no holder.
+      // A deleted item has no holder.
       if (!(error instanceof ServiceError && error.code === 'not_found')) throw error;
     }
   }

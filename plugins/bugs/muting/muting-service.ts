@@ -67,7 +67,7 @@ export class MutingService implements GroupMuter {
     });
   }
 
-  /** A rate from hours ago must not trigger an alarm of a newer rule. */
+  /** An old rate must not trigger a newer rule's alarm. */
   #buildSuppressedAlarm(item: ItemDoc, mute: Mute): Partial<ItemDoc> {
     const threshold = mute.alarm_threshold ?? null;
     if (threshold === null || countLastHour(item.minutes, this.deps.clock.now()) > threshold) return {};

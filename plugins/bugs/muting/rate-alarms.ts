@@ -32,7 +32,7 @@ type AlarmState = Pick<ItemDoc, 'minutes' | 'alarm' | 'muted_by_rule_id'>;
 
 const MAX_ATTEMPTS = 100;
 const BATCH_SIZE = 200;
-/** Overlap with the previous run, for processes whose clock lags. */
+/** For processes whose clock lags. */
 const OVERLAP_MS = 120_000;
 
 export const toAlarmId = (ruleId: string, minute: number): string => `${ruleId} ${minute}`;
@@ -77,7 +77,7 @@ export class RateAlarmService {
     throw new Error(`the alarm of item ${doc.id} changes too often`);
   }
 
-  /** Emits the alarm without a new revision, because status, severity and muting stay. */
+  /** No new revision, because status, severity and muting stay. */
   async #emit(item: ItemDoc, { rule_id, threshold }: AlarmRule): Promise<ItemDoc | null> {
     const { minute, count } = getNewestRate(item.minutes);
     const data: RateExceeded = { id: item.id, ref: item.ref, rule_id, count, threshold };
@@ -116,10 +116,7 @@ export class RateAlarmService {
     return (await this.deps.items.change(buildUnchangedCondition(item), { unset: ['alarm'] }))?.doc ?? null;
   }
 
-  /**
-   * Emits alarms that a crash prevented. A rule that changed after the last occurrence emits
-   * nothing for it.
-   */
+  /** A rule that changed after the last occurrence emits nothing for it. */
   async reconcile(): Promise<void> {
     const began = this.deps.clock.now();
     for (const { rule_id, threshold, since } of await this.filters.listAlarmRules()) {
@@ -137,7 +134,7 @@ export class RateAlarmService {
   }
 }
 
-/** Condition: no other writer has emitted, re-armed or changed the muting since the read. */
+/** No other writer has emitted, re-armed or changed the muting. */
 const buildUnchangedCondition = ({ id, alarm, muted_by_rule_id }: ItemDoc): { [path: string]: string | null } => ({
   id,
   muted_by_rule_id,

@@ -7,8 +7,8 @@ export class CombinedReportFilter implements ReportFilter {
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'filters'>) {}
 
   /**
-   * Returns the mute of the first matching filter, in plugin order. Synchronous unless a filter
-   * needs a promise, because most reports match nothing.
+   * First match in plugin order. Synchronous unless a filter needs a promise, because most reports
+   * match nothing.
    */
   findMute(report: Report): Mute | null | Promise<Mute | null> {
     return this.#matchFrom(this.deps.filters(), 0, report);

@@ -24,7 +24,7 @@ const toLinkRequest = (request: HttpRequest): LinkRequest => {
   const { kind = '', ref = '' } = getFormFields(request);
   return validateForm(linkBody, { kind, ref: ref.trim().toLowerCase() }) as unknown as LinkRequest;
 };
-/** The URL carries the list from which the item was opened. */
+/** The list that the item was opened from. */
 const listQuerySchema = joi.object({ list: joi.string().max(8000).empty('') });
 
 const STATUS_MESSAGES: Record<string, string> = {

@@ -93,7 +93,7 @@ interface ListTab {
   count?: keyof BoardCounts;
 }
 
-/** "Open" means available to agents, so muted items have a separate filter. */
+/** Muted items are not available to agents. */
 const LIST_TABS: readonly ListTab[] = [
   { label: 'Open', query: 'muted=false&status=open', count: 'open' },
   { label: 'Critical', query: 'status=open&severity=critical&muted=false', count: 'critical' },
@@ -202,7 +202,7 @@ export async function buildListView(
   const rare = EXTRA_FILTERS.some((name) => filters[name]?.length) && !named;
   return new View('bugs', {
     items: page.items.map((item) =>
-      // Assigned to the page's own row, because spreading so many fields is expensive.
+      // Spreading so many fields is expensive.
       Object.assign(item, toHeadline(item.title, item.exception_class), { mute: muting.href?.(item) ?? null }),
     ),
     mute: muting.mute,
@@ -218,7 +218,7 @@ export async function buildListView(
     saved,
     command: buildFirstReportCommand(baseUrl()),
     filtered: said !== '' && said !== DEFAULT_LIST_QUERY,
-    // For an empty list, checks whether any items exist.
+    // Checks an empty list for any items.
     any: page.items.length > 0 || (now === DEFAULT_LIST_QUERY && (await board.countItems('', {})) !== 0),
     match: toCanonicalQuery(given),
     nameable: !named && toCanonicalQuery(given) !== '',

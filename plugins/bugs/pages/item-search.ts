@@ -1,6 +1,4 @@
-/**
- * Item search: a ref in any case or a `client_ref` finds its item; other text searches the list.
- */
+/** A ref or `client_ref` finds its item; other text searches the list. */
 import { toHeadline } from '../../../lib/text/error-title.js';
 import type { SearchAction, SearchProvider } from '../../../ports/domain/search.js';
 import type { BugDeps } from '../deps.js';

@@ -1,6 +1,3 @@
-/**
- * Live topic of pages with items: every change and every occurrence updates an item's timestamp.
- */
 import { MAX_AHEAD_MS } from '../../../lib/clock-skew.js';
 import { toIsoString } from '../../../lib/time.js';
 import type { LiveTopic } from '../../../ports/domain/live-topics.js';
@@ -9,7 +6,7 @@ import type { BugDeps } from '../deps.js';
 export const buildItemListTopic = ({ items, clock }: Pick<BugDeps, 'items' | 'clock'>): LiveTopic => ({
   name: 'bugs',
   getRevision: async () => {
-    // Timestamps from a clock that moved backwards would hide all changes until it catches up.
+    // A clock that moved backwards would hide all changes until it catches up.
     const filter = { updated_at: { lte: toIsoString(clock.now() + MAX_AHEAD_MS) } };
     const page = await items.find({ filter, sort: [['updated_at', 'desc']], limit: 1 });
     const newest = page.items[0];
@@ -17,10 +14,7 @@ export const buildItemListTopic = ({ items, clock }: Pick<BugDeps, 'items' | 'cl
   },
 });
 
-/**
- * Topic of one item page; the subject is the item's id. Reports, comments and lease renewals update
- * the timestamp too.
- */
+/** Reports, comments and lease renewals update the timestamp too. */
 export const buildItemTopic = ({ items }: Pick<BugDeps, 'items'>): LiveTopic => ({
   name: 'bug',
   getRevision: async (subject) => {

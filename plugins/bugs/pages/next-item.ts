@@ -1,4 +1,3 @@
-/** /bugs/{ref}/next: redirects to the next item of the list that the item was opened from. */
 import joi from 'joi';
 import { Redirect, getTimeZone, type PageSpec } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';

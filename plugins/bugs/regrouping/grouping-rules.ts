@@ -1,6 +1,6 @@
 /**
- * Grouping rules of the projects, for the API and the pages. Each change is one compare-and-set of
- * the project's document, so concurrent writes preserve the order.
+ * Each change is one compare-and-set of the project's document, so concurrent writes preserve the
+ * order.
  */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, invalid, notFound } from '../../../kernel/errors.js';
@@ -36,7 +36,7 @@ export class GroupingRuleService {
   ) {}
 
   /**
-   * Returns the rules in order of precedence.
+   * Lists in order of precedence.
    * @throws ServiceError not_found (the project), insufficient_scope
    */
   async list(principal: Principal, project: string): Promise<GroupingRule[]> {
@@ -49,7 +49,7 @@ export class GroupingRuleService {
   }
 
   /**
-   * Appends the rule as the last one.
+   * Appends the rule.
    * @throws ServiceError not_found, insufficient_scope, validation_failed, conflict
    */
   async create(
@@ -86,10 +86,7 @@ export class GroupingRuleService {
     return Object.fromEntries(Object.keys(fields).map((name) => [name, rule[name as keyof GroupingRuleFields]]));
   }
 
-  /**
-   * Changes the given fields only.
-   * @throws ServiceError as `create`
-   */
+  /** @throws ServiceError as `create` */
   async change(principal: Principal, project: string, id: string, fields: GroupingRuleFields): Promise<GroupingRule> {
     await this.get(principal, project, id);
     await this.secrets.rejectSecrets({ ...fields });
@@ -118,7 +115,7 @@ export class GroupingRuleService {
   }
 
   /**
-   * Deletes the rule. Its groups remain; later reports are grouped without it.
+   * Its groups remain; later reports are grouped without it.
    * @throws ServiceError not_found
    */
   async remove(principal: Principal, project: string, id: string): Promise<void> {
@@ -131,7 +128,7 @@ export class GroupingRuleService {
   }
 
   /**
-   * @param ids all rules of the project in their new order
+   * @param ids all rules in their new order
    * @throws ServiceError validation_failed unless every id is given exactly once
    */
   async reorder(principal: Principal, project: string, ids: readonly string[]): Promise<GroupingRule[]> {
@@ -142,7 +139,7 @@ export class GroupingRuleService {
   }
 
   /**
-   * Moves the rule one position; no effect at the end of the list.
+   * No effect at the end of the list.
    * @throws ServiceError not_found
    */
   async move(principal: Principal, project: string, id: string, by: -1 | 1): Promise<GroupingRule> {
@@ -158,7 +155,7 @@ export class GroupingRuleService {
   }
 
   /**
-   * Computes the effect of a rule on stored occurrences without storing anything.
+   * Stores nothing.
    * @param id the rule that it replaces; null: it is new and last
    * @throws ServiceError not_found, insufficient_scope, validation_failed
    */

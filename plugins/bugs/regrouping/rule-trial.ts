@@ -1,7 +1,6 @@
 /**
- * Tries a change of grouping rules on a bounded number of stored occurrences. A report's own
- * fingerprint or message template is not stored, so rules with `{{ default }}` or `{{ message }}`
- * may produce other keys for such reports.
+ * Tries changed rules on some stored occurrences. Fingerprints and message templates are not
+ * stored, so rules with `{{ default }}` or `{{ message }}` may produce other keys.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { DEPS, type BugDeps } from '../deps.js';
@@ -16,7 +15,7 @@ import { unpackOccurrence } from '../item/occurrence-payload.js';
 import { computeTrialEffect, type GroupSummary, type TrialEffect, type TriedOccurrence } from './trial-effect.js';
 
 const MAX_GROUPS = 200;
-/** Stored occurrences tried per group; they are large. */
+/** They are large. */
 const MAX_OCCURRENCES_PER_GROUP = 20;
 const BATCH_SIZE = 10;
 const MAX_TRIAL_MS = 8_000;

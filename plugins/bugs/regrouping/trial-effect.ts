@@ -1,13 +1,10 @@
-/**
- * Computes the effect of changed grouping rules on stored occurrences: which ones the rule matches,
- * and where later reports would be counted.
- */
+/** Which stored occurrences changed rules match, and where later reports would be counted. */
 import { toErrorTitle } from '../../../lib/text/error-title.js';
 import type { RuleOutcome } from '../grouping-rules/compiled-rule.js';
 import type { ItemDoc } from '../item/model.js';
 import type { OccurrenceDoc } from '../item/occurrence-documents.js';
 
-/** Stored occurrence with the keys of later reports like it, before and after the change. */
+/** With the keys of later reports like it, before and after. */
 export interface TriedOccurrence {
   item: Pick<ItemDoc, 'id' | 'ref' | 'title'>;
   doc: OccurrenceDoc;

@@ -1,7 +1,6 @@
 /**
- * Counters that move with the split-off part. They are exact while every occurrence is stored;
- * otherwise the stored ones are a fair sample (contract 21, occurrences), and the counters are
- * divided proportionally.
+ * Exact while every occurrence is stored; otherwise the stored ones are a fair sample (contract 21,
+ * occurrences), and counters are divided proportionally.
  */
 import { DAY_MS } from '../../../lib/time.js';
 import type { ItemDoc } from '../item/model.js';
@@ -49,7 +48,7 @@ export function computeShares(
     estimated,
     minutes: part(minutes, toMinuteKey),
     hours: part(hours, toHourKey),
-    // Days contain only hours that are no longer stored.
+    // Only hours that are no longer stored.
     days: part(
       days,
       (ms) => `d${Math.floor(ms / DAY_MS)}`,

@@ -1,6 +1,3 @@
-/**
- * Explains why the reports of an item are one group (contract 21, grouping), as data and as text.
- */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
@@ -21,7 +18,7 @@ export interface KeyReason {
   came: 'first' | 'joined' | 'flood' | 'rewritten' | 'merged' | 'split';
   kept: number;
   fingerprint: boolean;
-  /** Grouping rule that produced the key; `name` is null when the rule was deleted. */
+  /** `name` is null when the rule was deleted. */
   rule: { id: string; name: string | null } | null;
 }
 
@@ -85,7 +82,7 @@ function toKeyReason(
 ): KeyReason {
   const own = occurrences.filter((one) => one.key === key);
   const [first] = own;
-  // Keys differ when the report had a fingerprint or its part was split off.
+  // Differs with a fingerprint or after a split.
   const grouping = made_of ?? (first?.bare === null ? null : (first?.grouping ?? null));
   const isSplit = item.split_from !== undefined && first !== undefined && grouping === null;
   return {

@@ -12,14 +12,14 @@ export const MAX_SPLIT_KEYS = 500;
 export interface GroupedOccurrence {
   doc: OccurrenceDoc;
   key: string;
-  /** Key without origin; null when the stored data does not reproduce the report's own key. */
+  /** Null when the stored data does not reproduce the report's key. */
   bare: string | null;
   grouping: Grouping;
 }
 
 export interface GroupedParts {
   keys: KeyDoc[];
-  /** False when the item has more keys than `MAX_SPLIT_KEYS`. */
+  /** False above `MAX_SPLIT_KEYS`. */
   whole: boolean;
   occurrences: GroupedOccurrence[];
 }
@@ -72,7 +72,7 @@ export class GroupedPartsReader {
     return found;
   }
 
-  /** Old occurrences have no key: it is computed, or assumed to be the item's first. */
+  /** Missing keys are computed, or assumed to be the first. */
   #toGroupedOccurrence(
     { type, project, title, dedup_key }: ItemDoc,
     doc: OccurrenceDoc,

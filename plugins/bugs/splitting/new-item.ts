@@ -116,7 +116,7 @@ export interface RemainderChange {
 }
 
 /**
- * Selects another report for the item if the displayed one has left.
+ * If the displayed report has left, selects another.
  * @param entry history entry of this split
  */
 export function buildRemainder(

@@ -1,7 +1,4 @@
-/**
- * Moves the split-off part to its new item. Every step is repeatable, so after a crash all steps
- * run again (docs/consistency.md, Items).
- */
+/** Every step is repeatable, so after a crash all steps run again (docs/consistency.md, Items). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { StoreConflict, type Collection, type Doc } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
@@ -26,7 +23,7 @@ export class SplitCompletionService {
     @inject(ItemOutbox) private readonly outbox: ItemOutbox,
   ) {}
 
-  /** Completes a split whose item was written, otherwise discards it. */
+  /** Discards a split whose item was not written. */
   async complete(split: SplitDoc): Promise<void> {
     const { splits, texts } = this.deps;
     if (await this.#isRecorded(split)) {
@@ -45,8 +42,8 @@ export class SplitCompletionService {
   }
 
   /**
-   * Completes splits of this item that still have occurrences to move, left by a running or an
-   * ended process. A split whose item is not written yet is left to its process.
+   * Completes those left by a running or ended process. A split whose item is not written yet stays
+   * with its process.
    */
   async completeForItem(item_id: string): Promise<void> {
     const { items } = await this.deps.splits.find({ filter: { item_id }, limit: BATCH_SIZE });
@@ -62,16 +59,14 @@ export class SplitCompletionService {
     }
   }
 
-  /**
-   * Checks whether the item's own change was written: its entry is in the outbox or in the history.
-   */
+  /** Looks for the entry in the outbox and the history. */
   async #isRecorded({ item_id, entry }: SplitDoc): Promise<boolean> {
     const item = await this.deps.items.get(item_id);
     if (item?.outbox.some(({ id }) => id === entry) === true) return true;
     return (await this.deps.activity.get(entry)) !== null;
   }
 
-  /** Derived keys are written before the division that leads to them. */
+  /** Before the division that leads to them. */
   async #moveKeys({ id: item_id, item_id: from, project, keys: whole, parts }: SplitDoc): Promise<void> {
     const { keys } = this.deps;
     for (const key of whole) {
@@ -88,7 +83,7 @@ export class SplitCompletionService {
     this.keys.clearCache();
   }
 
-  /** New keys that would join the item by class and message join the new item. */
+  /** Would join the item by class and message. */
   async #moveFamilies({ id: made, item_id, project, bare_keys }: SplitDoc): Promise<void> {
     const { families } = this.deps;
     for (const bare of bare_keys) {
@@ -102,7 +97,7 @@ export class SplitCompletionService {
     const { occurrences, texts } = this.deps;
     for (const [slot, { id, occurrence_id }] of moved.entries()) {
       const stored = await occurrences.get(id);
-      // A newer occurrence has taken the slot, or it was already moved.
+      // Taken by a newer occurrence, or already moved.
       if (stored?.occurrence_id !== occurrence_id) continue;
       const whole = await unpackOccurrence(stored, (item) => texts.get(item));
       await occurrences.bulk([{ put: { ...whole, id: toSlotId(made, slot), item_id: made } }]);

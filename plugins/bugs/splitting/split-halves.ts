@@ -1,7 +1,6 @@
 /**
- * Divides the stored occurrences and keys of an item (contract 20, merge and split). A key without
- * remaining reports moves to the new item. A shared key stays, and reports that match a difference
- * get a derived key.
+ * A key without remaining reports moves to the new item; a shared key stays, and reports that match
+ * a difference get a derived key (contract 20, merge and split).
  */
 import { hash } from 'node:crypto';
 import type { ServiceError } from '../../../kernel/errors.js';
@@ -18,7 +17,7 @@ import {
 import type { SplitKey } from '../item/model.js';
 import type { GroupedOccurrence, GroupedParts } from './grouped-occurrences.js';
 
-/** Part of an item to split off: listed occurrences, a difference, or both. */
+/** Listed occurrences, a difference, or both. */
 export interface SplitSelection {
   occurrences?: readonly string[];
   by?: { field: DifferenceField; values?: readonly string[] };
@@ -37,14 +36,14 @@ export interface FieldVariety {
   values: { value: string; count: number }[];
 }
 
-/** Fields in the grouping key: a key never has two of their values. */
+/** A key never has two of their values. */
 const KEY_FIELDS: ReadonlySet<DifferenceField> = new Set(['exception_class', 'file']);
 type ValueField = Exclude<DifferenceField, 'message'>;
 const VALUE_FIELDS = DIFFERENCE_FIELDS.filter((field): field is ValueField => field !== 'message');
 const MAX_VALUES = 50;
 
 /**
- * @param id of the split, from which the keys are derived
+ * @param id of the split, which derives the keys
  * @throws ServiceError validation_failed when the selection is empty, complete, or cannot be told
  *   apart later
  */
@@ -82,9 +81,7 @@ export function splitIntoHalves(
 }
 
 /**
- * Returns the keys that a difference divides. Fields within the key divide none; other fields
- * divide every key. A message is the same for all reports of a key, so it divides only keys that
- * both halves share.
+ * Fields within the key divide none, others every key; a message only keys that both halves share.
  */
 function findDividedKeys(
   { field }: Difference,
@@ -145,10 +142,7 @@ function validateBothHalves(
   if (stays.length === 0) throw invalid({ [field]: 'every kept occurrence is of this part: nothing would stay' });
 }
 
-/**
- * Rejects a difference that does not separate the selected occurrences from others with the same
- * key.
- */
+/** Must separate the selected occurrences from others with the same key. */
 function validateSeparation(
   difference: Difference,
   leaves: readonly GroupedOccurrence[],

@@ -30,7 +30,7 @@ export interface SplitPreview {
   differences: FieldVariety[];
   leaves: SplitSide | null;
   stays: SplitSide | null;
-  /** Not every occurrence is stored, so the counts are proportional estimates. */
+  /** Proportional, because not every occurrence is stored. */
   estimated: boolean;
   by: Difference | null;
   says: string;

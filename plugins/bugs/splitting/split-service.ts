@@ -35,7 +35,6 @@ import type { SplitDoc } from '../item/operation-documents.js';
 import { ItemNumberAllocator } from '../intake/item-creator.js';
 
 export interface SplitRequest extends SplitSelection {
-  /** Title of the new item; by default derived as for a report. */
   title?: string;
   claim_token?: string;
   force?: boolean;
@@ -48,7 +47,6 @@ export interface SplitResult {
   preview: SplitPreview;
 }
 
-/** Checks whether a body requests a split by occurrence. An empty one reverts a merge. */
 export const isSelection = ({ occurrences, by }: SplitSelection): boolean =>
   occurrences !== undefined || by !== undefined;
 
@@ -65,8 +63,7 @@ export class SplitService {
   ) {}
 
   /**
-   * Returns the effect of the split; without a selection only the differences between the
-   * occurrences. Stores nothing.
+   * Stores nothing; without a selection, returns only the differences.
    * @throws ServiceError not_found, insufficient_scope, invalid_transition, validation_failed
    */
   async preview(
@@ -97,7 +94,7 @@ export class SplitService {
     const halves = splitIntoHalves(kept, request, id);
     const preview = buildSplitPreview(first, listVarieties(kept.occurrences), halves);
     const texts = await this.deps.texts.get(first.id);
-    // Checked before a number is taken, and again on the written state.
+    // Before a number is taken, and again on the written state.
     this.#validateAccess(first, request, caller, ifMatch);
     const n = await this.numbers.allocate(first.project);
     const entry = this.deps.ids.uuid();
@@ -105,7 +102,7 @@ export class SplitService {
     const doc = await this.items
       .change(first.id, caller.name, async (item, change) => {
         validateStatus(item);
-        // Another split moved occurrences that this one counts.
+        // Another split moved some of them.
         if (item.parted_by !== first.parted_by)
           throw conflict('The item was split meanwhile; look at what it holds now.');
         this.#validateAccess(item, request, caller, ifMatch);
@@ -115,8 +112,7 @@ export class SplitService {
         await this.deps.splits.change({ id }, { set: fields as never }, { upsert: true });
       })
       .catch(async (error: unknown) => {
-        // A rejected request leaves no marker, unless the item was already written; after other
-        // errors the job decides.
+        // Leaves no marker, unless the item was written; after other errors the job decides.
         if (error instanceof ServiceError && split !== null) await this.handover.complete(split);
         throw error;
       });
@@ -181,10 +177,7 @@ export class SplitService {
     };
   }
 
-  /**
-   * As with PATCH: the holder, or a caller with a reason to write despite a live lease, which
-   * continues.
-   */
+  /** As with PATCH; a lease overridden with a reason continues. */
   #validateAccess(item: ItemDoc, request: SplitRequest, caller: BugCaller, ifMatch: string | undefined): void {
     checkRevision(item, ifMatch);
     const { claim_token, force, reason } = request;

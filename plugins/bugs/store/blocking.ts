@@ -52,10 +52,7 @@ export class BlockingService {
     }
   }
 
-  /**
-   * Completes what a crash left, and unblocks what a process of an earlier version, without links,
-   * did not.
-   */
+  /** Also unblocks what an earlier version, without links, did not. */
   async reconcile(signal?: AbortSignal): Promise<void> {
     const { items, clock } = this.deps;
     const left = buildElapsedFilter('relink_at', STALE_MARKER_MS, clock.now());

@@ -1,7 +1,4 @@
-/**
- * Finds items by a reporter's `client_ref` (contract 20, endpoints: a `q` that is one finds its
- * item).
- */
+/** For `q` (contract 20, endpoints: a `q` that is one finds its item). */
 import type { BugDeps } from '../deps.js';
 import { hashWithinProject } from '../item/document-ids.js';
 import { toPublicRefId } from './client-refs.js';
@@ -11,8 +8,8 @@ const CHUNK_SIZE = 200;
 type RefLookupDeps = Pick<BugDeps, 'refs' | 'projects'>;
 
 /**
- * Returns the ids of items that reports with this `client_ref` created or were counted for. A
- * project has two possible references: of its tokens and of its intake keys.
+ * Returns those created by or counted for such reports. A project has two references: of tokens and
+ * of intake keys.
  * @param only project slugs; default: all projects
  */
 export async function findIdsByClientRef(

@@ -28,9 +28,9 @@ import { WriteCommitter, type PreparedWrites, type DocumentWrite } from './write
 const OCCURRENCE_REF_DAYS = 30;
 const MAX_RECENT_REFS = 5_000;
 const BATCH_SIZE = 200;
-/** Number of entries in an item from which entries of ended processes are searched. */
+/** From this size, entries of ended processes are searched. */
 const CROWDED_ENTRY_COUNT = 64;
-/** Age from which an open reference belongs to an ended process. */
+/** Older open references belong to an ended process. */
 const ABANDONED_MS = 60_000;
 
 interface ClosedRef {
@@ -51,11 +51,11 @@ interface InflightEntry {
 export class ClientRefService {
   #queue: ClosedRef[] = [];
   #running: Promise<void> | null = null;
-  /** Closed references that are still in `inflight`, by item. */
+  /** Still in `inflight`, by item. */
   readonly #inflightEntries = new Map<string, InflightEntry[]>();
   readonly #tidying = new Set<string>();
 
-  /** Recently used references: a repeat usually follows soon, and then starts with a lookup. */
+  /** A repeat usually follows soon, and then starts with a lookup. */
   readonly #recent = new BoundedMap<true>({ most: MAX_RECENT_REFS });
 
   constructor(
@@ -63,9 +63,7 @@ export class ClientRefService {
     @inject(WriteCommitter) private readonly commit: WriteCommitter,
   ) {}
 
-  /**
-   * @param isPublic sent with an intake key, which has a separate namespace (contract 20, values)
-   */
+  /** @param isPublic an intake key's separate namespace (contract 20, values) */
   toRefId(project: string, clientRef: string, isPublic: boolean): string {
     return isPublic ? toPublicRefId(project, clientRef) : hashWithinProject(project, clientRef);
   }
@@ -76,18 +74,15 @@ export class ClientRefService {
     return ref;
   }
 
-  /**
-   * Checks whether the reference was used recently and may be a repeat. Only the store knows for
-   * sure.
-   */
+  /** May be a repeat; only the store knows for sure. */
   isRecentlyUsed(id: string): boolean {
     return this.#recent.get(id) === true;
   }
 
   /**
-   * Prepares the reference before the write that counts its report.
+   * Runs before the write that counts the report.
    * @param own the item's own reference, retained as long as the item
-   * @param before writes that must be stored before the reference is bound
+   * @param before writes that must be stored first
    * @returns null when the reference exists or a write of `before` was rejected
    */
   async prepare(
@@ -104,10 +99,7 @@ export class ClientRefService {
     return toIsoString(this.deps.clock.now() + OCCURRENCE_REF_DAYS * 86_400_000);
   }
 
-  /**
-   * Binds the reference to the item. If another call was first, `mine` is false and its binding
-   * applies.
-   */
+  /** If another call was first, `mine` is false and its binding applies. */
   async bind(id: string, project: string, itemId: string): Promise<{ ref: RefDoc; mine: boolean }> {
     const { refs, clock } = this.deps;
     const ref: RefDoc = { id, project, item_id: itemId, open_at: clock.iso(), expires_at: null };
@@ -131,7 +123,6 @@ export class ClientRefService {
     await this.deps.refs.change({ id, item_id: from }, { set: { item_id: to } });
   }
 
-  /** Closes a counted reference after the response. */
   scheduleClose(done: ClosedRef): void {
     this.#queue.push(done);
     this.#running ??= this.#closePending().finally(() => {
@@ -165,7 +156,7 @@ export class ClientRefService {
     }
   }
 
-  /** Returns paths that the next write of the item may remove, and treats them as removed. */
+  /** The next write may remove them; treats them as removed. */
   takeRemovablePaths(itemId: string): string[] {
     const notes = this.#inflightEntries.get(itemId);
     if (notes === undefined) return [];
@@ -176,9 +167,7 @@ export class ClientRefService {
     return notes.filter((note) => note.droppable_at <= now).map(({ id }) => `inflight.${id}`);
   }
 
-  /**
-   * Removes entries of items without newer counts, and those that a crash left in a crowded item.
-   */
+  /** Removes entries of items without newer counts, and of crashes in crowded items. */
   async removeStaleEntries(): Promise<void> {
     for (const itemId of this.#inflightEntries.keys()) {
       const unset = this.takeRemovablePaths(itemId);
@@ -223,8 +212,7 @@ export class ClientRefService {
     });
     for (const ref of open.items) {
       const item = docs.items.find(({ id }) => id === ref.item_id);
-      // A reference without a count was never acknowledged: it is deleted, and a repeat binds it
-      // again.
+      // Never acknowledged, so a repeat binds it again.
       if (item?.inflight[ref.id] === undefined) await refs.remove({ id: ref.id, open_at: ref.open_at });
       else
         this.scheduleClose({
@@ -248,16 +236,10 @@ export class ClientRefService {
   }
 }
 
-/**
- * Returns the id of an intake key's reference. Slugs are never empty, so it differs from all token
- * references.
- */
+/** Slugs are never empty, so it differs from all token references. */
 export const toPublicRefId = (project: string, clientRef: string): string =>
   hashWithinProject('', `${project}\u001f${clientRef}`);
 
-/**
- * Checks whether the reference is the item's own, in either namespace, and retained as long as the
- * item.
- */
+/** Checks either namespace; such a reference is retained as long as the item. */
 export const isOwnRef = ({ client_ref, project }: ItemDoc, ref: string): boolean =>
   client_ref !== null && (hashWithinProject(project, client_ref) === ref || toPublicRefId(project, client_ref) === ref);

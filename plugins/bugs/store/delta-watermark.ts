@@ -17,7 +17,7 @@ interface PendingWrite {
 
 @injectable()
 export class DeltaWatermark {
-  /** Pending writes in any order; a map would allocate an entry per write. */
+  /** A map would allocate an entry per write. */
   readonly #pending: PendingWrite[] = [];
   readonly #repeated: RepeatedTimeRange;
 
@@ -25,7 +25,7 @@ export class DeltaWatermark {
     this.#repeated = new RepeatedTimeRange(deps.clock, deps.config.delta_margin_seconds * 1000);
   }
 
-  /** Call before the first write: the clock may have moved backwards since the last process. */
+  /** Call before the first write: the clock may have moved backwards. */
   async start(): Promise<void> {
     const { items } = await this.deps.items.find({
       sort: [['updated_at', 'desc']],
@@ -36,8 +36,8 @@ export class DeltaWatermark {
   }
 
   /**
-   * Runs one write of an item with its `updated_at`. Retries inside share the timestamp.
-   * @param itemId or a function that derives it from the result; null: nothing was written
+   * Retries inside share the timestamp.
+   * @param itemId or a function of the result; null: nothing was written
    */
   async write<T>(
     itemId: string | ((result: T) => string | null),
@@ -68,7 +68,7 @@ export class DeltaWatermark {
     this.#pending[place] = last;
   }
 
-  /** Returns a safe mark (RFC 3339): clients that query changes since then miss none. */
+  /** Returns an RFC 3339 time; queries since then miss no change. */
   getSafeMark(): string {
     this.#repeated.check();
     const { clock, config } = this.deps;
@@ -77,9 +77,7 @@ export class DeltaWatermark {
     return toIsoString(mark);
   }
 
-  /**
-   * Returns the start of a query with this mark (RFC 3339), even after the clock moved backwards.
-   */
+  /** Returns an RFC 3339 time, even after the clock moved backwards. */
   getStart(mark: string): string {
     return this.#repeated.getQueryStart(mark);
   }

@@ -1,6 +1,6 @@
 /**
- * Items that `q` finds by data outside the item: a reporter's `client_ref`, a description, a
- * comment (contract 20, endpoints). Their ids, which are few, join the filter.
+ * Items found by `client_ref`, description or comment (contract 20, endpoints); their few ids join
+ * the filter.
  */
 import type { BugDeps } from '../deps.js';
 import { splitQueryWords, type ItemQuery } from '../item/filters.js';
@@ -12,10 +12,7 @@ const MAX_REF_LENGTH = 200;
 
 export type ItemLookupDeps = Pick<BugDeps, 'refs' | 'projects' | 'words'>;
 
-/**
- * Adds the items that `q` finds by other data.
- * @param query limited to the caller's projects, if any
- */
+/** @param query limited to the caller's projects, if any */
 export async function addIndirectMatches(deps: ItemLookupDeps, query: ItemQuery): Promise<ItemQuery> {
   const texts = (query.q ?? []).map((text) => text.trim()).filter((text) => text !== '');
   if (texts.length === 0) return query;

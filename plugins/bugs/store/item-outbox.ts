@@ -1,7 +1,7 @@
 /**
- * Entries of a change: events, history entries and comments, written inside the item with the
- * change and delivered afterwards. With transactions, only events use the item. Order: the change →
- * comments and history (fixed ids make repeats idempotent) → events (lib/outbox.ts).
+ * Events, history entries and comments, written inside the item with the change; with transactions,
+ * only events. Order: the change → comments and history (fixed ids make repeats idempotent) →
+ * events (lib/outbox.ts).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { Outbox } from '../../../lib/outbox.js';
@@ -14,9 +14,7 @@ import type { ActivityDoc, CommentDoc, ItemDoc, ItemOutboxEntry } from '../item/
 import { UNFILED_CLAIM_FIELD, UNFILED_CREATION_FIELD } from '../item/stored-field-names.js';
 import { WriteCommitter, type DocumentWrite } from './write-committer.js';
 
-/**
- * Without batched writes, events of several new groups are emitted together; the first immediately.
- */
+/** Without batched writes, several groups' events are emitted together; the first immediately. */
 const BATCH_WINDOW_MS = 500;
 
 @injectable()
@@ -40,7 +38,7 @@ export class ItemOutbox {
   }
 
   /**
-   * Writes a change with its entries, by compare-and-set.
+   * Writes by compare-and-set.
    * @returns the item and the entries still to flush; null when the filter matches none
    */
   async write(
@@ -55,8 +53,8 @@ export class ItemOutbox {
   }
 
   /**
-   * Stores comments and history before the response; events follow after it.
-   * @param entries entries of the caller; the writing process flushes others
+   * Runs before the response; events follow after it.
+   * @param entries of the caller; the writing process flushes others
    */
   async flush(item: ItemDoc, entries: readonly ItemOutboxEntry[]): Promise<void> {
     if (entries.length === 0) return;
@@ -65,7 +63,7 @@ export class ItemOutbox {
   }
 
   /**
-   * Moves the unfiled entries of an item into its history, before the history is read.
+   * Runs before the history is read.
    * @returns entries that could not be stored because the disk is full
    */
   async fileEntries(itemId: string): Promise<readonly ItemOutboxEntry[]> {
@@ -80,7 +78,7 @@ export class ItemOutbox {
     };
     const update = { unset: UNFILED_FIELDS.filter((field) => item[field] !== undefined) };
     try {
-      // Rejected when another call or change was faster: then the history has the entries already.
+      // When rejected, the history has the entries already.
       await this.commit.write([
         ...unfiled.map((entry) => ({ collection: 'activity', put: toActivityDocument(item, entry) })),
         { collection: 'items', change, update },
@@ -122,7 +120,7 @@ export class ItemOutbox {
   }
 }
 
-/** Returns the write that files an entry; null for an event. */
+/** Returns null for an event. */
 function toFilingWrite(item: ItemDoc, entry: ItemOutboxEntry): DocumentWrite | null {
   if (entry.kind === 'comment') return { collection: 'comments', insert: toCommentDocument(item, entry) };
   if (entry.kind !== 'activity') return null;

@@ -9,8 +9,8 @@ import { LeaseClockAdjuster } from './lease-clock-adjuster.js';
 
 const MAX_ATTEMPTS = 50;
 /**
- * Attempt from which a retry waits for a random time. Otherwise two processes that link items in
- * opposite directions (duplicate-validator.ts) could block each other indefinitely.
+ * From this attempt retries wait randomly. Otherwise two processes that link items in opposite
+ * directions (duplicate-validator.ts) could block each other indefinitely.
  */
 const FIRST_DELAYED_ATTEMPT = 3;
 const MAX_WAIT_MS = 32;
@@ -27,8 +27,8 @@ export class ItemRevisionWriter {
   ) {}
 
   /**
-   * Plans on the newest state and writes by compare-and-set; after a conflict the plan runs again.
-   * A plan that throws or makes no change writes nothing.
+   * Writes by compare-and-set; after a conflict the plan runs again. A plan that throws or makes no
+   * change writes nothing.
    * @throws ServiceError not_found, conflict, and what the plan throws
    */
   async change(id: string, actor: string, plan: ItemPlan): Promise<ItemDoc> {
@@ -41,8 +41,7 @@ export class ItemRevisionWriter {
         const change = new ChangeSet(item, actor, stamp, ids);
         await plan(item, change);
         if (change.isEmpty) return { doc: item, entries: [] };
-        // Fails if a link of the item changed concurrently: see duplicate-validator.ts and
-        // blocking.ts.
+        // Concurrent links: duplicate-validator.ts and blocking.ts.
         return this.outbox.write({ id, rev: item.rev, links: item.links ?? null }, change);
       });
       if (written === null) {

@@ -23,7 +23,7 @@ export class ItemService {
     @inject(SearchTextService) private readonly words: SearchTextService,
   ) {}
 
-  /** Returns the item with this id or ref, ignoring case, or null. */
+  /** Finds by id or ref, ignoring case. */
   async find(given: string): Promise<ItemDoc | null> {
     const { items } = this.deps;
     const name = given.toLowerCase();
@@ -37,7 +37,7 @@ export class ItemService {
     return owned(caller.project, await this.find(name), getProject, 'item with this id');
   }
 
-  /** Returns the item with this id or ref if the caller may see it, otherwise null. */
+  /** Returns null if the caller may not see it. */
   async findVisible(name: string, caller: BugCaller): Promise<ItemDoc | null> {
     return ownedOrNull(caller.project, await this.find(name), getProject);
   }
@@ -47,15 +47,15 @@ export class ItemService {
   }
 
   /**
-   * Adds the project's repository, entered by an administrator, if the item names none: it is
-   * trusted text (contract 20, untrusted text).
+   * Entered by an administrator, if the item names none: trusted text (contract 20, untrusted
+   * text).
    */
   async addRepository(view: Item): Promise<Item> {
     const repo_url = view.repo_url ? null : (await this.deps.projects.get(view.project))?.repo_url;
     return repo_url ? { ...view, repo_url } : view;
   }
 
-  /** @param damaged is called for unreadable long texts; by default they are an error */
+  /** @param damaged called for unreadable long texts; an error by default */
   async toViews(items: readonly ItemDoc[], damaged?: FindQuery['damaged']): Promise<Item[]> {
     if (items.length === 0) return [];
     const texts = await this.deps.texts.find({
@@ -69,9 +69,8 @@ export class ItemService {
   }
 
   /**
-   * Plans on the newest state and writes by compare-and-set (item-revisions.ts). Before it
-   * resolves, items that depend on a finished or reopened blocker are re-evaluated and changed
-   * search texts are updated.
+   * See item-revisions.ts. Before it resolves, items that depend on a finished or reopened blocker
+   * are re-evaluated and search texts updated.
    * @throws ServiceError not_found, conflict, and what the plan throws
    */
   async change(id: string, actor: string, plan: ItemPlan): Promise<ItemDoc> {

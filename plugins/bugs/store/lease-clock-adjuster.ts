@@ -17,7 +17,7 @@ import { WriteCommitter } from './write-committer.js';
 
 const MAX_LEASE_MS = 4 * HOUR_MS;
 const PAGE_SIZE = 200;
-/** A write planned before the first pass may restore an old lease. */
+/** A concurrent write may restore an old lease. */
 const MAX_PASSES = 3;
 
 type StampedLeaseTimes = Required<LeaseClockStamp> & Pick<ClaimLease, 'claimed_at' | 'expires_at'>;
@@ -26,9 +26,7 @@ type StampedLeaseTimes = Required<LeaseClockStamp> & Pick<ClaimLease, 'claimed_a
 export class LeaseClockAdjuster {
   readonly #steps: ClockStepDetector;
   readonly #moving = new SingleFlight<void>();
-  /**
-   * Detected clock steps, including process start, and the step after which all leases were moved.
-   */
+  /** Includes the process start. */
   #detectedSteps = 1;
   #moved = 0;
 
@@ -50,7 +48,7 @@ export class LeaseClockAdjuster {
     return this.#moved === this.#detectedSteps;
   }
 
-  /** Call before reading leases: moves them after a clock step. */
+  /** Call before reading leases. */
   async adjustAfterStep(): Promise<void> {
     this.#check();
     while (this.#moved !== this.#detectedSteps) {
@@ -62,13 +60,12 @@ export class LeaseClockAdjuster {
     }
   }
 
-  /** Shortens leases of machines whose clock was far ahead; called by the job. */
+  /** Shortens those of machines whose clock was far ahead. */
   async shortenOverlong(): Promise<void> {
     await this.adjustAfterStep();
     await this.#moveLeases({ gt: toIsoString(this.#getLatestTime() + MAX_LEASE_MS + CLOCK_SKEW_MS) });
   }
 
-  /** Returns a filter for expired leases among the matching ones. */
   buildExpiredFilter(fits: Filter = {}): Filter {
     const now = this.deps.clock.now();
     const ahead = this.#getMaxLead();
@@ -117,7 +114,7 @@ export class LeaseClockAdjuster {
     return moved;
   }
 
-  /** Applies unless the lease is renewed or ended concurrently. */
+  /** Unless renewed or ended concurrently. */
   #buildMove({ id, claim }: ItemDoc): WriteOp<ItemDoc> | null {
     const times = claim && this.#adjustTimes(claim);
     if (claim === null || times === null) return null;
@@ -140,7 +137,7 @@ export class LeaseClockAdjuster {
     const length = lease.lease_seconds * SECOND_MS;
     if (Date.parse(lease.expires_at) > this.#getLatestTime() + length + CLOCK_SKEW_MS)
       return { ...mark, claimed_at: clock.iso(), expires_at: toIsoString(clock.now() + length) };
-    // With atomic writes there is only one process, which must adopt the leases of its predecessor.
+    // A single process adopts the leases of its predecessor.
     return !this.commit.isAtomic ? null : { ...mark, claimed_at: lease.claimed_at, expires_at: lease.expires_at };
   }
 }

@@ -3,7 +3,7 @@ import { estimateDistinct, mergeSketches, toSketchHash, type SketchHash } from '
 import type { Filter } from '../../../ports/store.js';
 import type { ItemDoc } from '../item/model.js';
 
-/** Users of the item's own reports and of its duplicates; null: none. */
+/** Of the item's own reports and its duplicates; null: none. */
 export interface PeopleSketches {
   own: string | null;
   merged: string | null;
@@ -37,9 +37,7 @@ export const buildSketchFilter = ({ own, merged }: PeopleSketches): Filter => ({
   people_merged: merged,
 });
 
-/**
- * Hashes user identifiers. Only 30 bits of a keyed hash are stored, which differ between projects.
- */
+/** Only 30 bits of a keyed hash are stored, different for each project. */
 export class PersonHasher {
   constructor(private readonly key: Buffer) {}
 

@@ -1,10 +1,8 @@
 /**
- * Search texts of items with a description or comments (contract 20, endpoints: `q`), separate from
- * the item, which counting rewrites and lists read.
- *
- * Order: the change with the marker `words_at` in the item → the text is rebuilt by compare-and-set
- * on its number, before the response → the marker is removed. After a crash the job
- * `bugs.reconcile` finds the marker (docs/consistency.md).
+ * Separate from the item, which counting rewrites and lists read (contract 20, endpoints: `q`).
+ * Order: the change with the marker `words_at` → the text is rebuilt by compare-and-set on its
+ * number, before the response → the marker is removed. The job `bugs.reconcile` finishes after a
+ * crash (docs/consistency.md).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { buildElapsedFilter } from '../../../lib/clock-skew.js';
@@ -52,12 +50,12 @@ export class SearchTextService {
   }
 
   /**
-   * @param ifOther leaves an up-to-date text alone; only for callers without changes of their own
-   * @returns false when the text was rebuilt concurrently, possibly from older data
+   * @param ifOther only for callers without changes of their own: leaves a current text
+   * @returns false when rebuilt concurrently, possibly from older data
    */
   async #tryRebuild(id: string, ifOther = false): Promise<boolean> {
     const { items, texts, words } = this.deps;
-    // Read first, so that a concurrent rebuild makes this one fail.
+    // So that a concurrent rebuild makes this one fail.
     const before = await words.get(id);
     const item = await items.get(id);
     if (item === null) {

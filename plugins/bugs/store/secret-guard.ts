@@ -1,7 +1,6 @@
 /**
- * Rejects text that would publish a credential of this service (contract 20, untrusted text): a
- * token, or the claim token of a live lease. Application reports are scrubbed instead
- * (text/scrub-text.ts), because no report may be lost.
+ * Rejects credentials of this service (contract 20, untrusted text): a token, or the claim token of
+ * a live lease. Reports are scrubbed instead (text/scrub-text.ts), because none may be lost.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
@@ -17,10 +16,7 @@ const CHUNK_SIZE = 500;
 
 const BROKEN_TOKEN_PATTERN = /[0-9A-Za-z]+(?:[ \t]{0,100}(?:\r\n?|\n)[ \t>|]{0,100}[0-9A-Za-z]+)+/g;
 
-/**
- * Returns possible claim tokens that were broken across lines: adjacent pieces of the right total
- * length.
- */
+/** Adjacent lines of the right total length. */
 function findBrokenTokens(text: string): string[] {
   const found: string[] = [];
   for (const [block] of text.matchAll(BROKEN_TOKEN_PATTERN)) {
@@ -38,7 +34,7 @@ function findBrokenTokens(text: string): string[] {
 
 const RESOLVED = Promise.resolve();
 
-/** Agent names and most reasons are shorter than any token. */
+/** Shorter than any token. */
 const isShort = (value: unknown): boolean =>
   value === undefined || value === null || (typeof value === 'string' && value.length < CLAIM_TOKEN_LENGTH);
 
@@ -47,7 +43,7 @@ export class SecretGuard {
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'clock' | 'liveTokens'>) {}
 
   /**
-   * @param fields name → text or list of texts; other values are ignored
+   * @param fields name → text or texts
    * @throws ServiceError validation_failed
    */
   rejectSecrets(fields: Readonly<Record<string, unknown>>): Promise<void> {
@@ -72,8 +68,7 @@ export class SecretGuard {
 
   async #containsClaimToken(text: string): Promise<boolean> {
     const [seen = text] = listCopiedForms(text);
-    // Searches both forms: an invisible character may split a token, or separate it from its
-    // neighbors.
+    // An invisible character may split a token, or separate it from its neighbors.
     const found = [text, ...(seen === text ? [] : [seen])].flatMap((one) => one.match(CLAIM_TOKEN_PATTERN) ?? []);
     const hashes = [...new Set([...found, ...findBrokenTokens(seen)])].map(hashClaimToken);
     for (let at = 0; at < hashes.length; at += CHUNK_SIZE) {
@@ -81,7 +76,7 @@ export class SecretGuard {
         'claim.token_hash': { in: hashes.slice(at, at + CHUNK_SIZE) },
         'claim.expires_at': { gt: this.deps.clock.iso() },
       };
-      // Live leases are few, whereas every claim would have to write a token index.
+      // Live leases are few; a token index would cost every claim a write.
       const sort: Sort = [['claim.expires_at', 'asc']];
       if ((await this.deps.items.find({ filter, sort, limit: 1 })).items.length > 0) return true;
     }

@@ -1,7 +1,7 @@
 /**
- * Writes several documents that belong together. Only this file knows whether the store has
- * transactions (ports/store.ts, Transact). Without, writes run in order until one is rejected, and
- * the marker identifies what a crash left (docs/consistency.md).
+ * Only this file knows whether the store has transactions (ports/store.ts, Transact). Without,
+ * writes run in order until one is rejected, and the marker identifies what a crash left
+ * (docs/consistency.md).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { StoreConflict, type Collection, type Doc, type TransactionWrite } from '../../../ports/store.js';
@@ -9,7 +9,7 @@ import { DEPS, type BugDeps } from '../deps.js';
 
 export type DocumentWrite = TransactionWrite;
 
-/** Document that marks other writes as pending: open before them, closed after them. */
+/** Open before other writes, closed after them. */
 export interface PendingMarker {
   collection: string;
   open: Doc;
@@ -17,9 +17,9 @@ export interface PendingMarker {
 }
 
 export interface PreparedWrites {
-  /** Writes to include with the count; empty when the store has them already. */
+  /** With the count; empty when stored already. */
   along: readonly DocumentWrite[];
-  /** The open marker is stored, and the caller must close it. */
+  /** The caller must close the stored marker. */
   opened: boolean;
 }
 
@@ -49,8 +49,8 @@ export class WriteCommitter {
   }
 
   /**
-   * @param beside writes that are useful only together with the others. Without transactions they
-   *   run concurrently, and their rejection is ignored
+   * @param beside writes that are useful only with the others: without transactions they run
+   *   concurrently and may be rejected
    * @returns null when a write was rejected
    */
   async write(writes: readonly DocumentWrite[], beside: readonly DocumentWrite[] = []): Promise<CommitResult | null> {
@@ -69,8 +69,8 @@ export class WriteCommitter {
   }
 
   /**
-   * Sorts entries that are written with a change: `along` are stored immediately, `waiting` stay in
-   * the document until delivered (item-outbox.ts).
+   * `along` are stored immediately, `waiting` stay in the document until delivered
+   * (item-outbox.ts).
    */
   partition<T>(
     entries: readonly T[],

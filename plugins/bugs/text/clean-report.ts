@@ -1,4 +1,4 @@
-/** Cleans report texts that store engines would treat differently (lib/text/clean-text.ts). */
+/** Store engines would treat them differently (lib/text/clean-text.ts). */
 import { cleanText } from '../../../lib/text/clean-text.js';
 import { boundJson, type JsonBounds } from '../../../lib/json/json-bounds.js';
 import type { Report } from '../../../ports/domain/bugs.js';
@@ -9,7 +9,6 @@ const JSON_BOUNDS: JsonBounds = { depth: 64, deeper: () => null, text: cleanText
 
 export const cleanJson = (value: Json | undefined): Json => boundJson(value, JSON_BOUNDS);
 
-/** Repairs broken texts of the report; returns the same report when it is clean. */
 export function cleanReport(report: Report): Report {
   let copy: Report | null = null;
   for (const name of Object.keys(report) as (keyof Report)[]) {

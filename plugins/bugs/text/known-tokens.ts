@@ -1,10 +1,10 @@
 /**
- * Recognizes tokens of other services by their format (contract 21, intake): a literal prefix, then
- * a fixed set of characters. Linear, because every pattern starts with a literal.
+ * Tokens of other services (contract 21, intake). Linear, because every pattern starts with a
+ * literal.
  */
 
 const TOKEN_START = '(?<![0-9A-Za-z])';
-/** Documented token formats. Formats that match ordinary text (Twilio, Mailgun) are excluded. */
+/** Formats that match ordinary text (Twilio, Mailgun) are excluded. */
 const TOKEN_PATTERNS = [
   // Amazon access key ids
   '(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}(?![0-9A-Za-z])',
@@ -43,7 +43,7 @@ export const TOKEN_HINT =
 export const scrubKnownTokens = (text: string, instead: string): string =>
   TOKEN_HINT.test(text) ? text.replace(KNOWN_TOKEN_PATTERN, instead) : text;
 
-/** Webhook URLs whose path is the secret. Other hosts are recognized by `/hooks/`. */
+/** Other hosts are recognized by `/hooks/`. */
 const WEBHOOK_PATTERNS = [
   'hooks\\.slack(?:-gov)?\\.com/(?:services|workflows|triggers)',
   'discord(?:app)?\\.com/api(?:/v\\d{1,2})?/webhooks',

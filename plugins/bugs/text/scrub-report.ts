@@ -1,7 +1,4 @@
-/**
- * Removes secrets from a report before it is stored (contract 21, intake). It never modifies its
- * input, and returns the same value when nothing was found.
- */
+/** Removes secrets before storing (contract 21, intake); never modifies its input. */
 import { createHash } from 'node:crypto';
 import { toVisibleText } from '../../../lib/text/invisible-characters.js';
 import type { ReportDetails, Report } from '../../../ports/domain/bugs.js';
@@ -9,7 +6,7 @@ import type { Json } from '../../../ports/store.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import { containsCredential, isValidCardNumber, SCRUBBED_MARK, scrubText } from './scrub-text.js';
 
-/** Deeper or further values are not inspected and therefore dropped. */
+/** Deeper values are not inspected and therefore dropped. */
 const MAX_DEPTH = 32;
 const MAX_VALUES = 20_000;
 
@@ -34,7 +31,7 @@ const SECRET_KEYS = new Set([
   'totp',
 ]);
 
-/** `pw` as a separate word: `db_pw`, `userPw`. */
+/** `db_pw`, `userPw`. */
 const SHORT_KEY_PATTERN = /(?:^|[^A-Za-z])[pP][sS]?[wW](?:[^A-Za-z]|$)|[a-z]P[wW](?![a-z])/;
 
 export function isSecretKey(key: string): boolean {
@@ -50,7 +47,7 @@ interface KeyClassification {
   name: string;
 }
 
-/** Maximum cached keys, because reports of a program share them. Cleared when full. */
+/** Reports of a program share keys; cleared when full. */
 const MAX_CACHED_KEYS = 2_000;
 const MAX_KEY_LENGTH = 64;
 const keyClassifications = new Map<string, KeyClassification>();
@@ -100,7 +97,7 @@ class JsonScrubber {
     for (let i = 0; i < keys.length; i++) {
       const key = keys[i] as string;
       const before = value[key] ?? null;
-      // Keys are texts too: a map may use secrets as keys.
+      // A map may use secrets as keys.
       const { secret, name } = classifyKey(key);
       const hidden = secret || (key === 'value' && isNamedSecret(value));
       const after = hidden ? hideValue(before) : this.scrubValue(before, depth + 1);
@@ -120,19 +117,14 @@ function isNamedSecret(value: { [key: string]: Json | undefined }): boolean {
   return typeof name === 'string' && isSecretKey(name);
 }
 
-/**
- * Replaces the value. null, '', true and false stay, because they only show whether a secret is
- * set.
- */
+/** null, '', true and false only show whether a secret is set. */
 const hideValue = (value: Json): Json =>
   value === null || value === '' || typeof value === 'boolean' ? value : SCRUBBED_MARK;
 
 const isCardNumber = (value: number): boolean =>
   value >= 1e12 && Number.isSafeInteger(value) && isValidCardNumber(String(value));
 
-/**
- * Removes secrets and cleans texts (clean-report.ts); returns the same value when nothing changed.
- */
+/** Returns the same value when nothing changed. */
 export const scrubJson = (value: Json): Json => new JsonScrubber().scrubValue(value, 0);
 
 const TEXT_FIELDS = [
@@ -155,9 +147,8 @@ const TEXT_FIELDS = [
 ] as const satisfies readonly (keyof Report)[];
 
 /**
- * Removes secrets from a report; returns the same report when there are none. `project` is a name
- * and `fingerprint` is only hashed. A `client_ref` with a credential becomes its hash, which still
- * identifies repeats.
+ * Returns the same report when clean. `project` is a name and `fingerprint` only hashed. A
+ * `client_ref` with a credential becomes its hash, which still identifies repeats.
  */
 export function scrubReport(report: Report): Report {
   const found: { -readonly [K in keyof Report]?: Report[K] } = {};
@@ -180,15 +171,13 @@ export function scrubReport(report: Report): Report {
   return Object.keys(found).length === 0 ? report : { ...report, ...found };
 }
 
-/** Each text is scrubbed alone: a tag is no key of the next one. */
+/** A tag is no key of the next one. */
 function scrubTexts(texts: readonly string[]): readonly string[] {
   const after = texts.map((text) => scrubText(cleanText(text)));
   return after.every((text, at) => text === texts[at]) ? texts : after;
 }
 
-/**
- * Scrubs a reference. Card numbers are not searched, because references consist of long numbers.
- */
+/** References consist of long numbers, so card numbers are not searched. */
 function scrubRef(ref: string): string {
   return containsCredential(ref) ? `sha256:${createHash('sha256').update(ref).digest('hex')}` : ref;
 }

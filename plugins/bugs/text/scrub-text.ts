@@ -17,24 +17,15 @@ export const SCRUBBED_MARK = '[scrubbed]';
 
 const MAX_PASSES = 8;
 
-/**
- * A quoted value, one quoted within embedded JSON, or a bare one. Each alternative ends at the line
- * end at the latest.
- */
+/** Each alternative ends at the line end at the latest. */
 const QUOTED_VALUE = String.raw`\\{1,3}"(?:(?!\\{1,3}")[^\r\n])*|"(?:[^"\\\r\n]|\\[^\r\n])*|'(?:[^'\\\r\n]|\\[^\r\n])*`;
 const BARE_VALUE = String.raw`[^\s"'&;<>]+`;
 /** A list, tuple or object as value, up to its first closing bracket or the end of the line. */
 const LIST_VALUE = String.raw`(?!\[scrubbed\])[[({][^\])}\r\n]*(?:${BARE_VALUE})?`;
 const VALUE_SOURCE = String.raw`(${QUOTED_VALUE}|${LIST_VALUE}|${BARE_VALUE})`;
-/**
- * Key endings in forms and objects: `user[password]`, `password[0]`, `%5Bpassword%5D`,
- * `"password"`.
- */
+/** In forms and objects: `user[password]`, `password[0]`, `%5Bpassword%5D`, `"password"`. */
 const KEY_ENDING = String.raw`(?:["'\]]|\[\d{0,4}\]|%5b\d{0,4}%5d|%5d){0,3}`;
-/**
- * Separators of key and value: `=`, `: `, `":"`, `' => '`, `\":\"`, `%3D`, PostgreSQL's `)=(`;
- * Python's `b"`.
- */
+/** `=`, `: `, `":"`, `' => '`, `\":\"`, `%3D`, PostgreSQL's `)=(`; Python's `b"`. */
 const ASSIGNMENT = String.raw`(?:\)=\(|\\{0,3}${KEY_ENDING}[ \t]{0,16}(?:=>|[:=]|%3[ad])[ \t]{0,16}(?:[bur]{1,2}(?=["']))?)`;
 const STRONG_KEYS = [
   'passw(?:or)?d(?!less)',
@@ -66,16 +57,13 @@ const STRONG_KEYS = [
 const SECRET_NAME =
   '(?:passw(?:or)?d|passphrase|passcode|passwort|pwd|(?<![a-z])pw|secret|api[-_]?key|access[-_]?key|private[-_]?key|credentials?|token)';
 const SECRET_NAMES = `[\\w-]{0,32}${SECRET_NAME}`;
-/** `NoCredentialsError: Unable …`: an error class, followed by its message. */
+/** An error class with its message: `NoCredentialsError: Unable …`. */
 const NOT_ERROR_CLASS = String.raw`(?![\w-]{0,32}(?:error|exception):\s)`;
 const KEYED_SECRET_PATTERN = new RegExp(
   String.raw`((?:${STRONG_KEYS.join('|')})${NOT_ERROR_CLASS}[\w-]{0,32}${ASSIGNMENT})${VALUE_SOURCE}`,
   'gi',
 );
-/**
- * Precheck: a lower-case text without a match contains no key. A single expression, because every
- * text is searched for it.
- */
+/** Precheck of every text: a lower-case text without a match contains no key. */
 const KEY_HINT = /p(?:ass|s?w)|s(?:e(?:cret|ss)|i[dg])|key|c(?:redential|ard|v|ookie)|auth|token/;
 const NAME_HINT = new RegExp(`${KEY_HINT.source}|b(?:earer|asic)`);
 
@@ -107,7 +95,7 @@ const OWN_TOKEN_PATTERN = /(?:svc_(?:live|sub|setup|in)|wd_live)_[0-9A-Za-z]{16,
 const JWT_PATTERN = /(?<![\w-])eyJ[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]*)?/g;
 const USER_INFO_PATTERN = /:\/\/([^\s/?#"'<>]{1,512})@/g;
 
-/** Sign-in code in the query of a URL, which grants access. */
+/** Grants access from a URL's query. */
 const SIGN_IN_CODE_PATTERN =
   /((?:(?<!\S)(?=\S{1,2048}&)|[?&]|%3f|%26|&amp;|\\u0026)(?:code|otp)(?:=|%3d))((?:[^\s&#"'<>%\\]|%(?!26|23))+)/gi;
 /** Error or locale codes: `404`, `ENOENT`, `de`, `not-found`. */
@@ -116,20 +104,19 @@ const PLAIN_CODE_PATTERN = /^(?:\d{1,5}|[A-Z][A-Z_]{0,40}|[a-z]{1,12}(?:[-_][a-z
 const PRIVATE_KEY_BEGIN = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 const PRIVATE_KEY_END = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 
-/** Possible card number: 13 to 19 digits, plain or in the usual groups. */
+/** 13 to 19 digits, plain or in the usual groups. */
 const CARD_CANDIDATE_PATTERN =
   /(?<![\w.])(?:\d{13,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{4}|\d{4}([ -])\d{6}\2\d{4,5})(?!\w)/g;
 const CARD_HINT = /\d\d\d\d[\d -]/;
 const CARD_PATTERN =
   /^(?:4\d{12}(?:\d{3}){0,2}|5[0-8]\d{14}|2[2-7]\d{14}|3[47]\d{13}|3[068]\d{12}|35\d{14}|6\d{15,18})$/;
 /**
- * Replacement of a card number. It consists of digits, because grouping masks long numbers: one
- * number in ten looks like a card number by chance, and a word would move its report to another
- * group.
+ * Digits, because grouping masks long numbers: one in ten looks like a card number by chance, and a
+ * word would move its report to another group.
  */
 export const CARD_MASK = '0000000000000000';
 
-/** Values that only describe a secret. */
+/** They only describe a secret. */
 const DESCRIPTIVE_VALUE_PATTERN =
   /^["'\\]*(?:yes|no|true|false|null|none|nil|undefined|empty|missing|required|invalid|expired|wrong|\[scrubbed\]|\*+)["'\\)\]},.:!]*$/i;
 
@@ -139,9 +126,7 @@ const replaceKeyed = (whole: string, key: string, value: string): string =>
     : key + getOpeningQuote(value) + SCRUBBED_MARK + getClosingBrackets(value);
 
 const getOpeningQuote = (value: string): string => /^(?:\\{1,3}"|["'])/.exec(value)?.[0] ?? '';
-/**
- * Returns the trailing brackets and punctuation after a bare value: `(password=x)`, `{password=x}`.
- */
+/** `(password=x)`, `{password=x}`. */
 function getClosingBrackets(value: string): string {
   if (getOpeningQuote(value) !== '') return '';
   const brackets = /[)\]},.]*$/.exec(value.slice(-4))?.[0] ?? '';
@@ -157,7 +142,7 @@ function scrubPrivateKeys(text: string): string {
     PRIVATE_KEY_END.lastIndex = PRIVATE_KEY_BEGIN.lastIndex;
     const end = PRIVATE_KEY_END.exec(text);
     kept += text.slice(from, begin.index) + SCRUBBED_MARK;
-    // Without an end marker the text was truncated within the key.
+    // Truncated within the key.
     from = end === null ? text.length : PRIVATE_KEY_END.lastIndex;
     PRIVATE_KEY_BEGIN.lastIndex = from;
   }
@@ -175,8 +160,8 @@ export function isValidCardNumber(digits: string): boolean {
 }
 
 /**
- * Masks card numbers. A false candidate may overlap a card number from its second group on, so only
- * its first group is skipped.
+ * A false candidate may overlap a card number from its second group on, so only its first group is
+ * skipped.
  */
 function scrubCards(text: string): string {
   if (!CARD_HINT.test(text)) return text;
@@ -195,34 +180,32 @@ function scrubCards(text: string): string {
 
 const scrubUserInfo = (whole: string, info: string): string => {
   const colon = info.indexOf(':');
-  // A user name alone is not secret, a long one is a token.
+  // A long user name is a token.
   if (colon < 0) return info.length >= 20 ? `://${SCRUBBED_MARK}@` : whole;
   return `://${info.slice(0, colon)}:${SCRUBBED_MARK}@`;
 };
 
-/** Precheck: a short text without a match contains no secret, as most names, versions and paths. */
+/** Precheck: most names, versions and paths have no match and no secret. */
 const SUSPECT_PATTERN = /[=:_ <]|eyJ|%3|\d{13}|\d-\d/;
 const MAX_SHORT_LENGTH = 128;
 
-/**
- * Cache of texts without secrets: message and stack trace of an error recur with every occurrence.
- */
+/** Message and trace of an error recur with every occurrence. */
 const cleanTexts = new BoundedMap<true>({ most: 1_000 });
 const MAX_CACHED_LENGTH = 16_384;
 
 const isSuspect = (text: string): boolean =>
   text.length > MAX_SHORT_LENGTH || SUSPECT_PATTERN.test(text) || TOKEN_HINT.test(text) || toVisibleText(text) !== text;
 
-/** Removes secrets; returns the same text when there are none. */
+/** Returns the same text when clean. */
 export function scrubText(text: string): string {
   if (text.length < 8 || !isSuspect(text) || cleanTexts.get(text) === true) return text;
   const scrubbed = scrubUntilWhole(text);
-  // Copied, because the text may be a slice that keeps a much larger one in memory.
+  // The text may be a slice of a much larger one.
   if (scrubbed === text && text.length <= MAX_CACHED_LENGTH) cleanTexts.set(Buffer.from(text).toString(), true);
   return scrubbed;
 }
 
-/** Scrubs a text. If invisible characters hide a secret from the patterns, they are removed. */
+/** Removes invisible characters that hide a secret from the patterns. */
 function scrubUntilWhole(text: string): string {
   const whole = scrubUntilSame(text);
   const seen = toVisibleText(text);
@@ -234,7 +217,7 @@ function scrubUntilWhole(text: string): string {
 function scrubUntilSame(text: string): string {
   let before = text;
   let after = scrubOnce(text);
-  // A removal may reveal an adjacent secret, so passes repeat until nothing is found.
+  // A removal may reveal an adjacent secret.
   for (let pass = 1; after !== before && pass < MAX_PASSES; pass++) {
     before = after;
     after = scrubOnce(after);

@@ -1,10 +1,10 @@
 /**
- * Texts that `q` searches (contract 20, endpoints). Short texts of every report are in one item
- * field that counting does not touch; descriptions and comments have a separate document
- * (store/search-texts.ts). Parts are separated so that no search term spans two of them.
+ * Short texts of every report are in one item field that counting does not touch; descriptions and
+ * comments have a separate document (store/search-texts.ts). Parts are separated so that no search
+ * term spans two of them (contract 20, endpoints).
  */
 
-/** Parts of `search_text` in order; word prefixes come last. */
+/** In order; word prefixes come last. */
 export interface SearchTextParts {
   ref: string;
   title: string;
@@ -14,11 +14,11 @@ export interface SearchTextParts {
   transaction?: string | null | undefined;
 }
 
-/** Normalizes text for search: lower case and NFC, because file names of macOS are decomposed. */
+/** Lower case and NFC, because macOS decomposes file names. */
 export const normalizeSearchText = (text: string): string => text.normalize('NFC').toLowerCase().normalize('NFC');
 
 const PART_SEPARATOR = '\u001f';
-/** Precedes a word prefix, twice, so that one or two characters are found as three. */
+/** Twice before a prefix, so that one or two characters are found as three. */
 const PREFIX_MARK = '\u001e';
 const LETTER_PATTERN = /[\p{L}\p{N}_]/u;
 const MAX_TRANSACTION_LENGTH = 200;
@@ -53,8 +53,8 @@ function listWordPrefixes(text: string): string {
 }
 
 /**
- * Returns the string that a search text contains for a word (contract 20, endpoints: `q`): the word
- * itself, or for one or two characters a word prefix of title or ref.
+ * Returns the word, or for one or two characters a word prefix of title or ref (contract 20,
+ * endpoints: `q`).
  */
 export function toSearchTerm(word: string): string {
   const { length } = Array.from(word);

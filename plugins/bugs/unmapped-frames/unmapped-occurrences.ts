@@ -1,9 +1,7 @@
 /**
- * Rewrites frames of stored occurrences after they were counted (ports/domain/frame-rewriting.ts).
- *
- * Order: grouping key of the rewritten frames → place and trace of the item, if the occurrence is
- * its first → the occurrence, which then is no longer due. Each step is repeatable, so a crash
- * leaves the occurrence to the next run.
+ * Rewrites frames of counted occurrences (ports/domain/frame-rewriting.ts). Order: grouping key →
+ * place and trace of the item, if the occurrence is its first → the occurrence, which then is no
+ * longer due. Each step is repeatable, so a crash leaves the occurrence to the next run.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
@@ -30,7 +28,7 @@ import { scrubText } from '../text/scrub-text.js';
 import { rebuildSearchText } from '../text/search-text.js';
 
 const MAX_ATTEMPTS = 12;
-/** Delay until the next attempt; doubles up to MAX_RETRY_DELAY_MS. */
+/** Doubles up to MAX_RETRY_DELAY_MS. */
 const MIN_RETRY_DELAY_MS = 30_000;
 const MAX_RETRY_DELAY_MS = 900_000;
 const MAX_AGE_MS = DAY_MS;
@@ -122,7 +120,7 @@ export class StoredUnmappedOccurrences implements UnmappedOccurrences {
     await occurrences.change({ id, occurrence_id }, { set, unset: ['late', 'late_at'] });
   }
 
-  /** Returns null when the occurrence is gone or its slot was reused. */
+  /** Returns null when gone, or its slot was reused. */
   async #find({ id, occurrence_id }: UnmappedOccurrence): Promise<OccurrenceDoc | null> {
     const stored = await this.deps.occurrences.get(id);
     if (stored?.occurrence_id !== occurrence_id) return null;
@@ -134,10 +132,9 @@ export class StoredUnmappedOccurrences implements UnmappedOccurrences {
   }
 
   /**
-   * Assigns the rewritten key to the item, or joins the item that owns it. A minified name may
-   * stand for several functions, so the first rewritten key decides and only the item's first
-   * occurrence joins.
-   * @returns the key; null when the stored data does not determine the occurrence's keys
+   * A minified name may stand for several functions, so the first rewritten key decides and only
+   * the item's first occurrence joins its owner.
+   * @returns null when the stored data does not determine the keys
    */
   async #regroup(item: ItemDoc, before: OccurrenceDoc, after: OccurrenceDoc, isFirst: boolean): Promise<string | null> {
     if ((await this.#deriveKeys(item, before)).dedup_key !== before.dedup_key) return null;
@@ -164,7 +161,7 @@ export class StoredUnmappedOccurrences implements UnmappedOccurrences {
     try {
       await this.merging.merge(id, into, SYSTEM_CALLER);
     } catch (error) {
-      // One of them changed concurrently: they stay separate.
+      // They stay separate.
       if (!(error instanceof ServiceError)) throw error;
     }
   }
@@ -183,7 +180,7 @@ export class StoredUnmappedOccurrences implements UnmappedOccurrences {
     const { file_path, line_no } = after;
     const had = { file_path: before.file_path, line_no: before.line_no };
     if ((await items.change({ id, ...had }, { set: { file_path, line_no } })) === null) return;
-    // A title that changes concurrently brings its own search text.
+    // A changed title brings its own search text.
     await items.change(
       { id, search_text },
       { set: { search_text: rebuildSearchText({ ref, search_text }, { title, file_path }) } },

@@ -1,6 +1,6 @@
 /**
- * Truncates to a limit instead of rejecting, because a truncated report is better than none
- * (contract 21, intake). Limits count code points. Values within the limit are not copied.
+ * Truncates instead of rejecting, because a truncated report is better than none (contract 21,
+ * intake). Limits count code points.
  */
 import { getJsonSize } from '../../../lib/json/json-size.js';
 import { cutText, isHighSurrogate, isLowSurrogate } from '../../../lib/text/cut-text.js';
@@ -23,8 +23,8 @@ export function cutHead(text: string, limit: number): string {
 const PYTHON_TRACE_HEADER = 'Traceback (most recent call last):\n';
 
 /**
- * Keeps the end with the origin: the last frame in Python, the first in other languages (contract
- * 21, first frame).
+ * Keeps the end with the origin: the last frame in Python, else the first (contract 21, first
+ * frame).
  */
 export function cutStack(text: string, limit: number): string {
   if (text.length <= limit || !text.startsWith(PYTHON_TRACE_HEADER)) return cutText(text, limit);
@@ -32,11 +32,8 @@ export function cutStack(text: string, limit: number): string {
   return findStartIndex(text, limit) === 0 ? text : PYTHON_TRACE_HEADER + text.slice(start);
 }
 
-/**
- * Maximum length of one text in an object that is too large, which leaves space for other fields.
- */
+/** In an object that is too large; leaves space for other fields. */
 const MAX_TEXT_LENGTH = 4096;
-/** Below this length a text is dropped instead of truncated. */
 const MIN_TEXT_LENGTH = 16;
 
 function fitValue(value: Json, limit: number): Json | undefined {

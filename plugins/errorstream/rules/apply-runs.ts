@@ -1,7 +1,6 @@
 /**
- * Applies rules in the background, while the page shows the progress. The store holds the position,
- * so that after a crash another process continues (by the job, after 15 s without a heartbeat). One
- * run per rule.
+ * In the background. The store holds the position, so that after a crash another process continues
+ * (by the job, after 15 s without a heartbeat). One run per rule.
  */
 import { inject, injectable, type HttpRequest } from '../../../kernel/contract.js';
 import { conflict, ServiceError } from '../../../kernel/errors.js';
@@ -96,8 +95,7 @@ export class ApplyRunService {
       const step = await this.rulePreview.applyBatch(rule, run.cursor);
       const done = step.next === null;
       const now = this.deps.clock.iso();
-      // One write counts the batch and moves the cursor. After a crash the batch runs again and
-      // skips muted groups.
+      // One write with the cursor: a repeated batch skips muted groups.
       const changed = await this.deps.applies.change(
         { id: run.id, owner: run.owner },
         {
@@ -117,7 +115,7 @@ export class ApplyRunService {
       const set = { state: 'failed', problem, finished_at: this.deps.clock.iso() };
       await this.deps.applies.change({ id: run.id, owner: run.owner }, { set });
     } catch (fault) {
-      // The run stays marked as running without a heartbeat, so the job takes it over.
+      // The job takes over a run without a heartbeat.
       this.deps.log.error({ err: fault, rule: run.id }, 'the end of a rule’s run could not be written');
     }
   }

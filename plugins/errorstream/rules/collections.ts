@@ -10,7 +10,7 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
   { name: 'applies', indexes: [{ fields: ['state', 'beat_at'] }] },
 ];
 
-/** Duplicate-key messages of MySQL, PostgreSQL, SQL Server, SQLite and MongoDB. */
+/** MySQL, PostgreSQL, SQL Server, SQLite and MongoDB. */
 export const DUPLICATE_KEY_PATTERN =
   "Duplicate entry '.*' for key|duplicate key value violates unique constraint|" +
   'Cannot insert duplicate key|UNIQUE constraint failed|E11000 duplicate key';

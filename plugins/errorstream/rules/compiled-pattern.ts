@@ -1,6 +1,6 @@
 /**
- * Compiled pattern of a rule (contract 21, ignore rules). Regular expressions use the linear-time
- * engine (lib/text/linear-pattern.ts), so no pattern can hang.
+ * Linear-time engine (lib/text/linear-pattern.ts), so no pattern can hang (contract 21, ignore
+ * rules).
  */
 import type { ServiceError } from '../../../kernel/errors.js';
 import { compileLinearPattern, InvalidPattern, type LinearPattern } from '../../../lib/text/linear-pattern.js';
@@ -11,11 +11,10 @@ import { listClassNames, listSubjectTexts, type MatchSubject } from './match-sub
 export interface CompiledPattern {
   appliesTo(subject: MatchSubject): boolean;
   matches(texts: SubjectTexts): boolean;
-  /** A match may take milliseconds, so the caller yields to the event loop in between. */
+  /** A match may take milliseconds: yield in between. */
   slow: boolean;
 }
 
-/** Lower-case texts of a subject, computed on first use. */
 export class SubjectTexts {
   readonly plain: readonly string[];
   #folded: readonly string[] | null = null;

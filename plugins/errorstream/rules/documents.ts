@@ -1,10 +1,7 @@
 import type { Doc } from '../../../kernel/contract.js';
 
 export const REVISION_ID = 'rules';
-/**
- * Fixed template id, shaped like a UUIDv7 of 1 January 2025, so that repeated migrations create one
- * rule.
- */
+/** Fixed, shaped like a UUIDv7, so that repeated migrations create one rule. */
 export const TEMPLATE_ID = '01941f29-7c00-7000-8000-000000000001';
 
 export interface ApplyResult {
@@ -13,7 +10,6 @@ export interface ApplyResult {
   skipped: number;
 }
 
-/** Running apply, resumable from its cursor. */
 export interface ApplyRunDoc extends Doc, ApplyResult {
   state: 'running' | 'done' | 'failed';
   scanned: number;
@@ -27,7 +23,7 @@ export interface ApplyRunDoc extends Doc, ApplyResult {
   problem: string | null;
 }
 
-/** Incremented with every rule change, so that other processes notice. */
+/** Other processes notice rule changes by it. */
 export interface RevisionDoc extends Doc {
   rev: number;
 }

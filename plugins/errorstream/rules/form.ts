@@ -22,7 +22,7 @@ export function getRuleFormFields(request: HttpRequest): RuleFormValues {
 }
 
 /**
- * Validates the form and reports all errors by field.
+ * Reports all errors by field.
  * @param now milliseconds
  * @throws ServiceError validation_failed
  */

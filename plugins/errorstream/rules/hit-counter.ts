@@ -1,6 +1,6 @@
 /**
- * Hit counters of the rules, raised before the response. Hits of a rule that arrive during a write
- * share the next write, so load causes few writes and a crash loses no acknowledged hit.
+ * Raised before the response. Hits during a write share the next one, so load causes few writes and
+ * a crash loses no acknowledged hit.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { MAX_AHEAD_MS } from '../../../lib/clock-skew.js';
@@ -22,7 +22,7 @@ export class HitCounter {
   constructor(@inject(RULE_DEPS) private readonly deps: Pick<RuleDeps, 'rules' | 'clock'>) {}
 
   /**
-   * Resolves after the commit. Deleted rules are ignored.
+   * Resolves after the commit; ignores deleted rules.
    * @param at RFC 3339
    */
   count(ruleId: string, at: string): Promise<void> {
@@ -43,7 +43,7 @@ export class HitCounter {
     const written = this.deps.rules
       .change({ id: ruleId }, { inc: { hit_count: batch.n }, max: { last_hit_at: batch.last } })
       .then((counted) => this.#correctFutureTime(counted?.doc ?? null, batch.last));
-    // Callers of this batch get the error; the next batch runs anyway.
+    // The next batch runs despite an error.
     const settled = written
       .catch(() => undefined)
       .finally(() => {
@@ -53,7 +53,7 @@ export class HitCounter {
     return written;
   }
 
-  /** A future time comes from a clock that has since moved backwards. */
+  /** The clock has moved backwards. */
   async #correctFutureTime(rule: IgnoreRule | null, last: string): Promise<void> {
     const { rules, clock } = this.deps;
     const shown = rule?.last_hit_at ?? '';

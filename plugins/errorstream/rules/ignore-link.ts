@@ -2,7 +2,7 @@ import { GUID_SOURCE } from '../../../lib/text/guid.js';
 import type { Item, MuteForm } from '../../../ports/domain/bugs.js';
 
 const MAX_PATTERN_LENGTH = 500;
-/** Variable parts of a message: quoted values with a digit, ids, numbers. */
+/** Quoted values with a digit, ids, numbers. */
 const VARIABLE_PART_PATTERN = new RegExp(
   String.raw`'[^']{0,200}\d[^']{0,200}'|"[^"]{0,200}\d[^"]{0,200}"|\b${GUID_SOURCE}\b|\b0x[0-9a-f]+\b|\b[0-9a-f]{16,}\b|\d+`,
   'gi',
@@ -10,10 +10,7 @@ const VARIABLE_PART_PATTERN = new RegExp(
 
 const escapeLiteral = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
 
-/**
- * Returns `contains` for a title without variable parts, otherwise a regular expression that allows
- * any value in them.
- */
+/** `contains` without variable parts, otherwise a regular expression. */
 export function buildSimilarPattern(title: string): { match_type: 'contains' | 'regex'; pattern: string } {
   const text = Array.from(title.slice(0, 2 * MAX_PATTERN_LENGTH))
     .slice(0, MAX_PATTERN_LENGTH)
@@ -27,17 +24,14 @@ export function buildSimilarPattern(title: string): { match_type: 'contains' | '
   return { match_type: 'regex', pattern };
 }
 
-/**
- * Returns a pattern for this group only: the whole title with variable parts open. Falls back to
- * `buildSimilarPattern` when the title is too long.
- */
+/** For this group only, unless the title is too long (`buildSimilarPattern`). */
 export function buildExactPattern(title: string): ReturnType<typeof buildSimilarPattern> {
   const like = buildSimilarPattern(title);
   const pattern = `^${like.match_type === 'regex' ? like.pattern : escapeLiteral(like.pattern)}$`;
   return pattern.length > MAX_PATTERN_LENGTH ? like : { match_type: 'regex', pattern };
 }
 
-/** Returns the form URL for similar errors; null if the item cannot be muted or already is. */
+/** Returns null if the item cannot be muted or is. */
 export const getIgnoreLink = ({ type, ref, muted }: Pick<Item, 'type' | 'ref' | 'muted'>): string | null =>
   type === 'error' && !muted ? `/ignore-rules/new?like=${ref}` : null;
 

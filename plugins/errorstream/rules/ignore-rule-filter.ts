@@ -1,7 +1,3 @@
-/**
- * Compiled ignore rules of this process, as a report filter of the bug tracker
- * (ports/domain/bugs.ts).
- */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { collectAll } from '../../../lib/paging.js';
 import { RevisionedCache } from '../../../lib/caching/revisioned-cache.js';
@@ -57,14 +53,14 @@ export class IgnoreRuleFilter implements ReportFilter {
       : { name: rule.name, href: `/ignore-rules/${ruleId}`, expires_at: rule.expires_at };
   }
 
-  /** Returns all rules in creation order, including those being deleted. Counters may be stale. */
+  /** Lists in creation order, including those being deleted; counters may be stale. */
   async listRules(): Promise<readonly IgnoreRule[]> {
     return (await this.#copy.reload()).rules;
   }
 
   /**
-   * Call after writing a rule. The change applies here when this resolves, and in other processes
-   * within two seconds.
+   * Call after writing a rule. Applies here when this resolves, in other processes within two
+   * seconds.
    */
   notifyChanged(): Promise<void> {
     return this.#copy.publishChange();

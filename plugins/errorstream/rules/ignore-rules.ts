@@ -29,7 +29,7 @@ import { RuleReconciler } from './rule-reconciler.js';
 import { type PreviewResult, RuleApplier } from './rule-applier.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/skipped-documents.js';
 
-/** Every process keeps all rules compiled in memory. */
+/** Every process keeps all in memory. */
 const MAX_RULES = 1000;
 
 export interface RuleQuery {
@@ -40,7 +40,7 @@ export interface RuleQuery {
   match_type?: string | undefined;
 }
 
-/** A token of a project changes that project's rules only. It also sees rules for all projects. */
+/** A project's token also sees rules for all projects, but cannot change them. */
 const getTokenProject = (principal: Principal): string | null =>
   principal.kind === 'token' ? principal.project : null;
 
@@ -57,7 +57,7 @@ export class IgnoreRuleService {
   ) {}
 
   /**
-   * Returns a page in order of precedence, oldest first.
+   * Lists oldest first, the order of precedence.
    * @throws InvalidCursor, ServiceError insufficient_scope
    */
   async getPage(
@@ -134,10 +134,7 @@ export class IgnoreRuleService {
     return { name: getRuleName(input.name, input.pattern), reason: requireReason(input.reason) };
   }
 
-  /**
-   * Changes only the given fields.
-   * @throws ServiceError not_found, and what `create` throws
-   */
+  /** @throws ServiceError not_found, and what `create` throws */
   async change(principal: Principal, id: string, input: IgnoreRuleFields): Promise<RuleView> {
     const before = await this.#getRule(principal, id, 'write');
     const set = await this.#buildChanges(principal, before, input);
@@ -165,7 +162,7 @@ export class IgnoreRuleService {
   }
 
   /**
-   * Also unmutes the rule's groups.
+   * Also unmutes its groups.
    * @throws ServiceError not_found, insufficient_scope
    */
   async remove(principal: Principal, id: string): Promise<void> {
@@ -214,7 +211,7 @@ export class IgnoreRuleService {
   }
 
   /**
-   * Starts the same in the background.
+   * Starts in the background.
    * @throws ServiceError not_found, conflict
    */
   async startApply(principal: Principal, id: string): Promise<void> {
@@ -287,7 +284,7 @@ export class IgnoreRuleService {
   }
 }
 
-/** Fields whose change may leave groups wrongly muted or with an outdated reason. */
+/** A change may leave groups wrongly muted or with an outdated reason. */
 const RECONCILED_FIELDS = new Set([
   'match_type',
   'pattern',

@@ -1,4 +1,3 @@
-/** Input of an ignore rule: an incoming report or a stored group (contract 21, match text). */
 import { getShortClassName } from '../../../lib/text/error-title.js';
 
 export interface MatchSubject {
@@ -9,7 +8,7 @@ export interface MatchSubject {
   environment?: string | null;
 }
 
-/** Returns title, message and `Class: message`, without missing or repeated texts. */
+/** Omits missing and repeated texts. */
 export function listSubjectTexts({ title, error_message, exception_class }: MatchSubject): string[] {
   const message = error_message ?? '';
   const whole = [exception_class ?? '', message].filter((part) => part !== '').join(': ');

@@ -66,7 +66,7 @@ class RulePages {
       this.registry.countMutedGroups([id]),
     ]);
     const running = run?.state === 'running';
-    // Shown on request with the number of groups, which requires checking all of them.
+    // The number of groups requires checking all of them.
     const asking = request.query['apply'] !== undefined && !running;
     const preview = asking ? await this.registry.preview(request.principal, rule) : null;
     return new View('ignore-rule', {

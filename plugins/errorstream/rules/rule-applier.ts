@@ -1,7 +1,6 @@
 /**
- * Preview and retroactive apply of a rule (contract 21, preview and apply). Groups are read in
- * batches, each in a separate turn of the event loop. Applying is idempotent, because muted groups
- * are skipped.
+ * See contract 21, preview and apply. Each batch has a separate turn of the event loop. Applying is
+ * idempotent, because muted groups are skipped.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict, notFound } from '../../../kernel/errors.js';
@@ -35,10 +34,7 @@ export class RuleApplier {
 
   constructor(@inject(RULE_DEPS) private readonly deps: RuleDeps) {}
 
-  /**
-   * Stores nothing.
-   * @throws ServiceError invalid_pattern
-   */
+  /** @throws ServiceError invalid_pattern */
   async preview(rule: RuleCriteria): Promise<PreviewResult> {
     const ends = this.deps.clock.monotonic() + MAX_PREVIEW_MS;
     let count = 0;
@@ -85,10 +81,7 @@ export class RuleApplier {
     return rule;
   }
 
-  /**
-   * Processes one batch.
-   * @throws ServiceError not_found; conflict when the rule has changed
-   */
+  /** @throws ServiceError not_found; conflict when the rule has changed */
   async applyBatch(rule: IgnoreRule, after: string | null, dryRun = false): Promise<BatchResult> {
     const { matched, scanned, next } = await this.#findMatches(rule, after);
     const open = matched.filter(({ muted }) => !muted);

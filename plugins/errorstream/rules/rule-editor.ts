@@ -79,10 +79,7 @@ export class RuleEditor {
     return this.#buildView({ id: rule.id, form: toFormValues(rule) });
   }
 
-  /**
-   * Previews or saves the posted form. The form of a list row names only its item, which is muted
-   * immediately.
-   */
+  /** A list row's form names only its item, which is muted immediately. */
   async save(request: HttpRequest): Promise<PageResult> {
     const given = getRuleFormFields(request);
     const { like } = given;
@@ -109,10 +106,7 @@ export class RuleEditor {
     );
   }
 
-  /**
-   * Returns form values that mute errors like this item.
-   * @throws ServiceError not_found, also for an item that is not an error
-   */
+  /** @throws ServiceError not_found, also for an item that is not an error */
   async #buildSimilarForm(ref: string, pattern: typeof buildExactPattern): Promise<RuleFormValues> {
     const item = await this.items.get(ref);
     if (item?.type !== 'error') throw notFound(`error ${ref}`);

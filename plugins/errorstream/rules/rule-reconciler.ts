@@ -1,8 +1,8 @@
 /**
- * Reconciles groups after a rule change (contract 21, unmuting). Order: the rule with the marker
- * `settle_at` (a deleted rule stays, hidden) → the groups → the marker is removed. The first pass
- * runs before the response, for at most five seconds. The job repeats it when no process can still
- * use the old rule.
+ * After a rule change (contract 21, unmuting). Order: the rule with the marker `settle_at` (a
+ * deleted rule stays, hidden) → the groups → the marker is removed. The first pass runs before the
+ * response, for at most five seconds; the job repeats it when no process can still use the old
+ * rule.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { iterateItems, iteratePages } from '../../../lib/paging.js';
@@ -12,17 +12,14 @@ import { RULE_DEPS, type RuleDeps } from './deps.js';
 import { compilePattern, SubjectTexts } from './compiled-pattern.js';
 import { isActive, toMute, type IgnoreRule } from './rule.js';
 
-/**
- * Exceeds the time that a process may use an old rule (ignore-rule-filter.ts) plus the duration of
- * a report.
- */
+/** Exceeds the time of an old rule (ignore-rule-filter.ts) plus a report's duration. */
 export const RULE_STALE_MS = 5_000;
 const FIRST_PASS_TIMEOUT_MS = 5_000;
 const BATCH_SIZE = 200;
 
 @injectable()
 export class RuleReconciler {
-  /** Rule id → expiry that this process has already handled. */
+  /** Rule id → handled expiry. */
   readonly #expired = new Map<string, string>();
 
   constructor(@inject(RULE_DEPS) private readonly deps: RuleDeps) {}

@@ -1,7 +1,7 @@
 import type { SearchProvider } from '../../../ports/domain/search.js';
 import type { IgnoreRuleService } from './ignore-rules.js';
 
-/** All rules, which every process has in memory (rules/ignore-rule-filter.ts). */
+/** Every process has all rules in memory (rules/ignore-rule-filter.ts). */
 const MAX_SEARCHED_RULES = 1000;
 
 export const buildRuleSearch = (registry: Pick<IgnoreRuleService, 'getPage'>): SearchProvider => ({

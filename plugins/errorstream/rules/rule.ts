@@ -35,9 +35,9 @@ export interface IgnoreRule extends Doc, RuleCriteria {
   created_by: string;
   created_at: string;
   updated_at: string;
-  /** Time of a change that may unmute groups; null when that work is done (rule-reconciler.ts). */
+  /** Of a change that may unmute groups; null when done (rule-reconciler.ts). */
   settle_at: string | null;
-  /** Set on a deleted rule until its groups are unmuted; then the document is deleted. */
+  /** Deleted, but its groups may still be muted. */
   deleted_at: string | null;
 }
 
@@ -57,9 +57,7 @@ export interface IgnoreRuleFields {
   managed?: true;
 }
 
-/**
- * Checks whether the rule mutes at `now` (milliseconds). Expiry is evaluated here, not by a job.
- */
+/** Expiry is evaluated here, not by a job. `now` in milliseconds. */
 export const isActive = (rule: Pick<IgnoreRule, 'enabled' | 'expires_at' | 'deleted_at'>, now: number): boolean =>
   rule.enabled && rule.deleted_at === null && (rule.expires_at === null || Date.parse(rule.expires_at) > now);
 

@@ -1,7 +1,4 @@
-/**
- * Snapshot of the enabled rules, compiled, in order of precedence (contract 21: the first by
- * creation).
- */
+/** Enabled rules in order of precedence (contract 21: the first by creation). */
 import type { Logger } from '../../../kernel/contract.js';
 import type { Mute } from '../../../ports/domain/bugs.js';
 import { compilePattern, SubjectTexts, type CompiledPattern } from './compiled-pattern.js';
@@ -51,7 +48,7 @@ export class RuleSet {
   }
 
   /**
-   * Returns the mute of the first matching rule; a promise only when matching takes long.
+   * First match; a promise only when matching takes long.
    * @param now milliseconds
    */
   match(subject: MatchSubject, now: number, monotonic: () => number): Mute | null | Promise<Mute | null> {

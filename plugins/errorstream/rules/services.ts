@@ -35,7 +35,7 @@ export function buildRuleServices(scope: Pick<PluginContext, 'bind' | 'services'
   return scope.services(SERVICE_CLASSES);
 }
 
-/** Runs every ten seconds: unmutes after changes and expiries, and continues interrupted runs. */
+/** Every ten seconds: unmutes after changes and expiries, and continues interrupted runs. */
 export const buildRuleJobs = ({ reconciler, runs }: RuleServices): JobSpec[] => [
   {
     name: 'rules',

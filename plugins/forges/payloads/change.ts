@@ -2,7 +2,6 @@ import type { PullRequestState } from '../../../ports/domain/forge-changes.js';
 
 export interface DeliveredChange {
   kind: 'commit' | 'pull_request';
-  /** The commit, or the merge commit; null before the merge. */
   commit: string | null;
   /** http or https, at most 500 characters; null without a valid URL. */
   url: string | null;

@@ -1,4 +1,3 @@
-/** Administration routes for licenses (contract 50, administration API). */
 import joi from 'joi';
 import {
   created,

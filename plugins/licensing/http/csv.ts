@@ -1,6 +1,4 @@
-/**
- * Formats licenses as CSV (RFC 4180) with masked keys; cells cannot run as spreadsheet formulas.
- */
+/** RFC 4180 with masked keys; cells cannot run as spreadsheet formulas. */
 import type { Principal } from '../../../kernel/contract.js';
 import { escapeFormula } from '../../../lib/text/csv.js';
 import { iteratePages } from '../../../lib/paging.js';
@@ -34,7 +32,7 @@ const COLUMNS = [
 
 const PAGE_SIZE = 1_000;
 
-/** Formats one cell: a leading `'` disarms a formula, quotes follow RFC 4180. */
+/** A leading `'` disarms a formula. */
 export function formatCsvCell(value: LicenseView[keyof LicenseView]): string {
   if (value === null) return '';
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value);

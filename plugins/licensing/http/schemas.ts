@@ -1,4 +1,3 @@
-/** Request and response schemas of `/api/license/v1` (contract 50). */
 import joi from 'joi';
 import { withSchemaName, createPageSchema, withJsonSchema, whole } from '../../../kernel/contract.js';
 import { keyHashSchema, productField, timestampSchema } from '../model/fields.js';

@@ -36,7 +36,7 @@ const createMissingKeyError = (): ServiceError =>
 const createStateReply = (status: number, state: LicenseStatus): Reply =>
   toUncachedReply(status, { status: state, message: STATUS_MESSAGES[state] });
 
-/** A request with a valid key is not limited by other requests from the same address. */
+/** With a valid key, other requests from the same address do not limit it. */
 const VALIDATION_LIMITS: NonNullable<RouteSpec['limits']> = {
   bucket: 'validate',
   proves: ({ method, body, query }, answer) => {

@@ -11,7 +11,7 @@ export class LicenseChangeNotifier {
 
   /**
    * Never rejects.
-   * @param product null when several products changed
+   * @param product null for several
    */
   async notify(product: string | null): Promise<void> {
     await Promise.all(

@@ -1,4 +1,3 @@
-/** Lists licenses for the release store (contract 40, access files). */
 import { inject, injectable, type Clock, type Collection, type Logger } from '../../../kernel/contract.js';
 import { iterateItems } from '../../../lib/paging.js';
 import { toIsoString } from '../../../lib/time.js';
@@ -25,7 +24,7 @@ export class LicenseDirectoryAdapter implements LicenseDirectory {
 
   async *iterateCredentials(product: string): AsyncGenerator<LicenseCredential, void, undefined> {
     const now = toIsoString(this.deps.clock.now());
-    // A filter on an unindexed field would fail for all licenses when one document is damaged.
+    // On an unindexed field, one damaged document would fail all licenses.
     const query = { filter: { product, status: 'active' }, limit: PAGE_SIZE, damaged: this.#damage.report };
     for await (const { key_sha256, key_hash, expires_at } of iterateItems(this.deps.licenses, query)) {
       if (expires_at !== null && expires_at <= now) continue;

@@ -1,6 +1,6 @@
 /**
- * Emits an event before and at the expiry of each license (contract 50, events). Requests compute
- * expiry themselves.
+ * Before and at the expiry of each license (contract 50, events). Requests compute expiry
+ * themselves.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { MAX_AHEAD_MS, hasElapsed } from '../../../lib/clock-skew.js';
@@ -52,8 +52,8 @@ export class LicenseExpiryJob {
   }
 
   /**
-   * Makes licenses due again that were reported as expired while the clock ran ahead.
-   * @returns the products of these licenses
+   * Covers reports while the clock ran ahead.
+   * @returns the products
    */
   async #revertEarlyExpiries(signal?: AbortSignal): Promise<Set<string>> {
     const { licenses, expiryMarks, clock, config } = this.deps;
@@ -61,7 +61,7 @@ export class LicenseExpiryJob {
     const mark = await expiryMarks.get(EXPIRY_MARK_ID);
     const now = clock.now();
     if (mark === null || Date.parse(mark.until) <= now + MAX_AHEAD_MS) return products;
-    // Keeps two machines with different clocks from alternately reporting the same license.
+    // Otherwise two machines with different clocks would report alternately.
     if (mark.taken_back_at !== undefined && !hasElapsed(mark.taken_back_at, HOUR_MS, now)) return products;
     const early: Filter = { status: 'active', expires_at: { gt: toIsoString(now), lte: mark.until }, expire_due: null };
     for await (const license of iterateItems(licenses, {
@@ -94,7 +94,7 @@ export class LicenseExpiryJob {
     }
   }
 
-  /** @returns false when the license changed meanwhile, or another process sent the event */
+  /** Returns false when the license changed, or another process sent the event. */
   async #emitDueEvent(license: LicenseDoc, due: DueField, event: string): Promise<boolean> {
     const entry = buildLicenseEvent(this.deps, event, license);
     const unset = due === 'expire_due' ? ['expire_due', 'warn_due'] : [due];

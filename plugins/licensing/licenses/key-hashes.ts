@@ -1,7 +1,6 @@
 /**
- * Computes the bcrypt hash of each key once (contract 40, access files). Keys are hashed one at a
- * time, after password checks, so that logins never wait. `hash_due` marks missing hashes, so the
- * job finds them after a crash.
+ * Once per key (contract 40, access files), one at a time, after password checks, so that logins
+ * never wait. `hash_due` marks missing hashes, so the job finds them after a crash.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { iterateItems } from '../../../lib/paging.js';
@@ -42,7 +41,7 @@ export class KeyHashService {
   }
 
   /**
-   * Hashes every key whose hash was missing at `before`, oldest first.
+   * Missing at `before`, oldest first.
    * @returns the number of new hashes
    */
   async reconcile(before?: string, signal?: AbortSignal): Promise<number> {
@@ -74,7 +73,7 @@ export class KeyHashService {
     return n;
   }
 
-  /** Returns null for a key sealed with another data key; the remaining keys are still hashed. */
+  /** Returns null for a key sealed with another data key. */
   async #hashLicenseKey({ id, key_sealed }: LicenseDoc): Promise<string | null> {
     let key: string;
     try {

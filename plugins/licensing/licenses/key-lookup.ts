@@ -1,7 +1,4 @@
-/**
- * Finds the license of a key. A key never moves to another license, so the id is cached and the
- * license is read by id.
- */
+/** A key never moves to another license, so the id is cached. */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { DEPS, type LicensingDeps } from '../deps.js';
@@ -15,10 +12,7 @@ export class LicenseKeyLookup {
 
   constructor(@inject(DEPS) private readonly deps: Pick<LicensingDeps, 'licenses'>) {}
 
-  /**
-   * @param key_sha256 in lower case
-   * @returns null when no license has this key
-   */
+  /** @param key_sha256 in lower case */
   async find(key_sha256: string): Promise<LicenseDoc | null> {
     const { licenses } = this.deps;
     const id = this.#ids.get(key_sha256);

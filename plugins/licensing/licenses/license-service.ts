@@ -1,7 +1,6 @@
 /**
- * Creates and changes licenses (contract 50). Every write compares the revision it was based on.
- * Changes of store access are announced before and after, and access files are written before the
- * response.
+ * Every write compares the revision it was based on (contract 50). Changes of store access are
+ * announced before and after, and access files are written before the response.
  */
 import { findChangedFields } from '../../../lib/changed-fields.js';
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
@@ -23,7 +22,7 @@ import { toLicenseView, type LicenseView } from '../model/view.js';
 import { LicenseChangeNotifier } from './change-notifier.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/skipped-documents.js';
 
-/** Maximum attempts of a write; losing more often indicates a defect, not contention. */
+/** Losing more often indicates a defect, not contention. */
 const MAX_WRITE_ATTEMPTS = 20;
 const AUDITED_FIELDS = [
   'status',
@@ -57,7 +56,7 @@ export interface CreatedLicense {
 }
 
 /**
- * Computes a change from the license's current state.
+ * From the license's current state.
  * @throws ServiceError
  */
 type DecideChange = (license: LicenseDoc) => { set: Partial<LicenseDoc>; action: string } | null;
@@ -73,7 +72,7 @@ export class LicenseService {
   ) {}
 
   /**
-   * Creates a license. An existing `client_ref` returns its license unchanged.
+   * An existing `client_ref` returns its license unchanged.
    * @throws ServiceError unknown_project, insufficient_scope; conflict when the repeated order
    *   requests other seats
    */
@@ -97,7 +96,7 @@ export class LicenseService {
   }
 
   /**
-   * Creates identical licenses; a key grants store access once it is hashed.
+   * A key grants store access once it is hashed.
    * @throws as `create`
    */
   async createMany(actor: Principal, input: NewLicense, count: number): Promise<CreatedLicense[]> {
@@ -123,7 +122,7 @@ export class LicenseService {
     return this.#toView(await this.getLicense(principal, id));
   }
 
-  /** Lists licenses, newest first. A token bound to a project sees only that project. */
+  /** Lists newest first. A token bound to a project sees only that project. */
   async listPage(
     principal: Principal,
     query: LicenseQuery,
@@ -163,10 +162,7 @@ export class LicenseService {
     return docs.map((doc) => toLicenseView(doc, ttls.get(doc.product) ?? 0, now));
   }
 
-  /**
-   * Moves a license to another state.
-   * @throws ServiceError not_found, insufficient_scope, final_state, invalid_transition
-   */
+  /** @throws ServiceError not_found, insufficient_scope, final_state, invalid_transition */
   async applyTransition(
     actor: Principal,
     id: string,
@@ -187,7 +183,7 @@ export class LicenseService {
   }
 
   /**
-   * Sets another expiry. An earlier one is allowed, because an administrator decides.
+   * An earlier one is allowed.
    * @throws as `applyTransition`
    */
   async extend(actor: Principal, id: string, expires_at: string | null): Promise<LicenseView> {
@@ -198,8 +194,8 @@ export class LicenseService {
   }
 
   /**
-   * Extends a license for a shop. Payment providers repeat and reorder calls, so a time not later
-   * than the current expiry changes nothing.
+   * Payment providers repeat and reorder calls, so a time not later than the current expiry changes
+   * nothing.
    * @throws as `applyTransition`
    */
   async extendByRef(actor: Principal, product: string, client_ref: string, expires_at: string): Promise<LicenseView> {
@@ -214,10 +210,7 @@ export class LicenseService {
     });
   }
 
-  /**
-   * Changes only the given fields.
-   * @throws ServiceError not_found, insufficient_scope, final_state
-   */
+  /** @throws ServiceError not_found, insufficient_scope, final_state */
   async update(actor: Principal, id: string, { features, entitlements, ...rest }: LicenseFields): Promise<LicenseView> {
     const fields = {
       ...rest,
@@ -239,7 +232,7 @@ export class LicenseService {
   }
 
   /**
-   * Returns the whole key; the audit log records who read it.
+   * The audit log records who read it.
    * @throws ServiceError not_found, insufficient_scope
    */
   async reveal(actor: Principal, id: string): Promise<string> {

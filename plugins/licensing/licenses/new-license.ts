@@ -1,4 +1,3 @@
-/** Builds the document of a new license and its derived fields (contract 50). */
 import { DAY_MS, toIsoString } from '../../../lib/time.js';
 import { LICENSE_CREATED } from '../../../ports/domain/licensing.js';
 import type { LicensingDeps } from '../deps.js';
@@ -14,8 +13,8 @@ import { KEY_PURPOSE } from './key-hashes.js';
 type CreationDeps = Pick<LicensingDeps, 'clock' | 'ids' | 'cipher' | 'config'>;
 
 /**
- * @param by the name of the creator
- * @returns the license and its whole key
+ * @param by name of the creator
+ * @returns with its whole key
  */
 export function createLicenseDoc(parts: CreationDeps, by: string, input: NewLicense): { doc: LicenseDoc; key: string } {
   const { clock, ids, cipher, config } = parts;
@@ -64,7 +63,7 @@ export function createLicenseDoc(parts: CreationDeps, by: string, input: NewLice
 }
 
 /**
- * Computes when the expiry and its warning are due; undefined members are removed.
+ * Undefined members are removed.
  * @param days from the warning to the expiry
  */
 export function getDueTimes(

@@ -1,6 +1,6 @@
 /**
- * Detects changes of store access whose announcement a crash lost (docs/consistency.md). The mark
- * changes when a change begins and ends, so a reader in between reads again.
+ * A crash may lose their announcement (docs/consistency.md). The mark changes when a change begins
+ * and ends, so a reader in between reads again.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { hasElapsed } from '../../../lib/clock-skew.js';
@@ -8,7 +8,7 @@ import { MINUTE_MS } from '../../../lib/time.js';
 import { DEPS, type LicensingDeps } from '../deps.js';
 
 const MARK_ID = 'opening';
-/** A change takes milliseconds; one that is open for longer belongs to a dead process. */
+/** Changes take milliseconds; an older one belongs to a dead process. */
 const ABANDONED_AFTER_MS = MINUTE_MS;
 
 @injectable()

@@ -1,4 +1,3 @@
-/** Administers the machines of a license (contract 50, administration API). */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, notFound, refuse } from '../../../kernel/errors.js';
 import type { Filter } from '../../../ports/store.js';
@@ -37,7 +36,7 @@ export class ActivationService {
   ) {}
 
   /**
-   * Lists the machines of one license, oldest first.
+   * Lists oldest first.
    * @throws ServiceError not_found, insufficient_scope
    */
   async listPage(

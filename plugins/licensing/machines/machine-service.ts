@@ -1,6 +1,6 @@
 /**
- * Machines of a license (contract 50, license). Each has one activation, whose id derives from key
- * and machine, and at most one slot. Every step is one compare-and-set write.
+ * Each has one activation, whose id derives from key and machine, and at most one slot (contract
+ * 50, license). Every step is one compare-and-set write.
  */
 import { hash } from 'node:crypto';
 import { inject, injectable } from '../../../kernel/contract.js';
@@ -19,7 +19,7 @@ import { MachineSlots, type MachineSlot, type SlotKind } from './machine-slots.j
 
 export const INACTIVE_AFTER_MS = 90 * DAY_MS;
 const LAST_SEEN_INTERVAL_MS = MINUTE_MS;
-/** Maximum attempts to take a slot; losing more often indicates a defect, not contention. */
+/** Losing more often indicates a defect, not contention. */
 const MAX_SEAT_ATTEMPTS = 50;
 
 export interface Machine {
@@ -59,8 +59,8 @@ export class MachineService {
   }
 
   /**
-   * Returns the machine's seat and takes one if it has none. For a free slot the first writer wins.
-   * @param known the activation as the caller read it
+   * For a free slot the first writer wins.
+   * @param known the activation as read
    */
   async takeSeat(license: LicenseDoc, machine: Machine, known: ActivationDoc | null): Promise<SeatState> {
     if (known?.status === 'blocked') return 'blocked';
@@ -86,7 +86,7 @@ export class MachineService {
     throw new Error(`no place of license ${license.id} could be taken in ${MAX_SEAT_ATTEMPTS} tries`);
   }
 
-  /** Over the limit, the machine awaits approval if the license allows that. */
+  /** Over the limit, if the license allows approval. */
   async #takePendingSeat(license: LicenseDoc, machine: Machine, first: ActivationDoc | null): Promise<SeatState> {
     const places = new MachineSlots(this.deps.activations, license, 'pending');
     let known = first;
@@ -105,7 +105,7 @@ export class MachineService {
     throw new Error(`no waiting place of license ${license.id} could be taken in ${MAX_SEAT_ATTEMPTS} tries`);
   }
 
-  /** @returns false when the slot or the machine was taken meanwhile */
+  /** False when the slot or the machine was taken meanwhile. */
   async #write(
     license: LicenseDoc,
     machine: Machine,
@@ -169,7 +169,7 @@ export class MachineService {
   }
 
   /**
-   * Assigns a slot to a pending or blocked machine, beyond the maximum if necessary.
+   * For a pending or blocked machine, beyond the maximum if necessary.
    * @returns null when its state differs
    */
   async approve(license: LicenseDoc, activation: ActivationDoc): Promise<ActivationDoc | null> {
@@ -187,7 +187,7 @@ export class MachineService {
   }
 
   /**
-   * Moves a machine to a state without a slot.
+   * Moves to a state without a slot.
    * @returns null when its state is not in `from`, or a file was issued meanwhile
    */
   vacate(

@@ -1,7 +1,6 @@
 /**
- * Machine slots of a license. A slot is a number in a unique index, so concurrent machines never
- * share one and no counter can become wrong. Approvals may exceed the maximum: each slot above it
- * leaves one fewer below.
+ * A slot is a number in a unique index, so machines never share one and no counter can become
+ * wrong. Approvals may exceed the maximum: each slot above it leaves one fewer below.
  */
 import type { Collection } from '../../../kernel/contract.js';
 import type { Filter } from '../../../ports/store.js';
@@ -31,7 +30,6 @@ export class MachineSlots {
   }
 
   /**
-   * Returns a slot for a new machine.
    * @param guess true tries the slot after the taken ones; false searches a free one after a failed
    *   guess
    */
@@ -44,10 +42,7 @@ export class MachineSlots {
     return this.#findFreeIn(this.license.max_activations ?? 0, MAX_ACTIVATIONS, false);
   }
 
-  /**
-   * Computes the upper bound for new slots: the largest that, with the slots taken above it, stays
-   * within the maximum.
-   */
+  /** Computes the largest that, with the slots taken above it, stays within the maximum. */
   async #computeUpperBound(): Promise<number> {
     if (this.kind === 'pending') return MAX_PENDING_MACHINES;
     const { max_activations: most } = this.license;
@@ -79,8 +74,8 @@ export class MachineSlots {
 }
 
 /**
- * Finds a random free number by bisection: one query per binary digit of the range.
- * @param count returns how many numbers from `from` to below `to` are taken
+ * Finds by bisection: one query per binary digit of the range.
+ * @param count taken numbers from `from` to below `to`
  * @param guess true returns the number after the taken ones, if they have no gaps
  * @returns null when all are taken
  */

@@ -1,7 +1,7 @@
 import type { Doc, Json } from '../../../ports/store.js';
 import type { StoredState } from './states.js';
 
-/** An event stored in the document whose change caused it (docs/consistency.md). */
+/** Stored in the document whose change caused it (docs/consistency.md). */
 export type LicensingOutboxEntry = {
   id: string;
   event: string;
@@ -19,7 +19,7 @@ export interface LicenseDoc extends WithOutbox {
   key_sha256: string;
   key_masked: string;
   key_sealed: string;
-  /** bcrypt of the key, cost 8; null until it is computed. */
+  /** bcrypt, cost 8; null until computed. */
   key_hash: string | null;
   hash_due?: string;
   client_ref: string | null;
@@ -32,10 +32,10 @@ export interface LicenseDoc extends WithOutbox {
   expires_at: string | null;
   max_activations: number | null;
   require_approval: boolean;
-  /** JSON text, because a store must not interpret the names within. */
+  /** A store must not interpret the names within. */
   features: string;
   notes: string | null;
-  /** Contract 97, floating seats. Absent in licenses stored before; read by `getLicenseTerms`. */
+  /** Contract 97, floating seats. Absent in older licenses; read by `getLicenseTerms`. */
   floating?: boolean;
   lease_seconds?: number;
   overdraft?: number;
@@ -45,14 +45,14 @@ export interface LicenseDoc extends WithOutbox {
   created_at: string;
   created_by: string;
   updated_at: string;
-  /** Incremented by every administrative change; writes compare it. */
+  /** Compared by writes. */
   rev: number;
   last_validated_at: string | null;
   last_validated_version: string | null;
-  /** When `license.expired` is sent; absent once sent, and while the license is not active. */
+  /** Absent once sent, and while the license is not active. */
   expire_due?: string;
   warn_due?: string;
-  /** Times when the customer released machines on the page /license, at most the last three. */
+  /** On the page /license, at most the last three. */
   customer_releases: string[];
 }
 
@@ -68,14 +68,14 @@ export interface ActivationDoc extends WithOutbox {
   status: ActivationState;
   first_seen: string;
   last_seen: string;
-  /** The machine's slot, unique: license, kind and number. Absent without a slot. */
+  /** Unique: license, kind and number. */
   slot?: string;
   slot_n?: number;
-  /** Expiry of this machine's `.lic`, which retains its slot. Absent without a file. */
+  /** Of its `.lic`, which retains its slot. */
   file_until?: string;
 }
 
-/** A machine's seat of a floating license; its id derives from key and machine. */
+/** Of a floating license; its id derives from key and machine. */
 export interface SeatLeaseDoc extends Doc {
   license_id: string;
   product: string;
@@ -83,21 +83,21 @@ export interface SeatLeaseDoc extends Doc {
   machine_name: string | null;
   platform: string | null;
   app_version: string | null;
-  /** Random and secret: it is the credential that releases the lease. */
+  /** Secret: the credential that releases the lease. */
   lease_id: string;
   taken_at: string;
   renewed_at: string;
   expires_at: string;
-  /** Monotonic clock of the writer, and when the lease ends by it (seats/lease-times.ts). */
+  /** Of the writer (seats/lease-times.ts). */
   epoch: string;
   due_ms: number;
-  /** The seat, unique: license and number. Absent once released. */
+  /** Unique: license and number. Absent once released. */
   seat?: string;
   seat_n?: number;
   released_at?: string;
 }
 
-/** Single document: the time up to which expiries were reported (expiry-job.ts). */
+/** Time up to which expiries were reported (expiry-job.ts). */
 export interface ExpiryMarkDoc extends Doc {
   until: string;
   taken_back_at?: string;

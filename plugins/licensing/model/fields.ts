@@ -36,7 +36,7 @@ export interface LicenseQuery {
   key_sha256?: string;
 }
 
-/** URLs identify a key by this hash, never by the key itself. */
+/** URLs never contain the key itself. */
 export const keyHashSchema = joi.string().pattern(/^[0-9a-fA-F]{64}$/, 'hex SHA-256 of the canonical key');
 
 const MAX_FEATURES_BYTES = 8 * 1024;
@@ -63,7 +63,7 @@ export const timestampSchema = withJsonSchema(
   }),
 );
 
-/** Returns true when RFC 8785 can encode the value: no lone surrogates and no infinite numbers. */
+/** RFC 8785 encodes no lone surrogates and no infinite numbers. */
 function isSignable(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed();
   if (typeof value === 'number') return Number.isFinite(value);

@@ -1,13 +1,13 @@
 /**
- * License keys (contract 50, key): five groups of five characters, the last one a check character
- * over GF(32). It detects every wrong character and every swap of two neighbors.
+ * Five groups of five characters, the last one a check character over GF(32), which detects every
+ * wrong character and every swap of two neighbors (contract 50, key).
  */
 import { hash, randomBytes } from 'node:crypto';
 import { normalizeLicenseKey } from '../../../lib/formats/license-key.js';
 
 export { normalizeLicenseKey, getCredentialName } from '../../../lib/formats/license-key.js';
 
-/** The digits of GF(32), in order: without the easily confused 0, 1, I and O. */
+/** Of GF(32), in order, without the easily confused 0, 1, I and O. */
 export const KEY_ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
 const RANDOM_LENGTH = 24;
 const GROUP_LENGTH = 5;
@@ -34,7 +34,7 @@ export function computeCheckCharacter(characters: string): string {
   return KEY_ALPHABET[sum] ?? '';
 }
 
-/** Generates a key. 32 divides 256, so the lower five bits of a random byte are unbiased. */
+/** 32 divides 256, so the lower five bits of a random byte are unbiased. */
 export function generateKey(random: (bytes: number) => Uint8Array = randomBytes): string {
   const characters = Array.from(random(RANDOM_LENGTH), (byte) => KEY_ALPHABET[byte & 31]).join('');
   return normalizeLicenseKey(characters + computeCheckCharacter(characters));
@@ -46,7 +46,7 @@ export function isKey(canonical: string): boolean {
   return computeCheckCharacter(characters.slice(0, RANDOM_LENGTH)) === characters[KEY_LENGTH - 1];
 }
 
-/** Returns the hex SHA-256 of the canonical text, by which a key is looked up. */
+/** Returns the hex SHA-256, by which a key is looked up. */
 export const hashKey = (canonical: string): string => hash('sha256', canonical, 'hex');
 
 export const maskKey = (canonical: string): string => `${'*****-'.repeat(4)}${canonical.slice(-GROUP_LENGTH)}`;

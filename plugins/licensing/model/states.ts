@@ -1,4 +1,3 @@
-/** States of a license and the transitions between them (contract 50). */
 import { refusals, type ErrorCatalog } from '../../../kernel/contract.js';
 import { conflict, ServiceError } from '../../../kernel/errors.js';
 
@@ -40,10 +39,7 @@ export function getLicenseState(
   return status === 'active' && expires_at !== null && Date.parse(expires_at) <= now ? 'expired' : status;
 }
 
-/**
- * Creates the error of a transition: 409 `final_state` for a revoked license, else 409
- * `invalid_transition`.
- */
+/** Returns 409 `final_state` for a revoked license, else 409 `invalid_transition`. */
 export function createTransitionError(state: StoredState, move: LicenseTransition | 'change'): ServiceError {
   if (state === 'revoked') return createLicenseError('final_state', 'The license is revoked; this is final.');
   if (move === 'change') return conflict('The license was changed meanwhile. Read it again.');

@@ -1,9 +1,7 @@
-/** Seats, grace period and entitlements of a license (contract 97, floating seats). */
 import { DAY_MS, toIsoString } from '../../../lib/time.js';
 import { MAX_ACTIVATIONS } from './fields.js';
 import type { LicenseDoc } from './documents.js';
 
-/** A named feature of a license. */
 export interface Entitlement {
   name: string;
   /** RFC 3339; null: as long as the license. */
@@ -30,14 +28,14 @@ export function getLicenseTerms({
   return { floating, lease_seconds, overdraft, grace_days };
 }
 
-/** Returns the number of machines that may use a floating license concurrently. */
+/** Machines that may use a floating license concurrently. */
 export const getSeatLimit = ({ max_activations, overdraft = 0 }: Pick<LicenseDoc, 'max_activations' | 'overdraft'>) =>
   max_activations === null ? MAX_ACTIVATIONS : max_activations + overdraft;
 
 export const parseEntitlements = ({ entitlements = '[]' }: Pick<LicenseDoc, 'entitlements'>): Entitlement[] =>
   JSON.parse(entitlements) as Entitlement[];
 
-/** Formats entitlements for the store; a missing `until` becomes null. */
+/** Formats for the store; a missing `until` becomes null. */
 export const formatEntitlements = (list: readonly { name: string; until?: string | null }[]): string =>
   JSON.stringify(list.map(({ name, until = null }) => ({ name, until })));
 
@@ -45,7 +43,7 @@ export const formatEntitlements = (list: readonly { name: string; until?: string
 export const listCurrentEntitlements = (license: Pick<LicenseDoc, 'entitlements'>, now: number): Entitlement[] =>
   parseEntitlements(license).filter(({ until }) => until === null || Date.parse(until) > now);
 
-/** Returns the end of the grace period, RFC 3339; null without one. */
+/** RFC 3339; null without one. */
 export function getGraceEnd(license: Pick<LicenseDoc, 'expires_at' | 'grace_days'>): string | null {
   const { expires_at, grace_days = 0 } = license;
   return expires_at === null || grace_days === 0 ? null : toIsoString(Date.parse(expires_at) + grace_days * DAY_MS);

@@ -34,7 +34,7 @@ export interface LicenseView {
 export const parseFeatures = ({ features }: Pick<LicenseDoc, 'features'>): { [name: string]: Json } =>
   JSON.parse(features) as { [name: string]: Json };
 
-/** @param key the whole key, in the response to its creation; otherwise the mask */
+/** @param key in the response to its creation; otherwise the mask */
 export function toLicenseView(
   doc: LicenseDoc,
   cache_ttl_hours: number,
@@ -110,7 +110,7 @@ export type LeaseView = Pick<
   | 'expires_at'
 >;
 
-/** The client's `lease_id` is not shown: it is what releases the lease. */
+/** The client's `lease_id` would release the lease. */
 export function toLeaseView(doc: SeatLeaseDoc): LeaseView {
   const { id, license_id, machine_id, machine_name, platform, app_version, taken_at, renewed_at, expires_at } = doc;
   return { id, license_id, machine_id, machine_name, platform, app_version, taken_at, renewed_at, expires_at };

@@ -1,6 +1,3 @@
-/**
- * Shows pending licenses and machines on /license-approvals and on a dashboard card (contract 80).
- */
 import joi from 'joi';
 import {
   createPageActions,

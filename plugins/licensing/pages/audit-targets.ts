@@ -1,4 +1,4 @@
-/** Shows licenses in the audit log by licensee, never by id. */
+/** By licensee, never by id. */
 import type { AuditTargetResolver } from '../../../ports/domain/audit.js';
 import type { LicensingDeps } from '../deps.js';
 

@@ -1,6 +1,6 @@
 /**
- * The page /license: a customer's view of a license, without login (contract 50). The key is posted
- * and throttled like a password, then replaced by a sealed ticket.
+ * A customer's view, without login (contract 50). The key is posted and throttled like a password,
+ * then replaced by a sealed ticket.
  */
 import joi from 'joi';
 import { text, View, type HttpRequest, type PageResult, type PageSpec } from '../../../kernel/contract.js';
@@ -163,7 +163,7 @@ const listRecentReleases = ({ customer_releases }: LicenseDoc, now: number): str
 const countReleasesLeft = (license: LicenseDoc, now: number): number =>
   MAX_CUSTOMER_RELEASES - listRecentReleases(license, now).length;
 
-/** The release is counted before it happens, so that a crash never grants an extra one. */
+/** Counted first, so that a crash never grants an extra one. */
 async function releaseMachine(
   parts: LicensePageServices,
   request: HttpRequest,

@@ -1,4 +1,3 @@
-/** The form of a new or existing license; keys of new licenses are shown once (contract 80). */
 import {
   getFormFields,
   createFormPage,
@@ -82,7 +81,7 @@ export function editPages(parts: LicensePageServices): PageSpec[] {
       async (request) => {
         const { product: _product, ...fields } = parseLicenseForm(request, changeBody);
         const { expires_at: end } = await parts.licenses.getView(request.principal, getIdParam(request));
-        // The form shows a day: an unchanged day retains the exact time set through the API.
+        // An unchanged day retains the exact time set through the API.
         if (end !== null && getFormText(request, 'expires_at') === toDay(end)) delete fields.expires_at;
         await parts.licenses.update(request.principal, getIdParam(request), fields);
         return redirectToLicense(getIdParam(request), 'License saved.');

@@ -11,7 +11,7 @@ export function getFormText(request: HttpRequest, name: string): string {
   return typeof value === 'string' ? value.trim() : '';
 }
 
-/** Parses an end date: a bare day means the end of that day in UTC, an empty field means no end. */
+/** A bare day means its end in UTC, an empty field no end. */
 export function parseEndDate(request: HttpRequest, name = 'expires_at'): string | null {
   const text = getFormText(request, name);
   if (text === '') return null;
@@ -19,8 +19,8 @@ export function parseEndDate(request: HttpRequest, name = 'expires_at'): string 
 }
 
 /**
- * Formats an end as a UTC day for a date input.
- * @param end RFC 3339, or null for none
+ * Formats a UTC day for a date input.
+ * @param end RFC 3339
  */
 export const toDay = (end: string | null): string => end?.slice(0, 10) ?? '';
 
@@ -50,7 +50,7 @@ function parseTermFields(request: HttpRequest): Record<string, unknown> {
   );
 }
 
-/** Parses one entitlement a line: a name, and its last day (or RFC 3339) where it has one. */
+/** A name a line, and its last day (or RFC 3339) where it has one. */
 export const parseEntitlementLines = (text: string): { name: string; until: string | null }[] =>
   text
     .split(/\r?\n/)
@@ -61,7 +61,6 @@ export const parseEntitlementLines = (text: string): { name: string; until: stri
       return { name, until: until !== null && DAY_PATTERN.test(until) ? `${until}T23:59:59.000Z` : until };
     });
 
-/** Formats entitlements for the form, as `parseEntitlementLines` reads them. */
 export const formatEntitlementLines = (list: readonly Entitlement[]): string =>
   list
     .map(({ name, until }) => (until === null ? name : `${name} ${until.replace(/T23:59:59\.000Z$/, '')}`))

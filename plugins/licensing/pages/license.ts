@@ -1,4 +1,3 @@
-/** The page /licenses/{id}: one license with its machines, history and actions (contract 80). */
 import joi from 'joi';
 import {
   getFormFields,
@@ -166,10 +165,7 @@ function actionPages(parts: LicensePageServices): PageSpec[] {
   ];
 }
 
-/**
- * Parses the license end from the form.
- * @throws ServiceError validation_failed
- */
+/** @throws ServiceError validation_failed */
 function parseLicenseEnd(request: HttpRequest): { expires_at: string | null } {
   return parseLicenseForm({ ...request, body: { expires_at: parseEndDate(request) ?? '' } }, changeBody) as {
     expires_at: string | null;

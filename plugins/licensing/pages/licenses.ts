@@ -1,4 +1,3 @@
-/** The page /licenses: the list, its CSV export and the lookup by key (contract 80). */
 import joi from 'joi';
 import { Redirect, text, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { normalizeLicenseKey, isKey, hashKey } from '../model/key.js';
@@ -42,7 +41,7 @@ const listQuery = joi.object({
   cursor: joi.string().max(4096),
 });
 
-/** Redirects when a whole key was entered, also as search text: the next URL contains its hash. */
+/** A whole key, also as search text, is replaced by its hash in the URL. */
 function redirectToHash(typed: string): Redirect | null {
   const key = normalizeLicenseKey(typed);
   return isKey(key) ? new Redirect(`/licenses?key_sha256=${hashKey(key)}`) : null;
@@ -95,7 +94,7 @@ export function listPages(parts: LicensePageServices): PageSpec[] {
           .header('content-disposition', 'attachment; filename="licenses.csv"'),
     },
     {
-      // Posted, because a whole key never appears in a URL; the next URL contains its hash.
+      // A whole key never appears in a URL.
       method: 'POST',
       path: '/licenses/find',
       title: LICENSES_TITLE,

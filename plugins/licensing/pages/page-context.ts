@@ -20,8 +20,8 @@ export interface LicensePageServices extends LicensingServices {
 }
 
 /**
- * Lists products by name.
- * @param archived includes archived products, whose licenses still exist
+ * Lists by name.
+ * @param archived their licenses still exist
  */
 export async function listProducts(
   { deps }: Pick<LicensePageServices, 'deps'>,

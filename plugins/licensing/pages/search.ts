@@ -1,6 +1,6 @@
 /**
- * Finds licenses by the text of their list and by the whole `client_ref`, never by a whole key,
- * which must not appear in a URL.
+ * By the text of their list and the whole `client_ref`, never by a whole key, which must not appear
+ * in a URL.
  */
 import type { SearchProvider } from '../../../ports/domain/search.js';
 import type { LicensingDeps } from '../deps.js';

@@ -1,8 +1,7 @@
 /**
- * Floating seats (contract 97, floating seats). A machine has one lease, whose id derives from key
- * and machine. A seat is a number below the license's limit in a unique index, so concurrent
- * machines never share one. An ended lease is removed by the machine that takes its seat. Every
- * step is one compare-and-set write.
+ * A machine has one lease, whose id derives from key and machine (contract 97, floating seats). A
+ * seat is a number below the license's limit in a unique index, so machines never share one. The
+ * machine that takes an ended lease's seat removes it. Every step is one compare-and-set write.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { buildElapsedFilter } from '../../../lib/clock-skew.js';
@@ -17,9 +16,9 @@ import type { SeatLeaseDoc, LicenseDoc } from '../model/documents.js';
 import { getLicenseTerms, getSeatLimit } from '../model/terms.js';
 import { buildExpiredFilter, buildLiveFilter, isLeaseExpired, startLease } from './lease-times.js';
 
-/** Maximum attempts to take a seat; losing more often indicates a defect, not contention. */
+/** Losing more often indicates a defect, not contention. */
 const MAX_SEAT_ATTEMPTS = 50;
-/** How long a repeated release is recognized. */
+/** For recognizing a repeated release. */
 const RELEASED_RETENTION_MS = DAY_MS;
 
 @injectable()
@@ -32,7 +31,7 @@ export class FloatingSeatService {
     return this.deps.leases.count(this.#buildLiveFilter(license.id));
   }
 
-  /** Lists the leases that hold a seat, by seat number. */
+  /** Lists by seat number. */
   listPage(
     license_id: string,
     { limit, cursor }: { limit: number; cursor?: string | undefined },
@@ -49,7 +48,7 @@ export class FloatingSeatService {
   }
 
   /**
-   * Takes a seat, or renews the machine's lease.
+   * Takes or renews the lease.
    * @returns null when no seat is free
    */
   async takeSeat(license: LicenseDoc, machine: Machine): Promise<SeatLeaseDoc | null> {
@@ -77,7 +76,7 @@ export class FloatingSeatService {
     return (await this.countUsed(license)) >= getSeatLimit(license);
   }
 
-  /** The machine itself may have taken the last seat by a concurrent request. */
+  /** A concurrent request may have taken the last seat. */
   async #renewHeld(license: LicenseDoc, machine: Machine): Promise<SeatLeaseDoc | null> {
     return this.#renew(license, machine, await this.#getLease(license, machine.machine_id));
   }
@@ -87,7 +86,7 @@ export class FloatingSeatService {
   }
 
   /**
-   * Renews the machine's lease. An ended one is renewed while no other machine has taken its seat.
+   * Renews an ended one too, while no other machine has taken its seat.
    * @returns null without a seat, or when the license has fewer seats now
    */
   async #renew(license: LicenseDoc, machine: Machine, known: SeatLeaseDoc | null): Promise<SeatLeaseDoc | null> {
@@ -104,7 +103,7 @@ export class FloatingSeatService {
     return (await this.deps.leases.change({ id, lease_id, seat }, { set }))?.doc ?? null;
   }
 
-  /** Finds a seat without a lease, or removes an ended lease and returns its seat. */
+  /** Without a lease, or with an ended one, which is removed. */
   async #findSeat({ id: license_id, ...license }: LicenseDoc, guess: boolean): Promise<number | null> {
     const { leases, clock } = this.deps;
     const limit = getSeatLimit(license);
@@ -118,7 +117,7 @@ export class FloatingSeatService {
     return (await this.#remove(ended)) ? ended.seat_n : null;
   }
 
-  /** @returns null when the seat or the machine's lease changed meanwhile */
+  /** Returns null when the seat or the lease changed meanwhile. */
   async #write(
     license: LicenseDoc,
     machine: Machine,
@@ -151,16 +150,13 @@ export class FloatingSeatService {
     return (await this.deps.leases.remove(toSame(lease))) > 0;
   }
 
-  /**
-   * Releases a lease by the id that its client received.
-   * @returns the lease, also when it was released before; null when it does not exist
-   */
+  /** @returns the lease, also when released before; null when it does not exist */
   async release(lease_id: string): Promise<SeatLeaseDoc | null> {
     const [lease] = (await this.deps.leases.find({ filter: { lease_id }, limit: 1 })).items;
     return lease === undefined ? null : this.releaseLease(lease);
   }
 
-  /** Frees the seat of a lease. The released lease stays for a day, to recognize a repeat. */
+  /** The released lease stays for a day, to recognize a repeat. */
   async releaseLease({ id, lease_id }: SeatLeaseDoc): Promise<SeatLeaseDoc | null> {
     const { leases, clock } = this.deps;
     const set = { seat: undefined, seat_n: undefined, released_at: clock.iso() };
@@ -183,7 +179,7 @@ export class FloatingSeatService {
 const isHeld = (lease: SeatLeaseDoc): lease is SeatLeaseDoc & { seat: string; seat_n: number } =>
   lease.seat !== undefined && lease.seat_n !== undefined;
 
-/** The lease as it was read: neither renewed, released nor taken again since. */
+/** Neither renewed, released nor taken again since. */
 const toSame = ({ id, lease_id, seat, renewed_at }: SeatLeaseDoc): Filter => ({
   id,
   lease_id,

@@ -1,7 +1,7 @@
 /**
- * End of leases when the clock steps. A lease of this machine ends by its monotonic clock, which
- * never steps. A lease of another machine, or of an earlier boot, ends by the time of day; one that
- * was written in the future counts as ended, as in `hasElapsed`.
+ * A lease of this machine ends by its monotonic clock, which never steps. One of another machine,
+ * or of an earlier boot, ends by the time of day; one written in the future counts as ended, as in
+ * `hasElapsed`.
  */
 import { MAX_AHEAD_MS } from '../../../lib/clock-skew.js';
 import { toIsoString } from '../../../lib/time.js';
@@ -27,7 +27,6 @@ export function isLeaseExpired(lease: LeaseTimes, clock: Clock): boolean {
   return Date.parse(lease.expires_at) <= now || Date.parse(lease.renewed_at) > now + MAX_AHEAD_MS;
 }
 
-/** Returns the filter of leases that have not ended. */
 export const buildLiveFilter = (clock: Clock): { or: readonly Filter[] } => ({
   or: [
     { epoch: clock.epoch, due_ms: { gt: clock.monotonic() } },
@@ -39,7 +38,6 @@ export const buildLiveFilter = (clock: Clock): { or: readonly Filter[] } => ({
   ],
 });
 
-/** Returns the filter of leases that have ended. */
 export const buildExpiredFilter = (clock: Clock): { or: readonly Filter[] } => ({
   or: [
     { epoch: clock.epoch, due_ms: { lte: clock.monotonic() } },

@@ -1,4 +1,4 @@
-/** Shows and releases floating seats for administrators (contract 97, floating seats). */
+/** For administrators (contract 97, floating seats). */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
 import type { ReadablePage } from '../../../ports/store/skipped-documents.js';
@@ -26,7 +26,7 @@ export class SeatAdministration {
   }
 
   /**
-   * Releases a machine's lease. The machine may take another seat at its next validation.
+   * The machine may take another seat at its next validation.
    * @throws ServiceError not_found, insufficient_scope
    */
   async release(actor: Principal, license_id: string, id: string, reason?: string): Promise<SeatLeaseDoc> {

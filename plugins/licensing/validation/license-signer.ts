@@ -1,6 +1,6 @@
 /**
- * Signs answers and files with `security.license_key`; each contains its key id (contract 50,
- * validate and `.lic`).
+ * With `security.license_key`; each answer or file contains its key id (contract 50, validate and
+ * `.lic`).
  */
 import { formatCanonicalJson, type JsonValue } from '../../../lib/formats/canonical-json.js';
 import { formatLicenseFile, LICENSE_FILE_SIGNED_PREFIX } from '../../../lib/formats/license-text.js';
@@ -9,17 +9,12 @@ import { ServiceError } from '../../../kernel/errors.js';
 import type { PublicKey } from '../../../ports/signer.js';
 import { DEPS, type LicensingDeps } from '../deps.js';
 
-/**
- * The key may rotate between reading its id and signing; two consecutive rotations do not happen.
- */
+/** The key may rotate between reading its id and signing, but not twice. */
 const MAX_SIGN_ATTEMPTS = 3;
 
 @injectable()
 export class LicenseSigningService {
-  /**
-   * The key of the last signature, used for the next answer: querying the signer costs a read of
-   * the store.
-   */
+  /** For the next answer: querying the signer costs a read. */
   #last: PublicKey | null = null;
 
   constructor(@inject(DEPS) private readonly deps: Pick<LicensingDeps, 'signer'>) {}
@@ -31,7 +26,7 @@ export class LicenseSigningService {
   }
 
   /**
-   * Adds the signature over all other members, as RFC 8785 JSON.
+   * Signs all other members, as RFC 8785 JSON.
    * @param answerBy builds them from the key's names; members in alphabetical order are signed as
    *   they are
    */

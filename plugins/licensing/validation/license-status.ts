@@ -6,8 +6,8 @@ import { getGraceEnd } from '../model/terms.js';
 export type LicenseVerdict = Exclude<LicenseStatus, `machine_${string}` | 'no_seat_free'>;
 
 /**
- * Returns the first status that applies: invalid, revoked, inactive, pending, product_mismatch,
- * grace, expired; else active (contracts 50 and 97).
+ * Returns the first that applies: invalid, revoked, inactive, pending, product_mismatch, grace,
+ * expired; else active (contracts 50 and 97).
  */
 export function evaluateLicense(
   license: Pick<LicenseDoc, 'status' | 'expires_at' | 'product' | 'grace_days'> | null,
@@ -37,5 +37,5 @@ export const STATUS_MESSAGES: Readonly<Record<LicenseStatus, string>> = {
   machine_blocked: 'This machine is blocked.',
 };
 
-/** Why a floating license has no file: a file cannot give its seat back. */
+/** A file cannot give its seat back. */
 export const FLOATING_FILE_MESSAGE = 'The license is floating: it is validated online and has no license files.';

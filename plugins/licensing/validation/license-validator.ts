@@ -43,10 +43,10 @@ export interface ValidationRequest extends MachineDetails {
   license_key: string;
 }
 
-/** A key as entered, or its lower-case SHA-256 where the key itself must not appear. */
+/** As entered, or its lower-case SHA-256 where the key must not appear. */
 type KeyReference = string | { sha256: string };
 
-/** The text of a `.lic`, or the state that forbids it. */
+/** Or the state that forbids it. */
 export type IssuedFile = { text: string } | { status: LicenseStatus | 'floating' };
 
 interface LookupResult {
@@ -78,9 +78,9 @@ export class LicenseValidator {
   }
 
   /**
-   * Validates a license and returns a signed answer.
-   * @param takesSeat false checks without taking a seat (GET)
-   * @param warnings about ignored parameters; signed with the rest, absent when empty
+   * Returns a signed answer.
+   * @param takesSeat false checks only (GET)
+   * @param warnings about ignored parameters; signed, absent when empty
    */
   async validate(
     key: KeyReference,
@@ -113,7 +113,7 @@ export class LicenseValidator {
     const status = seatStatus === 'active' ? judged : seatStatus;
     const valid = isValidStatus(status);
     const notes = isUnstable && valid && floating === null ? [...warnings, UNSTABLE_MACHINE_WARNING] : warnings;
-    // A request for another product learns only the license's state.
+    // For another product, only the license's state.
     const told = license?.product === product ? license : null;
     const cache_ttl_hours = told === null ? 0 : await this.licenses.getCacheTtlHours(product);
     const entitlements = told === null ? [] : listCurrentEntitlements(told, now);
@@ -161,7 +161,7 @@ export class LicenseValidator {
   }
 
   /**
-   * Issues a license file, or returns the state that forbids it.
+   * Returns the state that forbids it, otherwise the file.
    * @throws ServiceError validation_failed
    */
   async issueRequestedFile(question: ValidationRequest & { valid_days?: number | undefined }): Promise<IssuedFile> {
@@ -180,10 +180,7 @@ export class LicenseValidator {
     );
   }
 
-  /**
-   * Issues a file for an administrator or a customer.
-   * @throws ServiceError validation_failed
-   */
+  /** @throws ServiceError validation_failed */
   async issueFileFor(
     license: LicenseDoc,
     machine_id: string | null,
@@ -206,7 +203,7 @@ export class LicenseValidator {
   }
 
   /**
-   * Issues a file of an active license.
+   * Needs an active license.
    * @param machine null for a file valid on every machine, when the license has no limit
    * @throws ServiceError validation_failed
    */
@@ -224,7 +221,7 @@ export class LicenseValidator {
     if (machine !== null) {
       const seat = await this.machines.takeSeat(license, machine, known);
       if (seat !== 'active') return { status: SEAT_STATUSES[seat] };
-      // The slot is retained before the file is sent: it stays taken until the file expires.
+      // The slot stays taken until the file expires.
       const kept = await this.machines.retainUntil(getActivationId(license, machine.machine_id), valid_until);
       if (!kept) return { status: 'machine_limit' };
     }
@@ -263,10 +260,7 @@ export class LicenseValidator {
     return { sha256, license, activation };
   }
 
-  /**
-   * Records the validation at most once a minute; returns null when it is not due. A concurrent
-   * record of another process wins.
-   */
+  /** Records at most once a minute, otherwise null; a concurrent record wins. */
   #recordValidation({ id, last_validated_at }: LicenseDoc, version: string | null): Promise<unknown> | null {
     const { clock, licenses } = this.deps;
     const recent = last_validated_at !== null && !hasElapsed(last_validated_at, MINUTE_MS, clock.now());
@@ -340,7 +334,7 @@ const hashEnteredKey = (key: string): { sha256: string; isNone: boolean } => ({
   isNone: !isKey(key),
 });
 
-/** Returns why a license has no file: its state, or `floating`; null when it may have one. */
+/** Its state, or `floating`; null when it may have a file. */
 function findFileRejection(license: LicenseDoc | null, judged: LicenseVerdict): LicenseStatus | 'floating' | null {
   if (isValidStatus(judged) && license?.floating === true) return 'floating';
   return judged === 'active' ? null : judged;

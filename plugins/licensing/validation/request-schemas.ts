@@ -1,14 +1,10 @@
-/** Request schemas of `/api/license/v1` (contract 50). */
 import joi, { type CustomValidator, type ObjectSchema, type Schema } from 'joi';
 import { withSchemaName } from '../../../kernel/contract.js';
 import { cleanName } from '../../../lib/unknown-fields.js';
 import { normalizeLicenseKey, isKey } from '../model/key.js';
 import { keyHashSchema, productField } from '../model/fields.js';
 
-/**
- * Keys are entered in many spellings: text that is not a key gets an `invalid` answer, not a
- * validation error.
- */
+/** Text that is not a key gets an `invalid` answer, not a validation error. */
 const licenseKeySchema = joi
   .string()
   .allow('')
@@ -49,7 +45,7 @@ export const validateBody = withSchemaName(
   }),
 );
 
-/** Proxies, histories and bookmarks would store a whole key in a URL. */
+/** Proxies, histories and bookmarks would store the key. */
 const KEY_IN_URL_MESSAGE =
   'does not belong into an address: send the key in the header X-License-Key, or its key_sha256';
 const rejectKeyInUrl: CustomValidator<unknown> = (value, helpers) =>
@@ -57,10 +53,7 @@ const rejectKeyInUrl: CustomValidator<unknown> = (value, helpers) =>
     ? helpers.message({ custom: KEY_IN_URL_MESSAGE })
     : value;
 
-/**
- * Schema of query parameters: the given fields and others, which are ignored or rejected. No value
- * or name may be a key.
- */
+/** Other parameters are ignored or rejected; no value or name may be a key. */
 function buildKeylessQuery(fields: Readonly<Record<string, Schema>>, unknown: 'ignored' | 'rejected'): ObjectSchema {
   const known = Object.entries(fields).map(([name, schema]) => [name, schema.custom(rejectKeyInUrl)] as const);
   return joi

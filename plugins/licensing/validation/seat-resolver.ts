@@ -10,9 +10,9 @@ export interface FloatingSeatResult {
 }
 
 /**
- * @param machine null for a request without a machine, which takes no seat
- * @param blocked true when an administrator blocked the machine
- * @param takes false only previews the seat
+ * @param machine null takes no seat
+ * @param blocked by an administrator
+ * @param takes false only previews
  */
 export async function resolveFloatingSeat(
   seats: FloatingSeatService,
@@ -52,8 +52,8 @@ export const SEAT_STATUSES: Readonly<Record<SeatState, LicenseStatus>> = {
 };
 
 /**
- * @param known the machine's activation as it was read
- * @param takes false only previews the seat
+ * @param known activation as read
+ * @param takes false only previews
  */
 export async function resolveSeat(
   machines: MachineService,
@@ -64,7 +64,7 @@ export async function resolveSeat(
   const holds = known?.status === 'active';
   const [seat, counted] = await Promise.all([
     takes ? machines.takeSeat(license, machine, known) : machines.previewSeat(license, known),
-    // A machine with a slot takes none, so the count is read concurrently.
+    // A machine with a slot takes none, so the count is concurrent.
     holds ? machines.countUsed(license) : null,
   ]);
   const used = counted ?? (await machines.countUsed(license));

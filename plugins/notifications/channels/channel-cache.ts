@@ -1,7 +1,4 @@
-/**
- * Cache of all channels, read at most every five seconds, because events come in bursts. Changes of
- * this process apply immediately, those of others after the lifetime.
- */
+/** Read at most every five seconds, because events come in bursts. */
 import type { Clock, Collection } from '../../../kernel/contract.js';
 import { collectAll } from '../../../lib/paging.js';
 import { SECOND_MS } from '../../../lib/time.js';

@@ -6,7 +6,7 @@ import { SEVERITIES } from '../notes/note.js';
 import { ALL_EVENTS, type ChannelFields } from './channel.js';
 import { CHANNEL_KIND_NAMES, type ChannelKind } from './channel-kinds.js';
 
-/** Given fields; absent ones stay unchanged or get their default. */
+/** Absent ones stay unchanged or get their default. */
 export type ChannelInput = Partial<Omit<ChannelFields, 'kind'>> & { kind?: ChannelKind; managed?: true };
 
 const MAX_REPEAT_MINUTES = 7 * 1_440;
@@ -15,7 +15,7 @@ const MAX_TEMPLATE_CHARACTERS = 10_000;
 const MAX_LIST_ITEMS = 100;
 
 const HEADER_NAME_PATTERN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
-/** Set by the transport, or able to change the meaning of the request. */
+/** Set by the transport, or changing the request's meaning. */
 const RESERVED_HEADER_PATTERN = /^(?:host|content-length|transfer-encoding|connection|upgrade|te|trailer|expect)$/i;
 
 const buildListSchema = (element: joi.StringSchema): joi.Schema =>
@@ -159,7 +159,7 @@ const lines = joi
 
 const formClock = clock.empty('').default(null).messages({ 'string.pattern.base': 'Use the format 22:00.' });
 
-/** Form fields: all are text, and empty ones are omitted. */
+/** All are text; empty ones are omitted. */
 export const formFields = joi.object<ChannelInput>({
   ...Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, (schema as joi.AnySchema).empty('')])),
   name: fields.name.required(),

@@ -1,10 +1,7 @@
 import { SEVERITIES, type Notification } from '../notes/note.js';
 import { ALL_EVENTS, type ChannelFilter } from './channel.js';
 
-/**
- * Whether `source` matches `pattern`, in which `*` stands for any characters. Linear in both
- * lengths.
- */
+/** `*` stands for any characters. Linear in both lengths. */
 export function matchesSource(pattern: string, source: string): boolean {
   const parts = pattern.split('*');
   const [first = '', ...rest] = parts;
@@ -22,10 +19,9 @@ export function matchesSource(pattern: string, source: string): boolean {
 }
 
 /**
- * Whether the filter accepts the notification.
  * @param event an end (`monitor.recovered`) matches when listed; receivers of its start get it
  *   anyway
- * @param project of the event, or null
+ * @param project or null
  */
 export function shouldNotify(
   filter: ChannelFilter,

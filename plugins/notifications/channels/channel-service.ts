@@ -1,7 +1,4 @@
-/**
- * Administration of channels. Callers check the scope; a project token manages only channels of its
- * project.
- */
+/** Callers check the scope; a project token manages only channels of its project. */
 import { denied, notFound, type Clock, type Collection, type Ids, type Principal } from '../../../kernel/contract.js';
 import type { AuditLog } from '../../../ports/domain/audit.js';
 import { collectAll } from '../../../lib/paging.js';
@@ -40,7 +37,7 @@ export interface ChannelServiceDeps {
 const getBoundProject = (principal: Principal): string | null =>
   principal.kind === 'token' ? principal.project : null;
 
-/** Whether a token of `project` may manage it, because it is limited to that project. */
+/** A token of `project` may manage it. */
 const isWithinProject = ({ projects }: Pick<Channel, 'projects'>, project: string | null): boolean =>
   project === null || (projects.length === 1 && projects[0] === project);
 
@@ -130,7 +127,7 @@ export class ChannelService {
   }
 
   /**
-   * Changes only the given fields. Enabling sends waiting notifications.
+   * Enabling sends waiting notifications.
    * @throws ServiceError validation_failed, not_found
    */
   async change(principal: Principal, id: string, input: ChannelInput): Promise<Channel> {
@@ -158,7 +155,7 @@ export class ChannelService {
     return changed.doc;
   }
 
-  /** Schedules notifications that waited while disabled, at the end of quiet hours. */
+  /** Sends at the end of quiet hours. */
   async #scheduleWaiting(channel: Channel): Promise<void> {
     const { notes, clock, wake } = this.parts;
     const now = clock.now();
@@ -171,7 +168,7 @@ export class ChannelService {
   }
 
   /**
-   * Deletes the channel with its waiting notifications.
+   * Deletes waiting notifications too.
    * @throws ServiceError not_found
    */
   async remove(principal: Principal, id: string): Promise<void> {
@@ -183,7 +180,7 @@ export class ChannelService {
     await audit.record(principal, 'channel.deleted', name, { id });
   }
 
-  /** Removes a deleted project. A channel only for it must not become unrestricted. */
+  /** A channel only for it must not become unrestricted. */
   async removeProject(project: string): Promise<void> {
     const { channels, directory, clock } = this.parts;
     for (const channel of await collectAll(channels, { filter: { projects: { has: project } }, limit: 200 })) {

@@ -90,7 +90,7 @@ export class ChannelSettingsBuilder {
   }
 
   /**
-   * @param before null for a new channel
+   * @param before null when new
    * @throws ServiceError validation_failed
    */
   build(input: ChannelInput, before: Channel | null): StoredChannelSettings {

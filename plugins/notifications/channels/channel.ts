@@ -1,4 +1,4 @@
-/** A notification channel. Target, secret and headers are stored encrypted. */
+/** Target, secret and headers are stored encrypted. */
 import type { Doc } from '../../../kernel/contract.js';
 import type { NotificationSeverity } from '../notes/note.js';
 import { CHANNEL_KINDS, type ChannelKind } from './channel-kinds.js';
@@ -6,14 +6,14 @@ import type { QuietHours } from './quiet-hours.js';
 
 export const ALL_EVENTS = '*';
 
-/** Which notifications a channel receives. An empty list does not restrict. */
+/** An empty list does not restrict. */
 export interface ChannelFilter {
   /** Names of `TOPICS`, names of end events, or `*`. */
   events: string[];
   min_severity: NotificationSeverity;
-  /** Sources with `*` as wildcard; restricts only monitors. */
+  /** `*` is a wildcard; restricts only monitors. */
   monitors: string[];
-  /** Items need at least one of them; restricts only items. */
+  /** Any of them; restricts only items. */
   tags: string[];
   /** Slugs; excludes events without a project. */
   projects: string[];
@@ -23,25 +23,25 @@ export interface Channel extends Doc, ChannelFilter {
   name: string;
   kind: ChannelKind;
   enabled: boolean;
-  /** Encrypted; empty for a kind without target. */
+  /** Encrypted; empty without target. */
   target: string;
   /** Encrypted. */
   secret: string | null;
   server: string | null;
-  /** Encrypted JSON of names and values. */
+  /** Encrypted JSON. */
   headers: string | null;
   template: string | null;
-  /** Minutes between reminders while a monitor is down; 0 disables them. */
+  /** While a monitor is down; 0 disables them. */
   repeat_minutes: number;
   /**
-   * Minutes that an alarm must last when it follows the previous one within this time; 0 disables
-   * the delay.
+   * How long an alarm must last that follows the previous one within this time; 0 disables the
+   * delay.
    */
   flap_minutes: number;
   quiet: QuietHours | null;
   timezone: string | null;
   critical_immediately: boolean;
-  /** At most one message in this many minutes; 0 disables the digest. */
+  /** Minutes per message; 0 disables the digest. */
   digest_minutes: number;
   next_at: string | null;
   last_sent_at: string | null;
@@ -49,7 +49,7 @@ export interface Channel extends Doc, ChannelFilter {
   failing_since: string | null;
   disabled_reason: string | null;
   disabled_at: string | null;
-  /** Id of a `channel.disabled` event that is not published yet. */
+  /** Not published yet. */
   disabled_event?: string;
   /** Holder of the sending lease and its expiry. */
   lease_by: string | null;
@@ -87,10 +87,7 @@ export interface ChannelDestination {
   template: string | null;
 }
 
-/**
- * Masks a target for display: e-mail addresses and chat IDs are shown, a URL is reduced to scheme
- * and host.
- */
+/** E-mail addresses and chat IDs are shown, a URL is reduced to scheme and host. */
 export function maskTarget(kind: ChannelKind, target: string): string {
   const format = CHANNEL_KINDS[kind].target?.format;
   if (format !== 'url') return kind === 'pushover' ? `${target.slice(0, 4)}…` : target;

@@ -1,9 +1,9 @@
-/** Quiet hours: a daily period in a time zone, possibly across midnight. */
+/** A daily period in a time zone, possibly across midnight. */
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 1_440;
 
 export interface QuietHours {
-  /** Local time such as `22:00`. */
+  /** Such as `22:00`. */
   from: string;
   to: string;
   timezone: string;
@@ -21,9 +21,8 @@ function isMinuteWithin(minute: number, from: number, to: number): boolean {
 }
 
 /**
- * Returns the end of the quiet hours that contain `ms`, in whole minutes; `ms` itself outside of
- * them, or when both ends are equal. The offset may change during the night, so the local time is
- * checked again.
+ * Returns whole minutes; `ms` itself outside of them, or when both ends are equal. The offset may
+ * change during the night.
  */
 export function getQuietEnd(ms: number, quiet: QuietHours | null): number {
   if (quiet === null || quiet.from === quiet.to) return ms;

@@ -1,4 +1,3 @@
-/** `/api/notifications/v1` (contract 30, amendments, channels). */
 import joi from 'joi';
 import {
   created,
@@ -243,7 +242,7 @@ export function buildChannelRoutes({ channels, tests, reader }: RouteServices): 
   ];
 }
 
-/** Omits fields of earlier versions, which stored documents may contain. */
+/** Earlier versions stored more fields. */
 const omitLegacyFields = (view: ChannelView): object => ({
   ...Object.fromEntries(Object.keys(channelFields).map((name) => [name, view[name as keyof ChannelView] ?? null])),
   ...(view.managed && { managed: view.managed }),

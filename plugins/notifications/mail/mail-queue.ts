@@ -1,7 +1,7 @@
 /**
- * Queue for mails of other plugins, with the retries of notifications. Claiming a mail moves its
- * `send_at` by a lease, so that only one process sends it and a crash leaves it due. The id of a
- * sent mail is retained, so that enqueueing it again sends nothing.
+ * For other plugins, with the retries of notifications. Claiming moves `send_at` by a lease, so
+ * that only one process sends a mail and a crash leaves it due. The id of a sent mail is retained,
+ * so that enqueueing it again sends nothing.
  */
 import type { Clock, Collection, Doc, Logger } from '../../../kernel/contract.js';
 import { DAY_MS, HOUR_MS, toIsoString, MINUTE_MS } from '../../../lib/time.js';
@@ -22,7 +22,7 @@ export interface StoredMail extends Doc {
   state: 'waiting' | 'sent' | 'failed';
   /** 0 is urgent. */
   rank: number;
-  /** Earliest attempt; a sending process moves it by its lease. */
+  /** Moved by the lease of a sending process. */
   send_at: string;
   attempts: number;
   created_at: string;
@@ -37,7 +37,7 @@ export class StoredMailQueue implements MailQueue {
   #again = false;
   #stopped = false;
 
-  /** @param sender null when no mail server is configured */
+  /** @param sender null without a mail server */
   constructor(
     private readonly rows: Collection<StoredMail>,
     private readonly sender: MailSender | null,
@@ -123,7 +123,7 @@ export class StoredMailQueue implements MailQueue {
         if (this.#stopped) return;
         if ((await this.#send(sender, row)) === 'unreachable') return;
       }
-      // After each batch, so that urgent mails go first.
+      // Urgent mails go first.
       if (items.length < BATCH_SIZE) return;
     }
   }
@@ -152,7 +152,7 @@ export class StoredMailQueue implements MailQueue {
       error.permanent && error.more.server !== true
         ? true
         : Date.parse(row.created_at) + MAX_RETRY_DURATION_MS <= this.clock.now();
-    // The server's response may contain the address, so it is not logged.
+    // The response may contain the address.
     this.log.warn({ mail: row.id, attempts, ended: hasEnded }, 'mail not delivered');
     if (hasEnded) return { state: 'failed', mail: null, headers: '{}', attempts };
     return {

@@ -11,8 +11,8 @@ type NoteText = Omit<Notification, 'path' | 'phase' | 'fault' | 'monitor' | 'tag
   Partial<Pick<Notification, 'phase' | 'fault' | 'monitor' | 'tags' | 'details'>>;
 
 /**
- * Returns null for an event that sends no notification.
- * @param zone IANA name, for times in the text
+ * Returns null for an event without notification.
+ * @param zone IANA, for times in the text
  */
 export function toNote(event: Pick<DomainEvent, 'event' | 'data'>, zone = 'UTC'): Notification | null {
   const described = event.event.startsWith('monitor.') ? describeMonitorEvent(event, zone) : describeEvent(event);

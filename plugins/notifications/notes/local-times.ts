@@ -1,7 +1,7 @@
 /**
  * `Sat, 28 Nov 2026, 15:33 CET`.
- * @param at RFC 3339; other text is returned unchanged
- * @param zone IANA name
+ * @param at RFC 3339; other text is unchanged
+ * @param zone IANA
  */
 export function formatLocalTime(at: string, zone: string): string {
   const ms = Date.parse(at);

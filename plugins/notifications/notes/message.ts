@@ -13,13 +13,13 @@ export interface MessageLine {
   text: string;
   url: string;
   at: string;
-  /** `at` as local time of the channel. */
+  /** Local time of the channel. */
   when: string;
   details: Readonly<Record<string, Scalar>>;
 }
 
 export interface NotificationMessage {
-  /** Stable across retries, so that a receiver can deduplicate. */
+  /** Stable across retries, for deduplication. */
   id: string;
   subject: string;
   severity: NotificationSeverity;

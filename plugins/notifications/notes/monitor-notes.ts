@@ -11,7 +11,7 @@ const MAX_URGENT_CERTIFICATE_DAYS = 7;
 
 type MonitorNote = Omit<Notification, 'path'>;
 
-/** Fields may be missing in pending events of earlier versions. */
+/** Earlier versions' pending events may lack fields. */
 type StoredEvent<T> = Partial<T> & { source: string };
 
 function getLabel({ source, name }: { source: string; name?: string | null | undefined }): string {
@@ -92,7 +92,7 @@ function describeDown(data: StoredEvent<MonitorEvent>, zone: string): MonitorNot
       ? null
       : `Down since ${formatLocalTime(down_since_utc, zone)}.`;
   const why = toSentence(reason) || (since === null ? 'Heartbeats stopped.' : null);
-  // The last message of a silent monitor is not the cause.
+  // A silent monitor's last message is not the cause.
   const said = toSentence(message);
   const quoted = said === '' || last_heartbeat_at === down_since_utc ? said : `Last message: ${said}`;
   return {
@@ -145,7 +145,7 @@ function describeEnd(data: StoredEvent<MonitorEvent>, zone: string): MonitorNote
   };
 }
 
-/** Builds the notification of an acknowledgement, or its removal, for receivers of the alarm. */
+/** Covers its removal too, for receivers of the alarm. */
 export function toAcknowledgementNote({ source, alarm_id, by }: AlarmAcknowledgement): Notification {
   const title = by === null ? `${source}: unacknowledged` : `${source}: acknowledged by ${by}`;
   const text = by === null ? 'Still down.' : `Still down. ${by} is working on it.`;

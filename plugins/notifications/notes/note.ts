@@ -4,14 +4,11 @@ import type { Topic } from './topics.js';
 export const SEVERITIES = ['critical', 'high', 'medium', 'low'] as const;
 export type NotificationSeverity = (typeof SEVERITIES)[number];
 
-/**
- * Phase of a fault. `recovered`: resolved. `closed`: the alarm ended otherwise, for example because
- * the monitor was deleted.
- */
+/** `recovered`: resolved; `closed`: ended otherwise, for example by deletion. */
 export type NotificationPhase = 'begin' | 'reminder' | 'acknowledged' | 'unassigned' | 'recovered' | 'closed';
 
 export interface Notification {
-  /** Null for a later phase, which goes to receivers of the beginning. */
+  /** Null for a later phase, sent to receivers of the beginning. */
   topic: Topic | null;
   phase: NotificationPhase;
   severity: NotificationSeverity;

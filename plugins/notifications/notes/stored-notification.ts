@@ -3,8 +3,8 @@ import type { Scalar } from '../../../ports/store.js';
 import type { NotificationPhase, NotificationSeverity } from './note.js';
 
 /**
- * `sending`: an attempt is running or was interrupted; then it is repeated. `damped`: the alarm
- * ended before it was sent. `expired`: its channel stayed disabled for too long.
+ * `sending`: running, or interrupted and repeated. `damped`: the alarm ended before. `expired`: its
+ * channel stayed disabled for too long.
  */
 export const NOTIFICATION_STATES = ['waiting', 'sending', 'sent', 'failed', 'damped', 'expired'] as const;
 export type NotificationState = (typeof NOTIFICATION_STATES)[number];
@@ -27,10 +27,9 @@ export interface StoredNotification extends Doc {
   end: boolean;
   /** Absent in older documents. */
   phase?: NotificationPhase;
-  /** Source of the monitor, or ref of the item. */
   subject?: string | null;
   details?: Record<string, Scalar>;
-  /** Start of a monitor's fault that neither ended nor was acknowledged. */
+  /** A start that neither ended nor was acknowledged. */
   open?: boolean;
   reminded_at?: string | null;
   reminders?: number;
@@ -38,7 +37,7 @@ export interface StoredNotification extends Doc {
   state: NotificationState;
   attempts: number;
   first_attempt_at?: string | null;
-  /** Encrypted JSON of `RecipientResult[]`, after an attempt that reached only some. */
+  /** Encrypted JSON of `RecipientResult[]`, when only some were reached. */
   recipients?: string | null;
   send_at: string;
   message_id: string | null;

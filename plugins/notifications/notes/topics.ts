@@ -16,9 +16,7 @@ export const TOPICS = {
 export type Topic = keyof typeof TOPICS;
 export const TOPIC_NAMES = Object.keys(TOPICS) as Topic[];
 
-/**
- * Events that end a fault. They go to receivers of its beginning, and to channels that list them.
- */
+/** They go to receivers of its beginning, and to channels that list them. */
 export const END_EVENTS = ['monitor.recovered', 'monitor.alarm_closed', 'bug.resolved'] as const;
 
 export const EVENT_NAMES: readonly string[] = [...TOPIC_NAMES, ...END_EVENTS];

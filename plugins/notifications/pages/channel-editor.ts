@@ -52,7 +52,7 @@ function renderKindList(kinds: readonly ChannelKind[]): View {
   });
 }
 
-/** A URL is never shown again; an empty field keeps the stored one. */
+/** A URL is never shown again; empty keeps it. */
 function toStoredForm(channels: ChannelService, channel: Channel): Record<string, unknown> {
   const view = channels.toView(channel);
   const isUrl = CHANNEL_KINDS[channel.kind].target?.format === 'url' || channel.kind === 'pushover';

@@ -1,4 +1,4 @@
-/** Finds channels by name, never by address, for administrators. */
+/** By name, never by address, for administrators. */
 import type { SearchProvider } from '../../../ports/domain/search.js';
 import type { ChannelService } from '../channels/channel-service.js';
 

@@ -5,7 +5,7 @@ import type { ChannelCache } from '../channels/channel-cache.js';
 import type { ChannelDisabled } from '../notes/note.js';
 import type { StoredNotification } from '../notes/stored-notification.js';
 
-/** Retention of notifications for a disabled channel (contract 30, amendments). */
+/** Of a disabled channel (contract 30, amendments). */
 const DISABLED_RETENTION_MS = 7 * DAY_MS;
 const MAX_CHANNELS = 1_000;
 
@@ -19,10 +19,7 @@ export interface DisabledChannelDeps {
 export class DisabledChannelReporter {
   constructor(private readonly parts: DisabledChannelDeps) {}
 
-  /**
-   * Emits `channel.disabled`. Its id stays in the channel's document until every durable listener
-   * stored it.
-   */
+  /** Its id stays in the channel's document until every durable listener stored it. */
   async emitDisabled({ id, name, kind, disabled_reason, disabled_at, disabled_event }: Channel): Promise<void> {
     if (disabled_event === undefined || disabled_at === null) return;
     const { channels, directory, emit, log } = this.parts;

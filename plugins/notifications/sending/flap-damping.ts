@@ -1,6 +1,6 @@
 /**
- * Damping of flapping monitors, per channel. An alarm within `flap_minutes` of the previous one
- * must last that long before it is sent. The fourth in a row is sent immediately with a notice.
+ * An alarm within `flap_minutes` of the previous one must last that long before it is sent. The
+ * fourth in a row is sent immediately with a notice.
  */
 import type { Collection } from '../../../kernel/contract.js';
 import { toIsoString, MINUTE_MS } from '../../../lib/time.js';

@@ -1,8 +1,7 @@
 /**
- * Sends due notifications in one lane per channel, so that no receiver delays another. A lease
- * limits a channel to one process. Notifications are marked before sending and again after
- * acceptance. After a crash the same message is sent again with the same id, so that receivers can
- * deduplicate.
+ * One lane per channel, so that no receiver delays another; a lease limits a channel to one
+ * process. Notifications are marked before sending and after acceptance: after a crash the same
+ * message is sent with the same id, so that receivers can deduplicate.
  */
 import type { Clock, Collection, Ids, Logger } from '../../../kernel/contract.js';
 import type { Channel, ChannelDestination } from '../channels/channel.js';
@@ -92,7 +91,6 @@ export class NotificationDispatcher {
     this.wake(counts.map(({ key }) => String(key)));
   }
 
-  /** Sends due notifications of one channel, unless another process does. */
   async sendDue(channelId: string): Promise<void> {
     const claimed = await this.#claim(channelId);
     if (claimed === null) return;
@@ -105,7 +103,7 @@ export class NotificationDispatcher {
         const attempt = await this.#send(channel, batch);
         if (attempt.halves !== null) batches.unshift(...attempt.halves);
         channel = attempt.channel;
-        // The receiver is unreachable, so everything else that is due waits too.
+        // The receiver is unreachable, so the rest waits too.
         if (attempt.retryAt !== null) await this.#postpone(batches, attempt.retryAt);
         if (attempt.retryAt !== null) break;
       }
@@ -126,8 +124,7 @@ export class NotificationDispatcher {
       sort: [['id', 'asc']],
       limit: MAX_NOTES_PER_RUN,
     });
-    // After a crash or a partial delivery the same message is sent again, so that its id identifies
-    // a repeat.
+    // Sent again unchanged, so that its id identifies a repeat.
     const isBegun = ({ state, recipients }: StoredNotification): boolean =>
       state === 'sending' || (recipients !== null && recipients !== undefined);
     const begun = new Map<string | null, StoredNotification[]>();
@@ -169,7 +166,7 @@ export class NotificationDispatcher {
     await notes.changeMany(filter, { set: { state: 'sending', message_id: message.id }, inc: { attempts: 1 } });
     const attempt = await this.#attempt(channel, message, before);
     if (attempt.content && batch.length > 1 && attempt.results.every(({ state }) => state === 'failed')) {
-      // The receiver accepts less than its documented limit.
+      // Less than its documented limit.
       await notes.changeMany(filter, { set: { state: 'waiting', message_id: null } });
       const middle = Math.ceil(batch.length / 2);
       const halves = [batch.slice(0, middle), batch.slice(middle)].map((half) => ({ notes: half, begun: false }));
@@ -213,7 +210,7 @@ export class NotificationDispatcher {
   }
 }
 
-/** Placeholder for e-mail without a server; notifications wait until one is configured. */
+/** Without a mail server, notifications wait. */
 const UNCONFIGURED_SENDER: MessageSender = {
   limits: { notes: MAX_NOTES_PER_RUN, bytes: Number.MAX_SAFE_INTEGER },
   send: () => Promise.reject(new SendError('E-mail is not configured. Set notifications.smtp_host.', false)),

@@ -1,6 +1,6 @@
 /**
- * Queue of notifications, one row per event and channel. Rows are stored before the producer
- * removes the event, and unique, so that a repeated event adds nothing.
+ * One row per event and channel, stored before the producer removes the event, and unique, so that
+ * a repeated event adds nothing.
  */
 import type { Clock, Collection, DomainEvent } from '../../../kernel/contract.js';
 import type { Channel } from '../channels/channel.js';
@@ -27,10 +27,7 @@ export class NotificationQueue {
     private readonly timezone: string,
   ) {}
 
-  /**
-   * Resolves when every notification of the event is stored. Returns the ids of channels with new
-   * ones.
-   */
+  /** Resolves when all are stored. Returns the ids of channels with new ones. */
   async enqueueEvent(event: DomainEvent): Promise<string[]> {
     const note = toNote(event);
     if (note === null) return [];
@@ -62,7 +59,7 @@ export class NotificationQueue {
 
   async #findEarlierReceivers({ fault }: Notification): Promise<Set<string>> {
     if (fault === null) return new Set();
-    // Drops an alarm that is deferred as flapping, together with its end.
+    // A deferred, flapping alarm together with its end.
     const filter = {
       fault,
       end: false,
@@ -77,7 +74,7 @@ export class NotificationQueue {
     await this.notes.changeMany({ fault, open: true }, { set: { open: false } });
   }
 
-  /** Disabled channels are included: they send it when enabled again. */
+  /** Disabled channels send it when enabled again. */
   async #storeForChannels(
     event: EventReference,
     wanted: ReadonlySet<string>,
@@ -130,8 +127,8 @@ export class NotificationQueue {
 }
 
 /**
- * Returns the receivers of `channel.disabled`: working channels that subscribe to it, otherwise the
- * enabled channel that delivered last, regardless of its filter.
+ * Returns working channels that subscribe to it, otherwise the enabled one that delivered last,
+ * regardless of its filter.
  */
 function findSubstitutes({ id }: ChannelDisabled, all: readonly Channel[], wanting: readonly Channel[]): Channel[] {
   const works = (channel: Channel): boolean => channel.id !== id && channel.enabled && channel.failing_since === null;

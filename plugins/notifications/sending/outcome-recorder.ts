@@ -1,7 +1,6 @@
 /**
- * Records the result of an attempt: first in the notifications, then in the channel. A channel
- * disables itself when a notification fails finally and none succeeded for 24 hours; waiting
- * notifications are retained.
+ * First in the notifications, then in the channel. A channel disables itself when a notification
+ * fails finally and none succeeded for 24 hours; waiting ones are retained.
  */
 import type { Clock, Collection, Ids, Logger } from '../../../kernel/contract.js';
 import type { Cipher } from '../../../ports/cipher.js';
@@ -40,8 +39,8 @@ export class OutcomeRecorder {
   }
 
   /**
-   * @param batch notifications of one message
-   * @param before results of earlier attempts
+   * @param batch of one message
+   * @param before earlier attempts
    * @param isFresh starts a new digest interval
    * @returns the updated channel
    */
@@ -104,7 +103,7 @@ export class OutcomeRecorder {
         send_at: this.sendTimes.scheduleAt(Math.min(now + getNotificationRetryDelay(attempts, retryAfterMs), last)),
       };
     if (hasReached || !keeps) return { ...ended, sent_at };
-    // The channel disables itself; unsent notifications wait until it is enabled.
+    // Unsent notifications wait until the channel is enabled.
     return {
       state: 'waiting',
       error,

@@ -1,7 +1,4 @@
-/**
- * Reminders per channel while a monitor is down (`repeat_minutes`), until the alarm ends or is
- * acknowledged.
- */
+/** Per channel (`repeat_minutes`), until the alarm ends or is acknowledged. */
 import type { Clock, Collection } from '../../../kernel/contract.js';
 import { toIsoString, MINUTE_MS } from '../../../lib/time.js';
 import type { Channel } from '../channels/channel.js';
@@ -20,7 +17,7 @@ export interface ReminderSchedulerDeps {
 export class ReminderScheduler {
   constructor(private readonly parts: ReminderSchedulerDeps) {}
 
-  /** Stores due reminders and returns the ids of their channels. */
+  /** Returns the ids of their channels. */
   async enqueueDue(): Promise<string[]> {
     const { channels } = this.parts;
     const { items } = await channels.find({ filter: { repeat_minutes: { gt: 0 }, enabled: true }, limit: 1_000 });
@@ -68,7 +65,7 @@ export class ReminderScheduler {
       error: null,
       sent_at: null,
     };
-    // The row first: its id rejects a duplicate.
+    // Its id rejects a duplicate.
     const [result] = await notes.bulk([{ insert: row }]);
     await notes.change({ id: alarm.id }, { set: { reminded_at: toIsoString(now), reminders } });
     return result !== undefined && 'n' in result;

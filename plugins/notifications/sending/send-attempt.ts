@@ -5,18 +5,18 @@ import { fitMessage } from './message-splitter.js';
 import { SendError, type MessageSender } from '../services/sender.js';
 
 const RECIPIENT_TIMEOUT_MS = 20_000;
-/** After this time no other recipient is attempted, because the lease of the channel ends soon. */
+/** The lease of the channel ends soon. */
 const ATTEMPT_TIMEOUT_MS = 25_000;
 
 export interface SendAttemptResult {
-  /** In the order of the recipients; `waiting` means that a retry may succeed. */
+  /** In recipient order; `waiting`: a retry may succeed. */
   results: RecipientResult[];
   retryAfterMs: number;
   content: boolean;
 }
 
 /**
- * @param recipients remaining recipients; one empty text for a channel with a single receiver
+ * @param recipients remaining ones; one empty text for a single receiver
  * @param isBare removes internal hosts from errors, which project tokens can read
  */
 export async function sendMessageAttempt(
@@ -64,7 +64,7 @@ async function sendWithTimeout(
 const toSendError = (error: unknown): SendError =>
   error instanceof SendError ? error : new SendError(error instanceof Error ? error.message : String(error), false);
 
-/** `b@example.org: 550 no such user` for failed recipients; null when there are none. */
+/** `b@example.org: 550 no such user`; null when none failed. */
 export function describeFailures(results: readonly RecipientResult[]): string | null {
   const failures = results.filter(({ state }) => state !== 'sent');
   if (failures.length === 0) return null;

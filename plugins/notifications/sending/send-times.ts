@@ -1,4 +1,4 @@
-/** Due times of notifications, which follow the monotonic clock (contract 95, a bad day). */
+/** They follow the monotonic clock (contract 95, a bad day). */
 import type { Clock, Collection } from '../../../kernel/contract.js';
 import { DueTimeTracker } from '../../../lib/clock-skew.js';
 import { collectAll } from '../../../lib/paging.js';
@@ -8,7 +8,7 @@ import { getQuietEnd } from '../channels/quiet-hours.js';
 import type { StoredNotification } from '../notes/stored-notification.js';
 import { getNotificationRetryDelay } from './retry-schedule.js';
 
-/** Longer than an attempt with its writes; after a crash the channel is blocked for this time. */
+/** Longer than an attempt with its writes; blocks the channel after a crash. */
 export const CHANNEL_LEASE_MS = 45 * SECOND_MS;
 
 export class SendTimeCalculator {
@@ -23,7 +23,7 @@ export class SendTimeCalculator {
     return this.due.scheduleIn(ms);
   }
 
-  /** Must be called before due notifications are read. */
+  /** Call before due notifications are read. */
   clampFutureTimes(): Promise<void> {
     const { due, notes, channels } = this;
     return due.reanchorIfNeeded(async () => {

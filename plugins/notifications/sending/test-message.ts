@@ -5,7 +5,7 @@ import type { RecipientResult } from '../notes/stored-notification.js';
 import { describeFailures } from './send-attempt.js';
 import type { NotificationDispatcher } from './notification-dispatcher.js';
 
-/** Services that would keep the test as an open alert, so it is resolved. */
+/** They would keep the test as an open alert. */
 const ALERT_KINDS: ReadonlySet<ChannelKind> = new Set(['pagerduty', 'opsgenie']);
 
 export interface ChannelTestResult {
@@ -43,7 +43,7 @@ export class TestMessageSender {
       state: error === null ? 'sent' : 'failed',
       duration_ms: Math.round(this.clock.monotonic() - began),
       error,
-      // With a single receiver, `error` is sufficient.
+      // A single receiver has `error`.
       recipients: results.filter(({ address }) => address !== ''),
     };
   }

@@ -22,7 +22,7 @@ const getBarColor = (line: MessageLine): string => {
   return isEndOfFault(line) ? '#5d6c68' : BAR_COLORS[line.severity];
 };
 
-/** Inline styles, because mail clients support few CSS features. */
+/** Mail clients support few CSS features. */
 export function renderMailHtml({ lines, url }: NotificationMessage): string {
   const rows = lines.map(
     (line) =>
@@ -75,7 +75,7 @@ export class EmailSender implements MessageSender, MailSender {
     return parseAddresses(target);
   }
 
-  /** One transaction per recipient, so that a rejected one does not affect others. */
+  /** A rejected recipient must not affect others. */
   async send(message: NotificationMessage, { target }: ChannelDestination, recipient: string): Promise<void> {
     await this.#deliver(message.id, {
       to: parseAddresses(target),
@@ -113,11 +113,11 @@ export class EmailSender implements MessageSender, MailSender {
 
 const RECIPIENT_COMMANDS: ReadonlySet<string> = new Set(['RCPT TO', 'DATA']);
 
-/** Only the response code decides: 4xx is temporary (RFC 5321, 4.2.1), for every command. */
+/** Only the code decides: 4xx is temporary (RFC 5321, 4.2.1). */
 function toSendError(error: unknown): SendError {
   const { responseCode, code, command } = error as { responseCode?: number; code?: string; command?: string };
   const isRejected = responseCode !== undefined && responseCode >= 500;
-  // Without a response: nodemailer itself rejected the address or message.
+  // nodemailer itself rejected the address or message.
   const isInvalid = responseCode === undefined && (code === 'EENVELOPE' || code === 'EMESSAGE');
   const isAboutServer = !isInvalid && !RECIPIENT_COMMANDS.has(command ?? '');
   const text = error instanceof Error ? error.message : String(error);

@@ -1,4 +1,3 @@
-/** Incoming webhooks of Google Chat: a card with simple HTML. */
 import type { ChannelDestination } from '../channels/channel.js';
 import type { NotificationMessage, MessageLine } from '../notes/message.js';
 import { escapeHtml, toHtmlText, disableAutolinks } from './text-escaping.js';

@@ -26,8 +26,8 @@ function buildTemplateValues(id: string, { details, ...line }: MessageLine, subj
 }
 
 /**
- * Replaces `{{name}}`. In JSON, quotes and control characters of values are escaped, so that
- * external text cannot leave its string. Unknown names become empty.
+ * In JSON, values are escaped, so that external text cannot leave its string. Unknown names become
+ * empty.
  */
 export function fillTemplate(template: string, values: Readonly<Record<string, Scalar>>, isJson: boolean): string {
   return template.replace(PLACEHOLDER_PATTERN, (_, name: string) => {
@@ -64,7 +64,7 @@ export class HttpRequestSender extends HttpSender {
   }
 }
 
-/** Returns the headers of contract 70, payload and signature. */
+/** See contract 70, payload and signature. */
 function buildSignatureHeaders(secret: string | null, body: string, id: string, now: number): Record<string, string> {
   if (secret === null) return { 'x-svc-delivery': id };
   const timestamp = String(Math.floor(now / 1_000));

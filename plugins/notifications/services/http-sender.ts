@@ -1,4 +1,3 @@
-/** Base of services with one HTTP request per message, under the egress policy. */
 import { OutboundError, type EgressPolicy, type Outbound, type OutboundResponse } from '../../../ports/outbound.js';
 import type { ChannelDestination } from '../channels/channel.js';
 import type { NotificationMessage, MessageLine } from '../notes/message.js';
@@ -9,7 +8,6 @@ export interface ChannelRequest {
   method?: 'POST' | 'PUT';
   url: string;
   headers?: Record<string, string>;
-  /** An object is sent as JSON. */
   body: object | string;
 }
 

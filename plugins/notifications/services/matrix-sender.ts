@@ -1,6 +1,4 @@
-/**
- * Matrix client-server API: a room event. A retry has the same transaction id and is shown once.
- */
+/** A retry has the same transaction id and is shown once. */
 import type { OutboundResponse } from '../../../ports/outbound.js';
 import type { ChannelDestination } from '../channels/channel.js';
 import type { NotificationMessage, MessageLine } from '../notes/message.js';

@@ -1,4 +1,4 @@
-/** ntfy: the topic is the last path segment; the JSON is posted to the server's root. */
+/** The topic is the last path segment; the JSON is posted to the root. */
 import type { ChannelDestination } from '../channels/channel.js';
 import type { NotificationMessage } from '../notes/message.js';
 import { disableAutolinks } from './text-escaping.js';
@@ -7,7 +7,7 @@ import { NTFY_PRIORITIES } from './severity-colors.js';
 import { HttpSender, type ChannelRequest } from './http-sender.js';
 
 export class NtfySender extends HttpSender {
-  // Above 4,096 bytes a message becomes an attachment, or is rejected.
+  // Above 4,096 bytes an attachment, or rejected.
   readonly limits = { notes: 10, bytes: 3_500 };
 
   protected buildRequest(message: NotificationMessage, { target, secret }: ChannelDestination): ChannelRequest {

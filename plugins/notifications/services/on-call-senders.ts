@@ -1,4 +1,4 @@
-/** PagerDuty and Opsgenie alerts, which recoveries resolve and acknowledgements acknowledge. */
+/** Recoveries resolve and acknowledgements acknowledge alerts. */
 import type { Scalar } from '../../../ports/store.js';
 import type { ChannelDestination } from '../channels/channel.js';
 import { isEndOfFault, type NotificationMessage, type MessageLine } from '../notes/message.js';
@@ -24,9 +24,7 @@ const MAX_SOURCE_CHARACTERS = 100;
 
 const truncate = (text: string, most: number): string => Array.from(text).slice(0, most).join('');
 
-/**
- * Unique per fault and installation, because items of two installations may have the same number.
- */
+/** Items of two installations may have the same number. */
 const getDedupKey = ({ key }: MessageLine, url: string): string =>
   truncate(`${new URL(url).host} ${key}`, MAX_KEY_CHARACTERS);
 

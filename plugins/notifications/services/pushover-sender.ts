@@ -5,7 +5,7 @@ import type { NotificationSeverity } from '../notes/note.js';
 import { disableAutolinks } from './text-escaping.js';
 import { joinServerPath, HttpSender, type ChannelRequest } from './http-sender.js';
 
-/** Priority 2 repeats until acknowledged, which is up to the channel's reminders. */
+/** Priority 2 would repeat; reminders are up to the channel. */
 const PUSHOVER_PRIORITIES: Readonly<Record<NotificationSeverity, number>> = {
   critical: 1,
   high: 0,

@@ -6,16 +6,16 @@ import { disableAutolinks } from './text-escaping.js';
 export interface MessageLimits {
   notes: number;
   bytes: number;
-  /** Characters of an escaped title; absent means no separate limit. */
+  /** Characters when escaped; absent: no separate limit. */
   title?: number;
 }
 
 export interface MessageSender {
   readonly limits: MessageLimits;
-  /** Splits the target into recipients; absent for a single receiver. */
+  /** Absent for a single receiver. */
   listRecipients?(target: string): string[];
   /**
-   * Resolves when the receiver accepted the message.
+   * Resolves when accepted.
    * @param recipient one of `listRecipients`
    * @throws SendError
    */
@@ -31,17 +31,17 @@ export interface MailSender {
 /** The message was not accepted. */
 export class SendError extends Error {
   override name = 'SendError';
-  /** @param permanent a retry would fail too */
+  /** @param permanent a retry would fail */
   constructor(
     message: string,
     readonly permanent: boolean,
     readonly more: {
       retryAfterMs?: number;
-      /** The receiver rejected the content; a smaller message may succeed. */
+      /** A smaller message may succeed. */
       content?: boolean;
-      /** It concerns all recipients: the server is unreachable or rejects the login. */
+      /** For all recipients: the server is unreachable or rejects the login. */
       server?: boolean;
-      /** The message without responses of internal hosts, when it differs. */
+      /** Without responses of internal hosts, when different. */
       bare?: string;
     } = {},
   ) {

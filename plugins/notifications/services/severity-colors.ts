@@ -10,13 +10,12 @@ const SEVERITY_COLORS: Readonly<Record<NotificationSeverity, string>> = {
 const RECOVERED_COLOR = '#2f9e5f';
 const CLOSED_COLOR = '#7a8783';
 
-/** Green for recovery, gray for an alarm that ended otherwise. */
+/** Gray for an alarm that ended otherwise. */
 export function getSeverityColor({ phase, severity }: Pick<MessageLine, 'phase' | 'severity'>): string {
   if (phase === 'recovered') return RECOVERED_COLOR;
   return isEndOfFault({ phase }) ? CLOSED_COLOR : SEVERITY_COLORS[severity];
 }
 
-/** ntfy: 5 is most urgent. */
 export const NTFY_PRIORITIES: Readonly<Record<NotificationSeverity, number>> = {
   critical: 5,
   high: 4,

@@ -1,16 +1,15 @@
-/** Incoming webhooks of Slack, also accepted by Mattermost, and by Discord below `…/slack`. */
+/** Also accepted by Mattermost, and by Discord below `…/slack`. */
 import type { ChannelDestination } from '../channels/channel.js';
 import type { NotificationMessage, MessageLine } from '../notes/message.js';
 import { toSlackMarkdown, toSlackText } from './text-escaping.js';
 import { getSeverityColor } from './severity-colors.js';
 import { HttpSender, type ChannelRequest } from './http-sender.js';
 
-/** Slack can disable markup; compatible services parse Markdown in texts, but not in titles. */
+/** Compatible services parse Markdown in texts, but not in titles. */
 const SLACK_HOST_PATTERN = /(?:^|\.)slack(?:-gov)?\.com$/;
 
 export class SlackSender extends HttpSender {
-  // Limits: Discord 10 embeds with 6,000 characters in total and titles of 256; Slack 3,000 per
-  // block.
+  // Discord: 10 embeds, 6,000 characters in total, titles of 256; Slack: 3,000 per block.
   readonly limits = { notes: 10, bytes: 2_900, title: 250 };
 
   override measure({ title, text, url }: MessageLine): number {

@@ -1,11 +1,10 @@
-/** Workflow webhooks of Teams: an adaptive card. */
 import type { ChannelDestination } from '../channels/channel.js';
 import { isEndOfFault, type NotificationMessage, type MessageLine } from '../notes/message.js';
 import type { NotificationSeverity } from '../notes/note.js';
 import { toTeamsText, disableAutolinks } from './text-escaping.js';
 import { HttpSender, type ChannelRequest } from './http-sender.js';
 
-/** Adaptive cards only support named colors. */
+/** Only named colors are supported. */
 const CARD_COLORS: Readonly<Record<NotificationSeverity, string>> = {
   critical: 'Attention',
   high: 'Attention',

@@ -1,4 +1,3 @@
-/** Telegram Bot API: `sendMessage` with HTML. */
 import type { OutboundResponse } from '../../../ports/outbound.js';
 import type { ChannelDestination } from '../channels/channel.js';
 import type { NotificationMessage, MessageLine } from '../notes/message.js';

@@ -65,8 +65,7 @@ export const buildProbeRoutes = ({ probes, asker, clock }: TrialServices): Route
     handle: async ({ body, principal }) => {
       const given = (body as { probe: unknown }).probe;
       const probe = await probes.toRunnableProbe(given, null);
-      // Responses of internal addresses are only for administrators and tokens of the whole
-      // service.
+      // Internal addresses' responses are only for administrators and tokens of the whole service.
       const sight = principal.kind === 'token' && principal.project === null ? 'all' : 'public';
       const seen = toTrialView(await asker.run(probe), clock.now(), sight);
       const warnings = findUnknownFields(given);

@@ -1,6 +1,6 @@
 /**
- * Comparison of DNS records by meaning: names ignore case and the final dot, addresses their
- * spelling, and a record may be expected by a part of its fields.
+ * By meaning: names ignore case and the final dot, addresses their spelling; a part of the fields
+ * suffices.
  */
 import type { RecordType } from '../../../ports/network-probe.js';
 
@@ -90,10 +90,7 @@ function normalizeTaggedValue(text: string): string {
   return `${tag.toLowerCase()} ${normalizeName(joinQuotedText(value.join(' ')))}`;
 }
 
-/**
- * Whether each of the comma-separated expected records exists, in any order. A text record only
- * needs to contain the expected text.
- */
+/** A text record only needs to contain the expected text; any order. */
 export function matchRecords(type: RecordType, records: readonly string[], expected: string): boolean {
   if (type === 'TXT') return records.some((record) => record.includes(joinQuotedText(expected)));
   const all = expected.split(',').filter((one) => one.trim() !== '');

@@ -1,6 +1,6 @@
 /**
- * Lookup in JSON by path: `checks[0].state`, `$.checks[0].state` or `$['checks'][0]['state']`; `$`
- * is the root. Only own properties are read, so that no prototype is exposed.
+ * `checks[0].state`, `$.checks[0].state` or `$['checks'][0]['state']`; `$` is the root. Only own
+ * properties are read, so that no prototype is exposed.
  */
 const SEGMENT_PATTERN = /\.?([^.[\]\s'"*()]{1,100})|\[(\d{1,6})\]|\['([^']{1,100})'\]|\["([^"]{1,100})"\]/y;
 const ROOT_PATTERN = /^\$(?=[.[]|$)/;

@@ -6,11 +6,11 @@ import type { Probe } from './probe.js';
 export interface ProbeResult {
   ok: boolean;
   unsupported?: boolean;
-  /** The policy denies the address: nothing was sent, and the state of the target is unknown. */
+  /** Nothing was sent: the state of the target is unknown. */
   blocked?: boolean;
-  /** Outcome as one sentence without its full stop. */
+  /** One sentence without its full stop. */
   message: string;
-  /** Time until the response in ms, or null without one. */
+  /** In ms, or null without a response. */
   response_ms: number | null;
   certificate: ServerCertificate | null;
   status: number | null;
@@ -24,9 +24,7 @@ export interface ProbeResult {
 /** Visible part of a result: all, only content of public addresses, or none. */
 export type ResultVisibility = 'all' | 'public' | 'none';
 
-/**
- * Removes what the reader may not see: a probe runs inside the network, its reader may be outside.
- */
+/** A probe runs inside the network, its reader may be outside. */
 export function toVisibleResult(seen: ProbeResult, sight: ResultVisibility): ProbeResult {
   if (sight === 'all' || (sight === 'public' && seen.public)) return seen;
   if (seen.public) return { ...seen, excerpt: null };
@@ -34,7 +32,7 @@ export function toVisibleResult(seen: ProbeResult, sight: ResultVisibility): Pro
   return { ...seen, excerpt: null, message: seen.bare_message ?? seen.message, redirects: [], certificate };
 }
 
-/** Inverts the result of an inverted probe: a response is the failure. */
+/** A response is the failure. */
 export function invertResult(seen: ProbeResult): ProbeResult {
   if (seen.unsupported === true || seen.blocked === true) return seen;
   const says = (text: string): string =>
@@ -60,16 +58,13 @@ export const getDaysLeft = ({ valid_until }: ServerCertificate, now: number): nu
   Math.floor((Date.parse(valid_until) - now) / DAY_MS);
 
 export function formatExpiry(days: number): string {
-  // Days are rounded down: an hour after expiry it is -1.
+  // Rounded down: an hour after expiry it is -1.
   if (days === -1) return 'expired less than a day ago';
   if (days < 0) return `expired ${days === -2 ? 'a day' : `${-days - 1} days`} ago`;
   return days === 0 ? 'expires within a day' : `expires in ${days === 1 ? 'a day' : `${days} days`}`;
 }
 
-/**
- * Builds the observation for the watchdog.
- * @param failures failed attempts including this one; 0 for success
- */
+/** @param failures including this one; 0 for success */
 export function toObservation(
   source: string,
   probe: Probe,

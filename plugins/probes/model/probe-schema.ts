@@ -201,8 +201,7 @@ export const probeSchema = withSchemaName(
     })
     .unknown()
     .meta({ judged_elsewhere: true })
-    // `validateProbe` adds the defaults of the kind; fields of other kinds must not appear as
-    // unknown.
+    // Fields of other kinds must not appear as unknown.
     .prefs({ noDefaults: true })
     .example({ kind: 'http', url: 'https://shop.example/health', expected_status: '200', interval_seconds: 60 }),
 );
@@ -219,10 +218,7 @@ function getProbeKind(given: unknown): ProbeKind | undefined {
   return PROBE_KINDS.find((one) => one === of);
 }
 
-/**
- * Returns sentences for `warnings` about fields that this kind does not have (contract 00,
- * envelope).
- */
+/** For `warnings` (contract 00, envelope). */
 export function findUnknownFields(given: unknown): string[] {
   const known = getProbeKind(given);
   if (known === undefined) return [];
@@ -230,7 +226,7 @@ export function findUnknownFields(given: unknown): string[] {
 }
 
 /**
- * Validates a probe and adds defaults; fields of other kinds are dropped.
+ * Drops fields of other kinds.
  * @throws ServiceError validation_failed, fields below `probe`
  */
 export function validateProbe(given: unknown): ProbeWithHeaders {
@@ -249,12 +245,12 @@ export function validateProbe(given: unknown): ProbeWithHeaders {
   return value;
 }
 
-/** Adds defaults of fields that an older version did not have. */
+/** Older versions lacked some fields. */
 export const parseProbe = (stored: Probe): Probe =>
   SCHEMAS_BY_KIND[stored.kind].validate(stored, VALIDATION_OPTIONS).value as Probe;
 
 /**
- * Rejects probes that are always down, and fields without effect.
+ * Such probes are always down.
  * @throws ServiceError validation_failed
  */
 function rejectContradictions(probe: ProbeWithHeaders): void {

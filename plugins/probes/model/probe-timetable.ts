@@ -1,6 +1,6 @@
 /**
- * Due times of probes in slots of 100 ms, which need no sorting. The first time is derived from the
- * name, which spreads probes over their interval. Times are monotonic ms.
+ * Slots of 100 ms need no sorting. The first time is derived from the name, which spreads probes
+ * over their interval. Times are monotonic ms.
  */
 const SLOT_MS = 100;
 const MAX_VISITED_SLOTS = 36_000;
@@ -22,7 +22,7 @@ export class ProbeTimetable {
     return this.#slotOf.has(name);
   }
 
-  /** Replaces the due time; the new one is never before the next slot. */
+  /** Never before the next slot. */
   schedule(name: string, at: number): void {
     this.remove(name);
     const slot = Math.max(Math.ceil(at / SLOT_MS), this.#lastSlot + 1);

@@ -1,6 +1,6 @@
 /**
- * A probe (contract 30, probes) as given, stored and shown. Header values are secrets: stored
- * encrypted and never shown again.
+ * As given, stored and shown (contract 30, probes). Header values are secrets: stored encrypted and
+ * never shown again.
  */
 import type { OutboundMethod } from '../../../ports/outbound.js';
 import {
@@ -37,10 +37,7 @@ export interface HttpProbe extends CommonFields, TlsFields {
   expected_status: string;
   contains: string | null;
   keyword_absent: string | null;
-  /**
-   * Path of a value in a JSON response, `checks[0].state`, and its expected text; null means it
-   * must exist.
-   */
+  /** `checks[0].state` and its expected text; null means it must exist. */
   json_path: string | null;
   json_value: string | null;
   redirects: number;
@@ -84,7 +81,7 @@ export interface DnsProbe extends CommonFields {
   kind: 'dns';
   host: string;
   record_type: RecordType;
-  /** Required records (dns-records.ts); null when any record is sufficient. */
+  /** See dns-records.ts; null when any record is sufficient. */
   expected_record: string | null;
 }
 
@@ -104,11 +101,11 @@ export interface ProbeDoc extends Doc {
   /** Encrypted JSON of name → value; null without custom headers. */
   headers: string | null;
   header_names: string[];
-  /** Changes with every write, so that the scheduler detects changes of other processes. */
+  /** The scheduler detects changes of other processes by it. */
   updated_at: string;
 }
 
-/** Returns scheme, host and port to which secrets may be sent. */
+/** Secrets may be sent only there. */
 export const getOrigin = (probe: Probe): string | null =>
   'url' in probe ? new URL(probe.url.replace(/^ws/i, 'http')).origin : null;
 

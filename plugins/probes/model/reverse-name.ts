@@ -1,10 +1,7 @@
-/** Reverse DNS names: `4.3.2.1.in-addr.arpa`, `1.0.….8.b.d.0.1.0.0.2.ip6.arpa`. */
+/** `4.3.2.1.in-addr.arpa`, `1.0.….8.b.d.0.1.0.0.2.ip6.arpa`. */
 const REVERSE_NAME_PATTERN = /^(?:(.*)\.)?(in-addr|ip6)\.arpa\.?$/i;
 
-/**
- * Returns the address, or the first address of the network for a zone (`10.in-addr.arpa`); null for
- * other names.
- */
+/** Returns a network's first address for a zone (`10.in-addr.arpa`); null for other names. */
 export function parseReverseName(name: string): string | null {
   const [, labels = '', zone] = REVERSE_NAME_PATTERN.exec(name) ?? [];
   if (zone === undefined) return null;

@@ -33,7 +33,7 @@ export const getFormText = (form: Record<string, unknown>, name: string): string
 };
 
 /**
- * Empty fields get their defaults; missing headers stay unchanged.
+ * Missing headers stay unchanged.
  * @throws ServiceError validation_failed
  */
 export function readProbeForm(form: Record<string, unknown>): Record<string, unknown> {

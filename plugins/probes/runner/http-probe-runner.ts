@@ -1,7 +1,7 @@
 /**
- * Runs HTTP probes. Redirects are followed here, because the egress policy is checked for each
- * address; one from a public address never leads into the internal network. Headers and body are
- * only sent to their configured origin.
+ * Redirects are followed here, because the egress policy is checked for each address; one from a
+ * public address never leads into the internal network. Headers and body are only sent to their
+ * configured origin.
  */
 import { CookieJar } from 'tough-cookie';
 import { inject, injectable } from '../../../kernel/contract.js';
@@ -137,7 +137,7 @@ const toLowerCaseNames = (headers: Readonly<Record<string, string>>): Record<str
 const isJson = (text: string): boolean => parseJsonText(text) !== undefined;
 
 /**
- * Returns the redirect to follow, or null.
+ * Returns null when none is followed.
  * @throws OutboundError
  */
 function getNextUrl({ redirects }: HttpProbe, from: string, { status, headers }: OutboundResponse): string | null {
@@ -147,7 +147,7 @@ function getNextUrl({ redirects }: HttpProbe, from: string, { status, headers }:
   return new URL(to, from).href;
 }
 
-/** As in browsers, 303 changes the method to GET, and 301 and 302 do so for POST. */
+/** As in browsers: 303 becomes GET, 301 and 302 only for POST. */
 function getNextMethod(method: OutboundMethod, status: number): OutboundMethod {
   if (METHOD_PRESERVING_STATUSES.has(status) || method === 'HEAD') return method;
   return status === 303 || method === 'POST' ? 'GET' : method;

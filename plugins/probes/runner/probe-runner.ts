@@ -131,8 +131,8 @@ export class ProbeRunner {
   }
 
   /**
-   * Public addresses are public wherever they were found. Other records are public only when a
-   * public DNS server returned them: the server of the system may know an internal zone.
+   * Public addresses are public anywhere. Other records only from a public DNS server: the system's
+   * may know an internal zone.
    */
   #isPublicAnswer({ host, record_type, resolver }: DnsProbe, records: readonly string[]): boolean {
     const isAddress = record_type === 'A' || record_type === 'AAAA';
@@ -160,7 +160,7 @@ function capitalize(fault: OutboundFault, message: string): string {
   return isName ? message : `${message.charAt(0).toUpperCase()}${message.slice(1)}`;
 }
 
-/** Removes internal hosts and received text from the message; null when it has neither. */
+/** Removes received text too; null when the message has neither. */
 function removeInternalDetails(probe: ProbeWithHeaders, error: OutboundError): string | null {
   const { fault, bareMessage } = error;
   const said = capitalize(fault, bareMessage);

@@ -1,6 +1,6 @@
 /**
- * Runs due probes (contract 30, probes). One process holds a lease and runs all of them. Each probe
- * is read again right before its run, so that an outdated version never runs.
+ * One process holds a lease and runs all probes (contract 30, probes). Each probe is read again
+ * right before its run, so that an outdated version never runs.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { LeaseLost, createProcessLease, type HeldLease, type Lease } from '../../../lib/lease.js';
@@ -16,10 +16,7 @@ import { ProbeRunner } from './probe-runner.js';
 
 export const PROBE_LEASE_MS = 45_000;
 export const MAX_CONCURRENT_PROBES = 64;
-/**
- * Limit for probes that failed last time: each may take its whole timeout, and others must not
- * wait.
- */
+/** Each may take its whole timeout, and others must not wait. */
 export const MAX_CONCURRENT_FAILING_PROBES = MAX_CONCURRENT_PROBES / 2;
 const TICK_INTERVAL_MS = 100;
 const POLL_INTERVAL_MS = 4_000;
@@ -155,7 +152,7 @@ export class ProbeScheduler {
     }
   }
 
-  /** Returns false and clears the state when another process may run the probes. */
+  /** Clears the state when another process may run the probes. */
   #hasLease(): boolean {
     try {
       this.#held?.check();
@@ -176,7 +173,7 @@ export class ProbeScheduler {
     if (seen.ok) this.#failedLastTime.delete(name);
     else this.#failedLastTime.add(name);
     if (seen.unsupported === true) {
-      // Nothing was sent, so the state of the target is unknown.
+      // The state of the target is unknown.
       this.deps.log.warn({ monitor: name, reason: seen.message }, 'this system cannot run a probe');
       return this.#reschedule(doc, 0);
     }
@@ -191,7 +188,7 @@ export class ProbeScheduler {
     this.#reschedule(doc, failures);
   }
 
-  /** Hides responses of private addresses from readers of a project's monitor. */
+  /** Applies to readers of a project's monitor. */
   async #redact(name: string, seen: ProbeResult): Promise<ProbeResult> {
     if (seen.public || seen.bare_message === undefined) return seen;
     const monitor = await this.deps.watchdog.find(name);

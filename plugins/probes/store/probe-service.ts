@@ -38,7 +38,7 @@ export class ProbeService {
   }
 
   /**
-   * Returns the probe with given or stored headers.
+   * Uses given or stored headers.
    * @throws ServiceError validation_failed
    */
   async toRunnableProbe(given: unknown, source: string | null): Promise<ProbeWithHeaders> {
@@ -95,7 +95,7 @@ export class ProbeService {
     return open;
   }
 
-  /** Returns the headers, or null. A changed address never sends stored secrets to another host. */
+  /** A changed address never sends stored secrets to another host. */
   async #resolveHeaders(open: ProbeWithHeaders, source: string): Promise<Readonly<Record<string, string>> | null> {
     if (!('url' in open)) return null;
     const { headers } = open;

@@ -3,11 +3,9 @@ import { withSchemaName, whole, type Doc } from '../../../kernel/contract.js';
 import { COLOUR_PATTERN, COLOUR_MESSAGE } from '../../../lib/brand/colour.js';
 import type { SellerBrand } from '../../../ports/domain/projects.js';
 
-/** The document id is the project's slug. */
 export interface Brand extends Doc {
   /** '' for none; the index finds projects with a seller. */
   seller: string;
-  /** `#0a6640` */
   colour: string | null;
   logo_type: string | null;
   /** Base64. */

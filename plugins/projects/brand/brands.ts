@@ -1,7 +1,4 @@
-/**
- * Brands of projects, shown on customer license pages and status pages (contract 80, pages). Stored
- * separately from projects, which every report reads.
- */
+/** Stored separately from projects, which every report reads (contract 80, pages). */
 import {
   collection,
   inject,
@@ -69,7 +66,6 @@ export class BrandService implements SellerBrands {
   }
 
   /**
-   * Updates the given fields.
    * @param logo null removes it
    * @throws ServiceError not_found, insufficient_scope, validation_failed
    */

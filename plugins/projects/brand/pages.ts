@@ -1,7 +1,3 @@
-/**
- * /projects/{slug}/brand, where administrators edit the brand, and the two files that public pages
- * load.
- */
 import joi from 'joi';
 import {
   getFormFields,

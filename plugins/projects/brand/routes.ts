@@ -1,4 +1,3 @@
-/** The brand of a project in the API; added to contract 15, API. */
 import joi from 'joi';
 import { withSchemaName, withJsonSchema, whole, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';

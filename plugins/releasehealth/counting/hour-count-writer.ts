@@ -1,8 +1,6 @@
 /**
- * Writes increments to hours. Increments that arrive during a write share the next one, so
- * thousands of sessions need few writes. Each is answered after its commit, so a crash loses
- * nothing acknowledged. User sketches are replaced by compare-and-set together with the counts;
- * only other processes can conflict.
+ * Increments that arrive during a write share the next one, so thousands of sessions need few
+ * writes. Each is answered after its commit, so a crash loses nothing acknowledged.
  */
 import { collection, inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';

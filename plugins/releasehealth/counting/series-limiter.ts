@@ -1,9 +1,7 @@
 /**
- * Limits the versions and environments per hour of a project. Public keys may send any version, so
- * unvouched versions are limited and the rest is counted together. Published versions, and those
- * reported by private tokens, always have their own rows (contract 21, Amendments); otherwise an
- * attacker could hide a bad rollout. Processes share counts once per hour, so the limit is
- * approximate.
+ * Public keys may send any version, so unvouched versions are limited and the rest is counted
+ * together. Published versions, and those reported by private tokens, always have their own rows
+ * (contract 21, Amendments); otherwise an attacker could hide a bad rollout.
  */
 import { createHash } from 'node:crypto';
 import { collection, inject, injectable, PORT, token, type Clock } from '../../../kernel/contract.js';
@@ -19,10 +17,7 @@ import type { HourSeries } from './hour-count-writer.js';
 export const FIND_PUBLISHED = token<() => PublishedVersions | undefined>('releasehealth.published');
 
 export const MAX_SERIES = 100;
-/**
- * Limit of environments that public keys may add to a vouched version; the rest is counted without
- * environment.
- */
+/** The rest is counted without environment. */
 export const MAX_ENVIRONMENTS = 20;
 const READ_BATCH_ROWS = 500;
 const MAX_CACHED_ENTRIES = 5_000;

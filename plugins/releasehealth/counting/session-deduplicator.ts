@@ -1,8 +1,7 @@
 /**
- * Counts a session once, however often an SDK reports it (contract 21, release health). `init` is
- * only sent first, so `started` only needs deduplication. Errors are repeated in later updates, so
- * troubled sessions are recorded in the store. The record is written before the count: after a
- * crash in between, an unacknowledged session stays uncounted.
+ * Errors are repeated in later updates, so troubled sessions are recorded in the store (contract
+ * 21, release health). The record is written before the count: after a crash in between, an
+ * unacknowledged session stays uncounted.
  */
 import { createHash } from 'node:crypto';
 import { collection, inject, injectable, PORT, type Clock } from '../../../kernel/contract.js';

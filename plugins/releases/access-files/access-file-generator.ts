@@ -1,7 +1,6 @@
 /**
- * Writes the access files from accounts and licenses (contract 40, access files). Marks are taken
- * before reading and stored after writing, so a change or crash in between makes the files due
- * again.
+ * From accounts and licenses (contract 40, access files). Marks are taken before reading and stored
+ * after writing, so a change or crash in between makes the files due again.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
@@ -22,9 +21,9 @@ import {
 } from './access-file-texts.js';
 
 export const STATE_ID = 'access-files';
-/** The files are written at least this often (contract 40, access files). */
+/** See contract 40, access files. */
 const REWRITE_INTERVAL_MS = 6 * HOUR_MS;
-/** Maximum runs per call when sources change during a run; the next call handles later changes. */
+/** When sources change during a run; the next call handles later changes. */
 const MAX_RUNS = 5;
 const MAX_SKIPPED_NAMES = 100;
 
@@ -37,16 +36,14 @@ interface SourceState {
 @injectable()
 export class AccessFileGenerator {
   readonly #flights = new SingleFlight<string[]>();
-  /**
-   * Tags of files whose header was verified, by path, so that unchanged files are not read again.
-   */
+  /** By path; their header was verified, so they are not read again. */
   readonly #verifiedTags = new BoundedMap<string>({ most: 2_000 });
   readonly #protected = new Set<string>();
 
   constructor(@inject(ACCESS_FILES_DEPS) private readonly deps: AccessFilesDeps) {}
 
   /**
-   * Writes the files that are due, based on reads that begin after this call.
+   * Based on reads that begin after this call.
    * @returns their products
    */
   regenerate(): Promise<string[]> {
@@ -57,7 +54,7 @@ export class AccessFileGenerator {
     return this.#flights.fresh('all', () => this.#withLock((held) => this.#writeDue(held, true)));
   }
 
-  /** Writes the files of every product without valid ones. Runs before the service listens. */
+  /** For every product without valid ones, before the service listens. */
   async writeMissing(): Promise<void> {
     for (const product of await this.listProducts())
       if (!(await this.#isComplete(product))) {
@@ -67,8 +64,8 @@ export class AccessFileGenerator {
   }
 
   /**
-   * Returns true when a product's files were deleted while this process ran, which switches its
-   * protection off (interface, release store). A product without files since the start is not open.
+   * Returns true when files were deleted while this process ran, which switches the product's
+   * protection off (interface, release store). Without files since the start it is not open.
    */
   wasProtected(product: string): boolean {
     return this.#protected.has(product);
@@ -91,10 +88,7 @@ export class AccessFileGenerator {
     return this.deps.store.access.listProducts();
   }
 
-  /**
-   * Lists products without `.htaccess`, which everyone may read, for example after it was deleted
-   * on purpose.
-   */
+  /** Without `.htaccess`, everyone may read them. */
   async listUnprotected(): Promise<string[]> {
     const { store } = this.deps;
     const open: string[] = [];
@@ -103,10 +97,7 @@ export class AccessFileGenerator {
     return open;
   }
 
-  /**
-   * Empties a file that a web server exposes. It stays empty until an administrator writes all
-   * files.
-   */
+  /** It stays empty until an administrator writes all files. */
   async emptyExposed(product: string): Promise<void> {
     await this.#withLock(async () => {
       const state = await this.getState();
@@ -117,7 +108,7 @@ export class AccessFileGenerator {
   }
 
   /**
-   * Serializes writers of access files over all processes.
+   * Covers all processes.
    * @throws ServiceError overloaded
    */
   #withLock<T>(work: (held: HeldLease) => Promise<T>): Promise<T> {
@@ -201,7 +192,7 @@ export class AccessFileGenerator {
         if (valid_until !== null && (expires_at === null || valid_until < expires_at)) expires_at = valid_until;
       held.check();
       const lines = cut.includes(product) ? [] : [...buildLicenseLines(keys), ...people.lines];
-      // `.htpasswd` is written first, because `.htaccess` refers to it.
+      // `.htaccess` refers to it.
       await store.access.write(product, '.htpasswd', buildHtpasswd(product, lines));
       await store.access.write(product, '.htaccess', buildHtaccess(product, webPath ?? store.folder ?? '/'));
       this.#protected.add(product);

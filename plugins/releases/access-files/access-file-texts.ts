@@ -1,6 +1,6 @@
 /**
- * Formats and parses `.htaccess` and `.htpasswd` (contract 40, access files). The file alone
- * decides on access, both for a web server in front and for this service.
+ * The file alone decides on access, both for a web server in front and for this service (contract
+ * 40, access files).
  */
 import type { AccountCredential } from '../../../ports/domain/access.js';
 import type { LicenseCredential } from '../../../ports/domain/licensing.js';
@@ -13,19 +13,13 @@ export const buildHeaderLine = (product: string): string =>
 const BCRYPT_PATTERN = /^\$2[aby](\$\d\d\$[./A-Za-z0-9]{53})$/;
 const UNWRITABLE_NAME_PATTERN = /^#|[:\p{Cc}\u2028\u2029]/u;
 
-/**
- * Formats a line of name and hash; null when the hash is not bcrypt, or the file cannot contain the
- * name.
- */
+/** Returns null when the hash is not bcrypt, or the file cannot contain the name. */
 export function formatAccountLine(name: string, hash: string): string | null {
   const bcrypt = BCRYPT_PATTERN.exec(hash)?.[1];
   return bcrypt === undefined || name === '' || UNWRITABLE_NAME_PATTERN.test(name) ? null : `${name}:$2y${bcrypt}`;
 }
 
-/**
- * Builds the lines of accounts and lists skipped names. A name shaped like a license key's never
- * belongs to an account.
- */
+/** Lists skipped names: one shaped like a license key's never belongs to an account. */
 export function buildAccountLines(accounts: readonly AccountCredential[]): { lines: string[]; skipped: string[] } {
   const lines: string[] = [];
   const skipped: string[] = [];
@@ -43,7 +37,7 @@ export const buildLicenseLines = (licenses: readonly LicenseCredential[]): strin
 export const buildHtpasswd = (product: string, lines: readonly string[]): string =>
   [buildHeaderLine(product), ...lines, ''].join('\n');
 
-/** @param folder the store's folder as the web server sees it */
+/** @param folder as the web server sees it */
 export function buildHtaccess(product: string, folder: string): string {
   const separator = /^[A-Za-z]:\\/.test(folder) ? '\\' : '/';
   const file = [folder.replace(/[\\/]+$/, ''), product, '.htpasswd'].join(separator);
@@ -61,8 +55,8 @@ export function buildHtaccess(product: string, folder: string): string {
 }
 
 /**
- * Parses a file to lines by name. The first line of a name counts, as for Apache; comments and
- * malformed lines are skipped.
+ * Parses to lines by name. The first line of a name counts, as for Apache; malformed lines are
+ * skipped.
  */
 export function parseHtpasswd(text: string): ReadonlyMap<string, string> {
   const entries = new Map<string, string>();

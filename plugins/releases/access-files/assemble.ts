@@ -43,7 +43,7 @@ function createDeps(
     },
     isReleased: async ({ product, channel, version, platform }) => {
       if (!isPlatform(platform) || !isVersion(version)) return false;
-      // Equal versions are one release, which has the path of its first spelling.
+      // The release has the path of its version's first spelling.
       const isHere = (release: Pick<ReleaseDoc, 'version' | 'withdrawn_at'> | null | undefined): boolean =>
         release?.version === version && release.withdrawn_at === null;
       return (
@@ -86,8 +86,7 @@ export function assembleStore(ctx: PluginContext<ReleasesConfig>, services: Rele
     care: StoreProtectionService,
     guard: StoreGuard,
   });
-  // The self-test runs in the minute job: it sends network requests that an administrator should
-  // not wait for.
+  // The self-test sends network requests that an administrator should not wait for.
   const changed = async (): Promise<void> => void (await files.regenerate());
   return {
     files,

@@ -1,4 +1,3 @@
-/** `aos store regenerate` and `aos store selftest` (contract 95, command line). */
 import type { CommandSpec } from '../../../kernel/contract.js';
 import type { AuditLog } from '../../../ports/domain/audit.js';
 import type { ReleaseStoreState } from '../../../ports/domain/releases.js';

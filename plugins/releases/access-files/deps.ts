@@ -17,17 +17,17 @@ import type { ReleaseLocation, ReleaseStore } from '../../../ports/release-store
 import type { SelfTestResult } from './self-test-result.js';
 
 export interface AccessFilesDoc extends Doc {
-  /** Marks of accounts and of licenses, taken before either was read. */
+  /** Taken before accounts and licenses were read. */
   accounts?: string;
   licenses?: string;
-  /** Format version of the files; another version makes all files due. */
+  /** Another version makes all files due. */
   format?: string;
   run_at?: string;
   written_at?: string;
   expires_at?: string | null;
-  /** Accounts left out because their password is not hashed with bcrypt: at most 100. */
+  /** Accounts without a bcrypt hash: at most 100. */
   skipped?: string[];
-  /** Products whose `.htpasswd` was emptied because the web server exposed it. */
+  /** Their exposed `.htpasswd` was emptied. */
   cut?: string[];
   self_test?: SelfTestResult;
 }
@@ -49,10 +49,10 @@ export interface AccessFilesDeps {
   newest: (product: string) => Promise<ReleaseLocation | null>;
   isReleased: (place: ReleaseLocation) => Promise<boolean>;
   downloaded: (place: ReleaseLocation) => void;
-  /** `releases.web_path`; null for the folder of the store itself. */
+  /** Null for the store's folder. */
   webPath: string | null;
   place: string;
-  /** Who may read `.htpasswd` on this disk (contract 40, files). */
+  /** Of `.htpasswd` on this disk (contract 40, files). */
   readers: 'service' | 'group' | 'everybody';
   address: () => string;
 }

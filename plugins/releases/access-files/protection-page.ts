@@ -1,7 +1,3 @@
-/**
- * The page /access-protection: protection status and two actions (contract 80; contract 40,
- * self-test).
- */
 import { Redirect, View, type PageSpec } from '../../../kernel/contract.js';
 import type { ProjectDirectory } from '../../../ports/domain/projects.js';
 import type { ProtectionState, ReleaseStoreState } from '../../../ports/domain/releases.js';

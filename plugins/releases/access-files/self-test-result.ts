@@ -1,10 +1,9 @@
-/** The result of a self-test (contract 40, self-test). */
 import type { ProtectionState } from '../../../ports/domain/releases.js';
 
 export interface ProductResult {
   product: string;
   protection: ProtectionState;
-  /** Response status by file. `package` is missing where the product has none. */
+  /** By file; `package` is missing where the product has none. */
   statuses: Record<string, number | null>;
 }
 
@@ -12,7 +11,7 @@ export interface SelfTestResult {
   at: string;
   protection: ProtectionState;
   products: ProductResult[];
-  /** True when a web server in front served the store itself instead of forwarding the request. */
+  /** A web server in front served the store itself. */
   in_front?: boolean;
   address: string;
 }

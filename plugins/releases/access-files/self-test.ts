@@ -1,4 +1,3 @@
-/** Requests packages without a credential, like an anonymous client (contract 40, self-test). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { OutboundError } from '../../../ports/outbound.js';
 import { ACCESS_FILES_DEPS, type AccessFilesDeps } from './deps.js';
@@ -43,7 +42,7 @@ export class StoreSelfTest {
         await this.#request([product, channel, version, platform, 'package.tar.gz'].join('/'), 1)
       ).status;
     }
-    // The web server exposes the hashes: an inaccessible store is safer.
+    // An inaccessible store is safer than exposed hashes.
     if (list.status === 200 && list.text.split('\n', 1)[0] === buildHeaderLine(product)) {
       this.deps.log.error({ product }, 'the web server hands out .htpasswd: its hashes were taken out of it');
       await this.files.emptyExposed(product);
@@ -61,7 +60,7 @@ export class StoreSelfTest {
         maxBytes,
         policy: { mode: 'private-ok', allow: [] },
       });
-      // Responses of this service have a request id; those of the web server itself have none.
+      // The web server's own responses have no request id.
       return { status, text: body.toString('utf8'), ours: headers['x-request-id'] !== undefined };
     } catch (error) {
       if (error instanceof OutboundError) return { status: null, text: '', ours: true };

@@ -1,6 +1,6 @@
 /**
- * Authorizes reads below `/releases/` (contract 40, files). Only the lines of the product's access
- * file decide, as for a web server in front.
+ * Only the lines of the product's access file decide, as for a web server in front (contract 40,
+ * files).
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { inject, injectable } from '../../../kernel/contract.js';
@@ -13,12 +13,12 @@ import { parseHtpasswd } from './access-file-texts.js';
 import { AccessFileGenerator } from './access-file-generator.js';
 import { toStoredSegments } from './release-files.js';
 
-/** A verified credential is not hashed again for this long while its line is unchanged. */
+/** A verified credential is not hashed again while its line is unchanged. */
 const VERIFIED_CACHE_MS = 5 * MINUTE_MS;
 const LICENSE_USER_PATTERN = /^lic_[0-9a-f]{16}$/;
 /**
- * A bcrypt hash of a discarded random text at the cost of license keys: a missing line takes as
- * long as a wrong key.
+ * Of a discarded random text at the cost of license keys: a missing line takes as long as a wrong
+ * key.
  */
 const DUMMY_LICENSE_HASH = '$2y$08$abcdefghijklmnopqrstuuVWXYZ0123456789abcdefghijklmnopq';
 
@@ -29,7 +29,7 @@ export class StoreGuard implements BasicGuard {
   readonly realm = 'Releases';
   readonly #lines: BoundedMap<{ tag: string; entries: ReadonlyMap<string, string> }>;
   readonly #verified: BoundedMap<true>;
-  /** Key of the cache digests; the cache never stores a password. */
+  /** For cache digests; the cache never stores a password. */
   readonly #secret = randomBytes(32);
 
   constructor(
@@ -56,7 +56,7 @@ export class StoreGuard implements BasicGuard {
     const entries = await this.#loadEntries(product);
     if (given.username.startsWith('lic_')) {
       const line = entries.get(given.username) ?? null;
-      // A throttled caller whose key has no line is rejected without hashing.
+      // A throttled caller without a line is rejected without hashing.
       const fits = (line !== null || !pressed) && (await this.#verifyLicenseKey(given, line));
       return fits
         ? { open: true, username: given.username }
@@ -66,8 +66,8 @@ export class StoreGuard implements BasicGuard {
   }
 
   /**
-   * A license key determines its user name: a wrong pair is rejected without hashing, so guesses
-   * cost nothing.
+   * A key determines its user name: a wrong pair is rejected without hashing, so guesses cost
+   * nothing.
    */
   async #verifyLicenseKey({ username, password }: BasicCredentials, line: string | null): Promise<boolean> {
     const digest = createHash('sha256').update(password).digest('hex').slice(0, 16);
@@ -94,8 +94,8 @@ export class StoreGuard implements BasicGuard {
   }
 
   /**
-   * @param none the hash verified for a missing line, so that timing reveals nothing; null for one
-   *   at the cost of accounts
+   * @param none hash verified for a missing line, so that timing reveals nothing; null for one at
+   *   the cost of accounts
    */
   async #verifyHash(password: string, line: string | null, none: string | null): Promise<boolean> {
     const digest = line === null ? null : this.#computeDigest(line, password);
@@ -123,7 +123,7 @@ export class StoreGuard implements BasicGuard {
   }
 }
 
-/** Returns the path segments; guard and handler share them, so both check the same path. */
+/** Guard and handler share them, so both check the same path. */
 export const getPathSegments = ({ params }: Pick<BasicRequest, 'params'>): string[] =>
   (params['path'] ?? '').split('/');
 

@@ -11,7 +11,7 @@ import { StoreSelfTest } from './self-test.js';
 const HEALTHY_STATES: ReadonlySet<ProtectionState> = new Set(['protected', 'no_packages', 'not_tested']);
 
 const PROBE_CACHE_MS = 30_000;
-/** Cache time of a failed write probe; short, so that a repair shows at the next check. */
+/** Of a failed write probe; short, so that a repair shows soon. */
 const FAULT_CACHE_MS = 1_000;
 
 export interface StoreHealth extends HealthResult {
@@ -22,7 +22,7 @@ export interface StoreHealth extends HealthResult {
 
 export interface StoreProduct extends ProductResult {
   untested: boolean;
-  /** True when the `.htpasswd` was exposed and emptied; an administrator must write it again. */
+  /** Exposed and emptied; an administrator must write it again. */
   cut: boolean;
 }
 
@@ -77,7 +77,7 @@ export class StoreProtectionService implements ReleaseStoreMaintenance {
     const last = (await this.files.getState())?.self_test;
     const unprotected = (await this.files.listUnprotected()).slice(0, 20);
     const seen = last?.protection ?? 'not_tested';
-    // A test from before the first publish does not cover the packages that exist now.
+    // A test before the first publish does not cover packages.
     const before = seen === 'no_packages' && (await this.listProducts()).some(({ untested }) => untested);
     const protection = unprotected.length > 0 ? 'open' : before ? 'not_tested' : seen;
     const write_fault = await this.#getWriteFault();
@@ -87,8 +87,8 @@ export class StoreProtectionService implements ReleaseStoreMaintenance {
   }
 
   /**
-   * Probes a write at most twice a minute, and once a second while it fails.
-   * @returns null when the store is writable
+   * Probes at most twice a minute, and once a second while it fails.
+   * @returns null when writable
    */
   async #getWriteFault(): Promise<string | null> {
     const { clock } = this.deps;

@@ -1,4 +1,4 @@
-/** Serves the files below `/releases/` like a web server in front (contract 40, files). */
+/** Like a web server in front (contract 40, files). */
 import { FileAnswer, type RouteSpec } from '../../../kernel/contract.js';
 import { notFound, ServiceError } from '../../../kernel/errors.js';
 import { FileReplaced, type StoredFile } from '../../../ports/release-store.js';
@@ -16,7 +16,7 @@ const PACKAGE_SEGMENTS = 5;
 const getContentType = (name: string): string =>
   CONTENT_TYPES.find(([ending]) => name.endsWith(ending))?.[1] ?? 'application/octet-stream';
 
-/** Streams the bytes. A replaced file causes a retryable error while nothing has been sent. */
+/** A replaced file causes a retryable error while nothing has been sent. */
 async function* streamBytes(
   file: StoredFile,
   { start, end, room }: { start: number; end: number; room: () => Uint8Array },
@@ -58,7 +58,7 @@ export function createStoreRoute(
       const file = await store.open(segments);
       const [product = '', channel = '', version = '', platform = '', name = ''] = segments;
       const place = segments.length === PACKAGE_SEGMENTS ? { product, channel, version, platform } : null;
-      // A crash may leave the folder of a release that was never published.
+      // A crash may leave an unpublished release's folder.
       if (file === null || (place !== null && !(await isReleased(place))))
         throw notFound('such file in the release store');
       const whole = (): void => {

@@ -1,6 +1,3 @@
-/**
- * Records the commits of a version (contract 90, packager; beyond it: releases on the timeline).
- */
 import joi from 'joi';
 import { withSchemaName, withJsonSchema, whole, type RouteSpec } from '../../../kernel/contract.js';
 import { invalid, notFound } from '../../../kernel/errors.js';

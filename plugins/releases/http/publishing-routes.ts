@@ -1,4 +1,3 @@
-/** Routes that publish, withdraw, promote and roll out (contract 40, publishing). */
 import { Reply, type HttpRequest, type Principal, type RouteSpec } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
 import { compareVersions } from '../../../lib/versions.js';

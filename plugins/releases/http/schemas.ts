@@ -1,4 +1,3 @@
-/** Request and response schemas of the update service (contract 40). */
 import joi from 'joi';
 import { withSchemaName, createPageSchema, withJsonSchema, whole } from '../../../kernel/contract.js';
 import { PLATFORMS } from '../../../lib/formats/platform.js';
@@ -9,10 +8,7 @@ const VERSION_PATTERN = String.raw`^\d+(\.\d+){0,5}(-[0-9A-Za-z.-]{1,40})?(\+[0-
 const SLUG_PATTERN = '^[a-z0-9][a-z0-9._-]{0,63}$';
 const timestampSchema = joi.string().isoDate();
 
-/**
- * The handler checks versions, because a malformed one is 422 on every route (contract 40,
- * versions).
- */
+/** A malformed version is 422 on every route (contract 40, versions). */
 export const versionText = withJsonSchema(
   { pattern: VERSION_PATTERN },
   joi

@@ -1,4 +1,3 @@
-/** Read routes for releases (contract 40, asking). */
 import joi from 'joi';
 import { text, timeParameter, type RouteSpec, withJsonSchema } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';

@@ -1,4 +1,3 @@
-/** The commits of a release for its page; their texts are external input. */
 import type { BuildCommit } from '../../../ports/domain/releases.js';
 import type { ReleaseDoc } from '../model.js';
 import type { ReleaseServices } from '../services.js';

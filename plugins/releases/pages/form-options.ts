@@ -3,19 +3,13 @@ import type { ReleaseIndex } from '../update-check/release-index.js';
 
 const MAX_CHANNELS = 100;
 
-/**
- * Lists channels by name.
- * @param product undefined for all products
- */
+/** @param product undefined for all */
 export function listChannels(index: Pick<ReleaseIndex, 'listChannels' | 'listProducts'>, product?: string): string[] {
   const products = product === undefined ? index.listProducts() : [product];
   return [...new Set(products.flatMap((one) => index.listChannels(one)))].toSorted().slice(0, MAX_CHANNELS);
 }
 
-/**
- * Parses a rollout share from a form.
- * @throws ServiceError validation_failed
- */
+/** @throws ServiceError validation_failed */
 export function parsePercent(value: unknown): number {
   const percent = typeof value === 'string' && /^\d{1,3}$/.test(value) ? Number(value) : NaN;
   if (!(percent <= 100)) throw invalid({ rollout_percent: 'must be a whole number from 0 to 100' });

@@ -1,6 +1,3 @@
-/**
- * Sessions of a release and of the previous version, for its page (contract 21, release health).
- */
 import type { VersionHealth } from '../../../ports/domain/release-health.js';
 import { isVersion, isSameVersion } from '../../../lib/versions.js';
 import type { ReleaseDoc } from '../model.js';

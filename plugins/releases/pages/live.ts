@@ -6,8 +6,7 @@ import type { ReleaseDeps } from '../deps.js';
 export const createReleaseTopic = ({ releases, clock }: Pick<ReleaseDeps, 'releases' | 'clock'>): LiveTopic => ({
   name: 'releases',
   getRevision: async () => {
-    // Timestamps from before a clock moved backwards would hide every change until the clock
-    // catches up.
+    // A clock that moved backwards would hide every change until it catches up.
     const filter = { updated_at: { lte: toIsoString(clock.now() + MAX_AHEAD_MS) } };
     const page = await releases.find({ filter, sort: [['updated_at', 'desc']], limit: 1 });
     const newest = page.items[0];

@@ -1,6 +1,6 @@
 /**
- * Reads the first files of a manifest without parsing megabytes of JSON. The service wrote the
- * text, so the member order is fixed and quotation marks in paths are escaped.
+ * Without parsing megabytes of JSON: the service wrote the text, so the member order is fixed and
+ * quotation marks in paths are escaped.
  */
 import type { ManifestFile } from '../../../lib/formats/manifest.js';
 

@@ -1,6 +1,3 @@
-/**
- * The pages /releases: members read, administrators withdraw, roll out and promote (contract 80).
- */
 import joi from 'joi';
 import {
   createPageActions,

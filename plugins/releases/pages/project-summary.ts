@@ -8,7 +8,7 @@ import { toShownRelease } from './release-display.js';
 
 const MAX_SHOWN_CHANNELS = 8;
 
-/** Formats adoption such as `12 of 40 machines`; null when no machine has reported its version. */
+/** `12 of 40 machines`; null when no machine has reported its version. */
 export function formatAdoption(adoption: readonly VersionAdoption[], version: string): string | null {
   const all = adoption.reduce((sum, { monitors }) => sum + monitors, 0);
   if (all === 0) return null;

@@ -1,4 +1,3 @@
-/** The page /releases/new: uploads a package, or shows the command to publish one (contract 80). */
 import joi from 'joi';
 import { Redirect, Reply, View, type HttpRequest, type PageResult, type PageSpec } from '../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
@@ -15,7 +14,7 @@ import { RELEASE_ADMIN_AUTH, RELEASES_CRUMB } from './release-display.js';
 
 const PAGE_TITLE = 'Publish release';
 const PAGE_PATH = '/releases/new';
-/** The form's fields, sent in this order before the package. */
+/** Sent in this order before the package. */
 const FORM_FIELDS = [
   'product',
   'version',
@@ -74,7 +73,7 @@ const formatFieldErrors = (faults: Readonly<Record<string, string>>): Record<str
     ]),
   );
 
-/** Shows pattern errors below their field: `meta.preserve_patterns.1` is the second line. */
+/** `meta.preserve_patterns.1` is the second line. */
 function toFormErrors(fields: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, text]) => {

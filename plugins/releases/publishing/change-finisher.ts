@@ -1,7 +1,6 @@
 /**
- * Completes a change of a release, also after a crash: `latest.json` and statement, bug items to
- * close, events (docs/consistency.md, releases). Every step is idempotent. Callers hold the
- * product's lock.
+ * Also after a crash: `latest.json` and statement, bug items to close, events (docs/consistency.md,
+ * releases). Every step is idempotent. Callers hold the product's lock.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { ReleasePublished } from '../../../ports/domain/releases.js';
@@ -79,7 +78,7 @@ export class ReleaseChangeFinisher {
     return { release, closed };
   }
 
-  /** Completes a dead publisher's intent when the package is in place, and undoes it otherwise. */
+  /** Undoes a dead publisher's intent unless the package is in place. */
   async recover(claim: PublishClaim): Promise<void> {
     const { left, id } = claim;
     if (left === null) return;
@@ -99,19 +98,14 @@ export class ReleaseChangeFinisher {
     claim.left = null;
   }
 
-  /**
-   * Removes the file from the web root, then marks the release (contract 40, publishing: withdraw).
-   */
+  /** The file first, then the release (contract 40, publishing: withdraw). */
   async #withdraw(doc: ReleaseDoc, { reason, at }: { reason: string; at: string }): Promise<ReleaseDoc> {
     await this.deps.store.packages.withdraw(toStorePath(doc));
     const gone = { withdrawn_at: at, withdrawn_reason: reason, withdrawing: undefined, rolling: undefined };
     return this.docs.update(doc, gone);
   }
 
-  /**
-   * Withdraws every later release for a rollback. The newest goes last, so that no release between
-   * the two is offered meanwhile.
-   */
+  /** The newest goes last, so that no release between the two is offered meanwhile. */
   async #withdrawLater(target: ReleaseDoc, { reason, at, platform }: RollbackIntent): Promise<void> {
     const { version: to } = target;
     const changed: ReleaseDoc[] = [];
@@ -125,7 +119,7 @@ export class ReleaseChangeFinisher {
   }
 
   /**
-   * Lists the releases of the channel with a later version, oldest first.
+   * Lists oldest first.
    * @param platform null: all
    */
   async listLater({ product, channel, version }: ReleaseDoc, platform: Platform | null): Promise<ReleaseDoc[]> {
@@ -149,8 +143,7 @@ export class ReleaseChangeFinisher {
     if (entry.event !== 'release.published')
       return (await this.deps.emit(entry.event, entry.data, options)) ? [] : null;
     const { version, build } = entry.data;
-    // The event id identifies this publication, so a retry learns which items the first attempt
-    // closed.
+    // A retry learns by the event id which items the first attempt closed.
     const publication = entry.id.slice('evt_'.length);
     const closed = (await this.deps.bugs()?.recordRelease(product, { version, build, publication })) ?? [];
     const data: ReleasePublished = {

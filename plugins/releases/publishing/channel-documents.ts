@@ -1,6 +1,6 @@
 /**
- * Writes the documents of a channel after each change: `latest.json` and the signed statement
- * (contract 40, files and freshness). Both reflect the current documents, under the product's lock.
+ * `latest.json` and the signed statement (contract 40, files and freshness) reflect the current
+ * documents, under the product's lock.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { hasElapsed } from '../../../lib/clock-skew.js';
@@ -20,7 +20,7 @@ import type { StatementDoc } from '../model.js';
 import { getChannelId } from '../release-place.js';
 import { ProductLock } from './product-lock.js';
 
-/** A statement is renewed at this age, so that every machine finds one that is valid for days. */
+/** Every machine finds one that is valid for days. */
 const RENEWAL_AGE_MS = DAY_MS;
 
 @injectable()
@@ -55,7 +55,7 @@ export class ChannelDocumentWriter {
   }
 
   /**
-   * Renews statements that are a day old, missing, or signed by another key.
+   * A day old, missing, or signed by another key.
    * @param signal aborts between two channels
    */
   async renewStatements(signal?: AbortSignal): Promise<void> {
@@ -77,7 +77,7 @@ export class ChannelDocumentWriter {
     }
   }
 
-  /** A product with an unreadable release retains its statements and does not block others. */
+  /** An unreadable release does not block other products. */
   async #renewSafely(product: string, channels: readonly string[]): Promise<void> {
     try {
       await this.lock.run(product, () => this.#renew(product, channels));
@@ -96,8 +96,7 @@ export class ChannelDocumentWriter {
     const { statements, signer, clock } = this.deps;
     const id = getChannelId(product, channel);
     const before = await statements.get(id);
-    // Each statement is later than the previous one, whatever the clock does, because machines
-    // reject an older one.
+    // Machines reject an older statement, whatever the clock does.
     const now = Math.max(clock.now(), before === null ? 0 : Date.parse(before.issued_at) + 1);
     const content = buildStatementContent(this.index.getChannel(product, channel).releases);
     const statement = formatStatement(product, channel, content, now);

@@ -11,7 +11,7 @@ import { listPreviousVersions } from '../previous-versions.js';
 import { getHaltThreshold } from './halt-evidence.js';
 import { ReleaseRepository } from './release-repository.js';
 
-/** A version being replaced has few sessions of the last hour, so its share covers this time. */
+/** A version being replaced has few sessions of the last hour. */
 const BASELINE_WINDOW_MS = 7 * DAY_MS;
 const MAX_BASELINE_VERSIONS = 5;
 /** Shares are quotients: 0.98 − 0.96 is slightly less than 0.02. */
@@ -29,7 +29,7 @@ export class CrashRateEvaluator {
   ) {}
 
   /**
-   * Returns why the rollout halts; null to continue.
+   * Null to continue.
    * @param since RFC 3339: earlier sessions are not attributed to it
    */
   async getHaltReason(doc: ReleaseDoc, since: string): Promise<string | null> {
@@ -37,10 +37,9 @@ export class CrashRateEvaluator {
     if (health === undefined) return null;
     const { halt_sessions: least, halt_crash_free_points: points, halt_addresses } = this.deps.config;
     const own = await health.getSessionsSince(doc.product, doc.version, getFirstMinute(doc, since));
-    // Even against a perfect previous version, this one cannot be that many points below.
+    // Even a perfect previous version is not that many points better.
     if (own.started < least || toCrashFreePercent(own) > 100 - points + ROUNDING_TOLERANCE) return null;
-    // A single untrusted client with a public key must not halt a release, even when no one else
-    // reports sessions.
+    // A single client with a public key must not halt a release.
     const few = own.crash_addresses < halt_addresses || own.crashed < getHaltThreshold(own.started);
     if (!own.crashes_by_token && few) return null;
     const base = await this.#findBaseline(health, doc, least);
@@ -65,8 +64,8 @@ export class CrashRateEvaluator {
 }
 
 /**
- * Sessions are counted by the minute. A publish's minute belongs to the release; the minute of a
- * resumed rollout may contain the sessions that halted it.
+ * Sessions are counted by the minute: a publish's minute belongs to the release; a resumed
+ * rollout's may contain the sessions that halted it.
  */
 function getFirstMinute({ rollout_at, published_at }: ReleaseDoc, since: string): string {
   const setAgain = since === rollout_at && rollout_at > published_at;

@@ -1,8 +1,8 @@
 import type { StepContext } from '../../../ports/domain/dashboard.js';
 
 /**
- * Builds a command that creates and publishes a new folder, so that no one publishes the folder
- * where it is pasted (contract 40, publishing).
+ * Creates a new folder, so that no one publishes the folder where it is pasted (contract 40,
+ * publishing).
  */
 export const buildFirstReleaseCommand = ({ baseUrl, project, token }: StepContext): string =>
   [

@@ -1,6 +1,6 @@
 /**
- * Computes the evidence that public intake keys must provide to halt a rollout (contract 40, staged
- * rollout). A single client with a few addresses must not suffice.
+ * From public intake keys (contract 40, staged rollout): a single client with a few addresses must
+ * not suffice.
  */
 import type { PublicEvidence } from '../../../ports/domain/bugs.js';
 import type { ReleaseDeps } from '../deps.js';
@@ -10,7 +10,7 @@ const HALT_SHARE = 0.01;
 
 export const getHaltThreshold = (all: number): number => Math.ceil(all * HALT_SHARE);
 
-/** @param since RFC 3339, start of the window by which the rollout is evaluated */
+/** @param since RFC 3339, start of the window */
 export async function findHaltEvidence(
   { config, health }: Pick<ReleaseDeps, 'config' | 'health'>,
   { product, version, downloads }: Pick<ReleaseDoc, 'product' | 'version' | 'downloads'>,

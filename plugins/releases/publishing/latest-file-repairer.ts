@@ -1,6 +1,6 @@
 /**
- * Compares `latest.json` files with the documents (docs/consistency.md, releases), because stores
- * are restored from backups and files are edited by hand. Unchanged tags avoid repeated reads.
+ * Stores are restored from backups and files are edited by hand (docs/consistency.md, releases).
+ * Unchanged tags avoid repeated reads.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
@@ -16,10 +16,7 @@ const MAX_CACHED_TAGS = 20_000;
 
 @injectable()
 export class LatestFileRepairer {
-  /**
-   * Tags of files that matched, by path. A change of the documents writes the file, which changes
-   * its tag.
-   */
+  /** By path. A change of the documents writes the file, which changes its tag. */
   readonly #matchedTags = new BoundedMap<string>({ most: MAX_CACHED_TAGS });
 
   constructor(
@@ -29,10 +26,7 @@ export class LatestFileRepairer {
     @inject(ProductLock) private readonly lock: ProductLock,
   ) {}
 
-  /**
-   * Writes the files that differ.
-   * @param all also reads files that matched before
-   */
+  /** @param all also reads files that matched before */
   async repair({ all = false, signal }: { all?: boolean; signal?: AbortSignal | undefined } = {}): Promise<void> {
     await this.index.load();
     if (all) this.#matchedTags.clear();
@@ -43,7 +37,7 @@ export class LatestFileRepairer {
     }
   }
 
-  /** Files of a product with an unreadable release stay unchanged and do not block others. */
+  /** Unreadable releases do not block other products. */
   async #repairProduct(product: string): Promise<void> {
     try {
       await this.lock.run(product, () => this.#writeDifferences(product));

@@ -1,6 +1,6 @@
 /**
- * Receives a package (contract 40, publishing): stages the upload, verifies the announced checksum,
- * validates and describes it. A rejected package leaves nothing behind.
+ * Stages the upload, verifies the announced checksum, validates and describes it (contract 40,
+ * publishing). A rejected package leaves nothing behind.
  */
 import joi from 'joi';
 import { inject, injectable } from '../../../kernel/contract.js';
@@ -69,7 +69,6 @@ export class PackageReceiver {
   constructor(@inject(DEPS) private readonly deps: ReleaseDeps) {}
 
   /**
-   * Stages the uploaded package.
    * @throws ServiceError payload_too_large, insufficient_storage, checksum_mismatch, and errors of
    *   the body
    */
@@ -93,7 +92,7 @@ export class PackageReceiver {
   }
 
   /**
-   * Returns the decoded notes; undefined when none were sent.
+   * Undefined when none were sent.
    * @throws ServiceError validation_failed
    */
   async parseNotes(headers: DeclaredPackage, fields: Readonly<Record<string, string>>): Promise<string | undefined> {
@@ -108,7 +107,7 @@ export class PackageReceiver {
   }
 
   /**
-   * Returns the package's metadata, and warnings about unknown names in it.
+   * Warns about unknown names.
    * @throws ServiceError validation_failed
    */
   parseMeta(
@@ -126,7 +125,6 @@ export class PackageReceiver {
   }
 
   /**
-   * Reads and validates the package.
    * @throws ServiceError package_rejected; validation_failed for an entry missing from the package
    */
   async read(

@@ -1,6 +1,6 @@
 /**
- * Serializes changes of a product's store, release documents and `latest.json` over all processes.
- * The lock is held only for short steps, never while a package is received or read.
+ * Serializes changes of a product's store, release documents and `latest.json` over all processes;
+ * held only for short steps.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';

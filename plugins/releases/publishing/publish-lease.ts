@@ -1,6 +1,6 @@
 /**
- * Allows one publisher per release over all processes (contract 40, publishing). The lease's
- * document also records the intent before the first rename.
+ * One publisher per release over all processes (contract 40, publishing). The document also records
+ * the intent before the first rename.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { createProcessLease, type HeldLease, type Lease } from '../../../lib/lease.js';
@@ -21,7 +21,7 @@ export interface PublishClaim {
 
 @injectable()
 export class PublishLeaseManager {
-  /** Leases held by other processes; each expires by how long its holder is silent. */
+  /** Each expires by how long its holder is silent. */
   readonly #watched = new Map<string, Lease<ProcessOwner>>();
 
   constructor(@inject(DEPS) private readonly deps: ReleaseDeps) {}
@@ -52,7 +52,7 @@ export class PublishLeaseManager {
   }
 
   /**
-   * Records the intent before the first rename.
+   * Runs before the first rename.
    * @throws LeaseLost
    */
   async recordIntent({ held }: PublishClaim, intent: PublishIntent): Promise<void> {
@@ -63,7 +63,7 @@ export class PublishLeaseManager {
     await this.deps.publishes.change({ id, fence: held.fence }, { unset: ['intent'] });
   }
 
-  /** Releases the lease. An unfinished intent is handled by the next claim of the release. */
+  /** The next claim handles an unfinished intent. */
   async release({ id, held }: PublishClaim): Promise<void> {
     const { holder, fence } = held;
     held.stop();

@@ -1,4 +1,4 @@
-/** Lists commands that publish a project's release: from a terminal, and from CI (contract 40). */
+/** From a terminal, and from CI (contract 40). */
 
 export interface PublishMethod {
   label: string;

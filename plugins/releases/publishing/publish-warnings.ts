@@ -1,4 +1,4 @@
-/** Lists warnings of an allowed publish (contract 40, amendments). */
+/** Of an allowed publish (contract 40, amendments). */
 import { compareVersions } from '../../../lib/versions.js';
 import { createGlobMatcher } from '../../../lib/formats/globs.js';
 import type { PackagedFile } from '../../../ports/release-store.js';
@@ -16,7 +16,7 @@ interface CheckedRelease {
   setup: Readonly<Record<string, unknown>> | null;
 }
 
-/** @param others the other releases of this channel and platform, in any order */
+/** @param others of this channel and platform */
 export function listPublishWarnings(release: CheckedRelease, others: readonly EarlierRelease[]): string[] {
   return [
     ...findMissingPatterns(release, others),
@@ -65,9 +65,7 @@ function listTargetFiles(setup: CheckedRelease['setup']): string[] {
     .map(({ file }) => file.replaceAll('\\', '/'));
 }
 
-/**
- * A machine below `min_version` needs a release between the two; a withdrawn one is never offered.
- */
+/** A machine below `min_version` needs a release in between. */
 function findMissingSteps({ version, min_version }: CheckedRelease, others: readonly EarlierRelease[]): string[] {
   if (min_version === null) return [];
   const steps = others.filter(

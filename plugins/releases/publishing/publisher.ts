@@ -28,9 +28,7 @@ export interface PublishRequest {
   rollout_percent: number | undefined;
   min_version: string | null;
   by: string;
-  /**
-   * Checks the publisher's credential again before anything changes; missing without a credential.
-   */
+  /** Before anything changes; missing without a credential. */
   reauthorize?: (() => Promise<void>) | undefined;
 }
 
@@ -53,7 +51,7 @@ export interface PublishedRelease {
   closed: readonly string[];
 }
 
-/** Moves the package to its place; resolves to false when the package is gone. */
+/** False when the package is gone. */
 type PutPackage = (release: ReleaseFields, manifest: string) => Promise<boolean>;
 
 @injectable()
@@ -68,7 +66,7 @@ export class ReleasePublisher {
   ) {}
 
   /**
-   * Runs `work` as the only publisher of the release.
+   * Only one publisher per release.
    * @throws ServiceError publish_in_progress; conflict when the product's folder in the store
    *   belongs to another owner
    */
@@ -89,9 +87,7 @@ export class ReleasePublisher {
     }
   }
 
-  /**
-   * Returns the offered release; null when it does not exist, is withdrawn, or lost its package.
-   */
+  /** Returns null when missing, withdrawn, or without its package. */
   async findOffered(id: string): Promise<ReleaseDoc | null> {
     const doc = await this.docs.get(id);
     if (doc === null || doc.withdrawn_at !== null || doc.withdrawing !== undefined) return null;
@@ -100,10 +96,7 @@ export class ReleasePublisher {
     return file?.size === doc.package_size ? doc : null;
   }
 
-  /**
-   * Publishes the same package again, optionally with another rollout or other notes (contract 40,
-   * publishing).
-   */
+  /** Optionally with another rollout or notes (contract 40, publishing). */
   republish(
     doc: ReleaseDoc,
     rollout: number | undefined,
@@ -113,7 +106,7 @@ export class ReleasePublisher {
     return this.lock.run(doc.product, async () => {
       await reauthorize?.();
       const before = (await this.docs.get(doc.id)) ?? doc;
-      // Finishing an interrupted publish returns the answer that it would have given.
+      // The answer that the interrupted publish would have given.
       const { closed } = before.open_at === undefined ? { closed: [] } : await this.#finishSafely(before);
       const moves = rollout !== undefined && rollout !== before.rollout_percent;
       const rewords = notes !== undefined && notes !== before.release_notes;
@@ -141,10 +134,7 @@ export class ReleasePublisher {
     });
   }
 
-  /**
-   * Runs the steps from the marker on.
-   * @param staged id of the package that `put` moves
-   */
+  /** @param staged package that `put` moves */
   commit(
     claim: PublishClaim,
     request: PublishRequest,
@@ -217,7 +207,7 @@ export class ReleasePublisher {
     return { release: { ...release, manifest_sha256, ...signature }, manifest: manifest.text };
   }
 
-  /** The first spelling of a version is retained, and with it the path (contract 40, versions). */
+  /** The first spelling is retained, and with it the path (contract 40, versions). */
   async #resolveSpelling({ product, channel, version }: PublishRequest): Promise<string> {
     const known = await this.docs.listByVersion(product, channel, version);
     return known.toSorted((a, b) => (a.created_at < b.created_at ? -1 : 1))[0]?.version ?? version;

@@ -1,6 +1,6 @@
 /**
- * Finishes interrupted changes, at start and by a job (docs/consistency.md, releases). Also
- * compares the store with the documents, because disks are restored from backups.
+ * At start and by a job (docs/consistency.md, releases). Also compares the store with the
+ * documents, because disks are restored from backups.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { iteratePages } from '../../../lib/paging.js';
@@ -17,9 +17,9 @@ import { PublishLeaseManager } from './publish-lease.js';
 import { ReleaseRepository } from './release-repository.js';
 import { readStoredText } from './stored-text.js';
 
-/** A change of this age is no longer in progress, or its events wait for a listener. */
+/** No longer in progress, or its events wait for a listener. */
 const LEFTOVER_AGE_MS = 10 * SECOND_MS;
-/** A package that did not grow for this long is no longer being uploaded. */
+/** A package that stopped growing is no longer being uploaded. */
 const STAGED_TIMEOUT_MS = 15 * MINUTE_MS;
 const PAGE_SIZE = 200;
 
@@ -72,10 +72,7 @@ export class ReleaseReconciler {
     }
   }
 
-  /**
-   * Finishes open changes.
-   * @param before milliseconds; younger changes are skipped
-   */
+  /** @param before milliseconds; younger changes are skipped */
   async finishOpen(before: number, signal?: AbortSignal): Promise<void> {
     const filter = { open_at: { gt: '', lt: toIsoString(before) } };
     for await (const docs of iteratePages(this.deps.releases, {
@@ -130,7 +127,7 @@ export class ReleaseReconciler {
     }
   }
 
-  /** Compares size and texts; every agent verifies the package's bytes. */
+  /** Agents verify the package's bytes. */
   async #isConsistent(doc: ReleaseDoc): Promise<boolean> {
     const file = await this.#readSize(doc, 'package.tar.gz');
     if (doc.withdrawn_at !== null) return file === null;

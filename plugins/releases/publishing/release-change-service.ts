@@ -40,7 +40,7 @@ export class ReleaseChangeService {
   ) {}
 
   /**
-   * Withdraws releases; those already withdrawn stay unchanged.
+   * Those already withdrawn stay unchanged.
    * @throws ServiceError not_found, reason_required
    */
   async withdraw(principal: Principal, chosen: SelectedRelease, reason: string): Promise<ReleaseDoc[]> {
@@ -69,10 +69,7 @@ export class ReleaseChangeService {
     });
   }
 
-  /**
-   * Starts, widens, narrows or resumes a rollout.
-   * @throws ServiceError not_found; conflict for a withdrawn release
-   */
+  /** @throws ServiceError not_found; conflict for a withdrawn release */
   async setRollout(
     principal: Principal,
     chosen: SelectedRelease & { platform: Platform },
@@ -106,8 +103,7 @@ export class ReleaseChangeService {
   }
 
   /**
-   * Halts a release immediately, even at full rollout: no machine is offered it until the rollout
-   * is set again. A halted release stays unchanged.
+   * Even at full rollout: no machine is offered it until the rollout is set again.
    * @throws ServiceError not_found; conflict for a withdrawn release
    */
   async haltManually(
@@ -135,8 +131,7 @@ export class ReleaseChangeService {
   }
 
   /**
-   * Publishes the packages of one channel in another. Without a platform, withdrawn releases are
-   * skipped.
+   * Publishes to another channel. Without a platform, withdrawn releases are skipped.
    * @throws ServiceError not_found; conflict when all selected releases are withdrawn;
    *   publish_in_progress
    */
@@ -158,10 +153,7 @@ export class ReleaseChangeService {
     return result;
   }
 
-  /**
-   * Lists the selected releases.
-   * @throws ServiceError not_found
-   */
+  /** @throws ServiceError not_found */
   async listSelected({ product, channel, version, platform }: SelectedRelease): Promise<ReleaseDoc[]> {
     const found =
       platform === null

@@ -1,4 +1,4 @@
-/** Repository of release documents. Each write compares the revision it was based on. */
+/** Each write compares the revision it was based on. */
 import { findReadable, inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
 import { collectAll } from '../../../lib/paging.js';
@@ -52,7 +52,7 @@ export class ReleaseRepository {
   }
 
   /**
-   * @param manifest the text, where the caller has it
+   * @param manifest if the caller has it
    * @throws ServiceError conflict when another call was first
    */
   async insert(doc: Omit<ReleaseDoc, 'rev' | 'updated_at'>, manifest?: string): Promise<ReleaseDoc> {
@@ -68,7 +68,7 @@ export class ReleaseRepository {
 
   /**
    * Undefined removes a member.
-   * @throws ServiceError conflict when the release changed since `before` was read
+   * @throws ServiceError conflict when it changed since `before`
    */
   async update(before: ReleaseDoc, changes: ReleaseUpdate, manifest?: string): Promise<ReleaseDoc> {
     const { id, rev } = before;
@@ -79,10 +79,7 @@ export class ReleaseRepository {
     return this.#updateIndex(written.doc, manifest);
   }
 
-  /**
-   * Clears the outbox and the markers. Readers do not see these, so neither the revision nor
-   * `updated_at` changes.
-   */
+  /** Readers do not see these, so neither the revision nor `updated_at` changes. */
   async clearMarkers(doc: ReleaseDoc): Promise<void> {
     const same = { id: doc.id, rev: doc.rev };
     await this.deps.releases.change(same, { set: { outbox: [] }, unset: ['open_at', 'withdrawing', 'rolling_back'] });

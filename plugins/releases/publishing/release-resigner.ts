@@ -1,7 +1,6 @@
 /**
- * Re-signs manifests and statements after a key rotation (contract 40, files). The file is written
- * before the document, so after a crash the document names the earlier key and a later run finds
- * it.
+ * After a key rotation (contract 40, files). The file is written before the document, so after a
+ * crash a later run finds the earlier key.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { ReleaseSigning } from '../../../ports/domain/releases.js';

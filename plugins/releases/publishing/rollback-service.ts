@@ -1,4 +1,3 @@
-/** Returns a channel to an earlier release (contract 97, rollback). */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, ServiceError } from '../../../kernel/errors.js';
 import { compareVersions } from '../../../lib/versions.js';
@@ -12,11 +11,11 @@ import { formatReleaseName, ReleaseChangeService, type SelectedRelease } from '.
 import { ReleaseRepository } from './release-repository.js';
 
 export interface RollbackResult {
-  /** The releases that are offered again, one per platform. */
+  /** Offered again, one per platform. */
   releases: ReleaseDoc[];
-  /** Later releases that this call withdrew, newest first. */
+  /** By this call, newest first. */
   withdrawn: ReleaseDoc[];
-  /** Null where no later release exists. */
+  /** Null without a later release. */
   rollback: ChannelRollback | null;
   unchanged: boolean;
 }
@@ -33,9 +32,9 @@ export class RollbackService {
   ) {}
 
   /**
-   * Makes a release the newest offered one of its channel and withdraws later ones. One write of
-   * the release records the intent and the event; the reconciler completes it after a crash.
-   * @param chosen its platform null: all platforms
+   * Withdraws later releases. One write records the intent and the event; the reconciler completes
+   * it after a crash.
+   * @param chosen platform null: all
    * @throws ServiceError not_found, reason_required; conflict when the release is not offered to
    *   everyone, or a later release for `any` would still be offered
    */

@@ -1,6 +1,6 @@
 /**
- * Halts rollouts with too many new faults (contract 40, staged rollout), or with more crashed
- * sessions than the previous version (contract 21, release health).
+ * Too many new faults (contract 40, staged rollout), or more crashed sessions than the previous
+ * version (contract 21, release health).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { iteratePages } from '../../../lib/paging.js';
@@ -26,7 +26,7 @@ export class RolloutHalter {
     @inject(CrashRateEvaluator) private readonly crashes: CrashRateEvaluator,
   ) {}
 
-  /** Schedules a check when a fault begins to count; the error report does not wait for it. */
+  /** The error report does not wait for it. */
   scheduleCheck(): void {
     this.#looking = this.#flight
       .fresh('halt', () => this.checkAll())

@@ -1,7 +1,4 @@
-/**
- * The releases of one channel, indexed so that the cost of a query does not depend on their number
- * (contract 40, asking).
- */
+/** Indexed, so that the cost of a query does not depend on their number (contract 40, asking). */
 import { normalizeVersion, compareVersions } from '../../../lib/versions.js';
 import type { ReleaseDoc } from '../model.js';
 import { PLATFORMS, type Platform } from '../../../lib/formats/platform.js';
@@ -44,11 +41,11 @@ interface OfferCandidate {
 
 export interface PlatformView {
   /**
-   * Releases for all machines, newest first. Each has a lower `min_version` than those before; the
-   * last may have none.
+   * For all machines, newest first. Each has a lower `min_version` than those before; the last may
+   * have none.
    */
   full: readonly OfferCandidate[];
-  /** Releases for some machines, newest first; none is older than the last of `full`. */
+  /** For some machines, newest first; none is older than the last of `full`. */
   partial: readonly OfferCandidate[];
   mandatory: readonly OfferCandidate[];
 }
@@ -89,7 +86,6 @@ export class ChannelReleases {
     for (const { byPlatform } of this.#versions) yield* byPlatform.values();
   }
 
-  /** Returns a snapshot; later changes do not show in it. */
   getViews(): PlatformViews {
     return Object.fromEntries(PLATFORMS.map((platform) => [platform, this.#buildView(platform)])) as Record<
       Platform,
@@ -116,8 +112,8 @@ export class ChannelReleases {
   }
 
   /**
-   * Returns the rollback in effect: releases that a rollback withdrew, and that are later than what
-   * a platform is offered now. Null without one.
+   * Returns a rollback that withdrew releases later than what a platform is offered now. Returns
+   * null without one.
    */
   getRollback(views: PlatformViews): ChannelRollback | null {
     let result: ChannelRollback | null = null;
@@ -158,8 +154,7 @@ export class ChannelReleases {
     const full: OfferCandidate[] = [];
     const partial: OfferCandidate[] = [];
     const mandatory: OfferCandidate[] = [];
-    // A release is never offered when a newer open one has no higher `min_version`. Null: the newer
-    // one has none.
+    // A newer open release without a higher `min_version` hides it. Null: the newer one has none.
     let bound: string | null | undefined;
     this.#versions.forEach(({ byPlatform }, order) => {
       const release = [byPlatform.get(platform), byPlatform.get('any')].find((one) => one?.withdrawn_at === null);
@@ -184,16 +179,10 @@ export function listOfferable(views: PlatformViews): Set<CachedRelease> {
   return new Set(lists.flat().map(({ release }) => release));
 }
 
-/**
- * Returns the newest release for everyone: not withdrawn, not halted, rollout at 100. Null without
- * one.
- */
+/** Returns one that is not withdrawn, not halted, with rollout at 100; null without one. */
 export const getLatestRelease = ({ full }: PlatformView): CachedRelease | null => full[0]?.release ?? null;
 
-/**
- * Returns the newest release that hides an older one from every machine; null when some machine is
- * still offered that one.
- */
+/** Returns null when some machine is still offered the older one. */
 export function findHidingRelease(
   { full }: PlatformView,
   { version, min_version }: Pick<CachedRelease, 'version' | 'min_version'>,
@@ -205,9 +194,9 @@ export function findHidingRelease(
 }
 
 /**
- * @param version the installed version
- * @param isRolledBack a rollback withdrew the installed version: the newest signed release for
- *   everyone is offered, although it is older
+ * @param version installed
+ * @param isRolledBack a rollback withdrew it: the newest signed release for everyone is offered,
+ *   although it is older
  */
 export function selectOffer(
   view: PlatformView,
@@ -231,8 +220,7 @@ export function selectOffer(
   const [newest] = full;
   const earlier = isRolledBack && newest !== undefined && newest.release.manifest_signature !== null ? newest : null;
   const offered = best !== undefined && compareVersions(best.release.version, version) > 0 ? best : earlier;
-  // Any mandatory release up to the offered version makes the offer mandatory; the newest of them
-  // decides.
+  // Any mandatory release up to the offered version makes the offer mandatory.
   const forced = offered === null ? undefined : findFirst(mandatory, ({ order }) => order >= offered.order);
   return {
     latest: newer(full[0], reaches)?.release ?? null,

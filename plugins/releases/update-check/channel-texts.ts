@@ -1,7 +1,4 @@
-/**
- * Texts of `latest.json` for a channel and a product (contract 40, files), and a channel's
- * statement (freshness).
- */
+/** For a channel and a product (contract 40, files), and a channel's statement (freshness). */
 import { DAY_MS, toIsoString } from '../../../lib/time.js';
 import { PLATFORMS, type Platform } from '../../../lib/formats/platform.js';
 import { isFullyRolledOut, getLatestRelease, type ChannelReleases, type ChannelRollback } from './channel-releases.js';
@@ -29,7 +26,7 @@ export interface LatestDocument {
 }
 
 /**
- * Lists all releases, newest first, never truncated.
+ * Lists newest first, never truncated.
  * @param at RFC 3339
  */
 export function buildLatestDocument(
@@ -61,7 +58,6 @@ export function buildLatestDocument(
 export interface StatementContent {
   latest: Record<Platform, { version: string; manifest_sha256: string } | null>;
   steps: { version: string; min_version: string }[];
-  /** Null without a rollback in effect (contract 97, rollback). */
   rollback: ChannelRollback | null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Stores manifest texts in parts, because large ones exceed the size limit of a document. Parts are
- * written before the release that references them, so every readable release has its text.
+ * In parts, because large ones exceed the size limit of a document. Parts are written before the
+ * release that references them, so every readable release has its text.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { collectAll } from '../../../lib/paging.js';
@@ -8,9 +8,7 @@ import { splitText } from '../../../lib/text/split-text.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import { hashManifest } from '../manifest-bytes.js';
 
-/**
- * Length of a part in UTF-16 units: at most three times as many bytes, below every store's limit.
- */
+/** UTF-16 units: at most three times as many bytes, below every store's limit. */
 const PART_UNITS = 2 * 1024 * 1024;
 const PAGE_SIZE = 2;
 
@@ -19,8 +17,8 @@ export class ManifestRepository {
   constructor(@inject(DEPS) private readonly deps: Pick<ReleaseDeps, 'manifests'>) {}
 
   /**
-   * Stores a text; equal texts are stored once.
-   * @param manifest_sha256 its SHA-256, hex
+   * Equal texts are stored once.
+   * @param manifest_sha256 hex
    */
   async write(releaseId: string, text: string, manifest_sha256: string): Promise<void> {
     let n = 0;

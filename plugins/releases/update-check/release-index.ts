@@ -22,12 +22,9 @@ const QUIET_MS = MINUTE_MS;
 const QUIET_POLL_MS = 30 * SECOND_MS;
 const POLL_TIMEOUT_MS = SECOND_MS;
 const POLL_OVERLAP_MS = MINUTE_MS;
-/**
- * Statements are polled after recent release changes, or after this time: otherwise they change
- * once a day.
- */
+/** After recent release changes, or after this time: otherwise statements change once a day. */
 const STATEMENT_POLL_MS = 15 * SECOND_MS;
-/** Interval of full reads: restoring a backup changes documents without new timestamps. */
+/** A restored backup changes documents without new timestamps. */
 const FULL_READ_INTERVAL_MS = 10 * MINUTE_MS;
 const PAGE_SIZE = 200;
 
@@ -82,9 +79,8 @@ export class ReleaseIndex {
   }
 
   /**
-   * Ensures recent data before a response.
-   * @returns null when the index is at most two seconds behind the store; else resolves when it is,
-   *   or after a timeout
+   * Returns null when at most two seconds behind the store; else resolves when it is, or after a
+   * timeout.
    */
   ensureCurrent(): Promise<void> | null {
     this.#askedAt = this.deps.clock.monotonic();
@@ -108,7 +104,7 @@ export class ReleaseIndex {
     await this.#polling;
   }
 
-  /** Reads everything once; commands do not call `start`. */
+  /** Commands do not call `start`. */
   async load(): Promise<void> {
     if (this.#since === null) await this.refresh();
   }
@@ -148,10 +144,7 @@ export class ReleaseIndex {
     if (whole) this.#wholeAt = elapsed;
   }
 
-  /**
-   * Indexes changed releases.
-   * @param manifests texts that the caller has, by release id
-   */
+  /** @param manifests texts that the caller has, by release id */
   async update(docs: readonly ReleaseDoc[], manifests: ReadonlyMap<string, string> = new Map()): Promise<void> {
     const byChannel = new Map<string, ReleaseDoc[]>();
     for (const doc of docs) {
@@ -196,7 +189,7 @@ export class ReleaseIndex {
   }
 
   /**
-   * Reads other processes' changes of a product, for callers that write documents from the index.
+   * Reads other processes' changes, for callers that write documents from the index.
    * @throws StoreDamaged when the index lacks a release of the product, which the written document
    *   would lose
    */
@@ -236,8 +229,8 @@ export class ReleaseIndex {
         texts.set(release.id, text);
       }
     } catch (error) {
-      // The text is missing when the release was replaced; the next poll reads the new one. The
-      // channel becomes a new object because `releases` changed.
+      // Missing when the release was replaced; the next poll reads it. The channel becomes a new
+      // object because `releases` changed.
       this.#channels.set(key, { ...(shown ?? EMPTY_CHANNEL), releases });
       this.#pending.set(key, [...notes.values()]);
       this.deps.log.warn({ err: error, channel: key }, 'a release is not shown yet: its manifest cannot be read');
@@ -285,7 +278,7 @@ export class ReleaseIndex {
 
 const toChannelKey = (product: string, channel: string): string => `${product} ${channel}`;
 
-/** Stores only what queries need, because memory holds ten thousand of these. */
+/** Memory holds ten thousand of these. */
 function toCachedRelease(doc: ReleaseDoc): CachedRelease {
   const { id, rev, product, channel, version, platform, mandatory, rollout_percent, min_version, published_at } = doc;
   const { package_size, package_sha256, manifest_sha256, manifest_signature, key_id, runtime, has_setup } = doc;

@@ -1,12 +1,12 @@
 /**
- * Release JSON for check, latest and the packager, rendered once per release instead of per
- * request, because manifests may have megabytes (contract 40, asking).
+ * Rendered once per release instead of per request, because manifests may have megabytes (contract
+ * 40, asking).
  */
 import { createHash } from 'node:crypto';
 import { SharedBytes } from '../../../kernel/contract.js';
 import type { CachedRelease } from './channel-releases.js';
 
-/** Builds the path of a package below `{base_url}` (contract 40, files). */
+/** Below `{base_url}` (contract 40, files). */
 export const buildPackageUrl = ({
   product,
   channel,

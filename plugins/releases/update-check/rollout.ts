@@ -3,9 +3,7 @@ import { createHash } from 'node:crypto';
 
 const BUCKET_COUNT = 0x1_0000_0000;
 
-/**
- * Returns the position of a machine in a release's rollout: 0 ≤ x < 100, stable across requests.
- */
+/** 0 ≤ x < 100, stable across requests. */
 export function getRolloutPosition(instance: string, releaseId: string): number {
   const digest = createHash('sha256').update(`${releaseId}\u001f${instance}`).digest();
   return (digest.readUInt32BE(0) / BUCKET_COUNT) * 100;

@@ -1,6 +1,5 @@
 /**
- * Answers update checks without a credential, from memory (contract 40, asking). Responses join
- * texts rendered once per release.
+ * Without a credential, from memory (contract 40, asking); joins texts rendered once per release.
  */
 import { inject, injectable, text, type Reply, type SharedBytes } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
@@ -15,7 +14,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 const MAX_CACHED_RESPONSES = 1_000;
 const MAX_CACHED_RESPONSE_UNITS = 16 * 1024;
 
-/** A response with its sources; it is valid while both are the same objects. */
+/** Valid while its sources are the same objects. */
 interface CachedResponse {
   shown: ChannelSnapshot;
   require_signed: boolean;
@@ -71,7 +70,7 @@ export class UpdateCheckService {
   #getResponse(question: UpdateCheckQuery, { require_signed }: ProjectInfo): Reply {
     const { product, version, channel, platform } = question;
     const shown = this.index.getChannel(product, channel);
-    // In a staged rollout each machine gets a separate answer.
+    // A staged rollout has separate answers.
     if (shown.views[platform].partial.length > 0) return this.#buildResponse(question, shown, require_signed);
     const key = `${product} ${channel} ${platform} ${version}`;
     const given = this.#responses.get(key);

@@ -1,6 +1,6 @@
 /**
- * Renders `install.ps1` (contract 60, installer) for Windows PowerShell 5.1 and PowerShell 7. The
- * last line calls one function, so that a truncated download runs nothing.
+ * The last line calls one function, so that a truncated download runs nothing (contract 60,
+ * installer).
  */
 import { NOT_BUILT_MESSAGE, type InstallScriptContext } from './install-sh.js';
 

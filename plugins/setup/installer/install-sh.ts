@@ -1,7 +1,6 @@
 /**
- * Renders `install.sh` (contract 60, installer), which downloads the update agent, verifies its
- * checksum and renames it into place. Works in every POSIX shell with curl or wget. The last line
- * calls one function, so that a truncated download runs nothing.
+ * The last line calls one function, so that a truncated download runs nothing (contract 60,
+ * installer).
  */
 import type { InstallerFile } from '../../../ports/installers.js';
 

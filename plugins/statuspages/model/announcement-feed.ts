@@ -1,4 +1,4 @@
-/** Announcements as RSS 2.0 and Atom. Each update is a separate entry with a stable id. */
+/** Each update is a separate entry with a stable id. */
 import { toXmlText } from '../../../lib/text/xml.js';
 import type { AnnouncementDoc, AnnouncementUpdate } from './announcement.js';
 import { ANNOUNCEMENT_STATE_LABELS } from './state-labels.js';

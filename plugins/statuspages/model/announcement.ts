@@ -16,7 +16,7 @@ export interface AnnouncementUpdate {
   at: string;
   state: AnnouncementState;
   text: string;
-  /** Author; not shown to visitors. */
+  /** Not shown to visitors. */
   by: string;
 }
 
@@ -35,15 +35,15 @@ export interface AnnouncementDoc extends Doc {
   title: string;
   components: string[];
   starts_at: string;
-  /** Planned end of maintenance; null for an incident. */
+  /** Null for an incident. */
   ends_at: string | null;
   ended_at: string | null;
   updates: AnnouncementUpdate[];
   created_at: string;
   mails?: AnnouncementMail[];
-  /** Changes whenever an entry is added to `mails`; null without entries. */
+  /** Changes with every new entry of `mails`; null without entries. */
   mails_at?: string | null;
-  /** The next scheduled change that subscribers have not been notified of, or null. */
+  /** Next scheduled change that subscribers have not been notified of. */
   mail_due_at?: string | null;
 }
 
@@ -52,7 +52,7 @@ export const listStates = (kind: AnnouncementKind): readonly AnnouncementState[]
 export const isFinalState = (state: AnnouncementState): boolean => state === 'resolved' || state === 'completed';
 
 /**
- * Returns the current state. Planned work without updates starts and ends by its times.
+ * Planned work without updates starts and ends by its times.
  * @param now RFC 3339
  */
 export function getAnnouncementState(
@@ -65,10 +65,7 @@ export function getAnnouncementState(
   return told === 'planned' && starts_at <= now ? 'underway' : told;
 }
 
-/**
- * Returns the time of the next scheduled state change.
- * @param now RFC 3339
- */
+/** @param now RFC 3339 */
 export function getNextMailTime(
   {
     kind,

@@ -1,6 +1,6 @@
 /**
- * Condition of a component: the worst of its monitors, now and on each day. Unknown and stopped
- * monitors count only when there are no others.
+ * The worst of its monitors, now and on each day. Unknown and stopped ones count only when there
+ * are no others.
  */
 import type { MonitorCondition, MonitorState } from '../../../ports/domain/watchdog.js';
 import { HISTORY_DAYS, type StatusPageComponent } from './status-page.js';
@@ -33,7 +33,7 @@ export interface DayColumn {
 export interface ComponentCondition {
   state: ComponentState;
   days: DayColumn[];
-  /** Share of the monitored time that was not down; null when it was not monitored. */
+  /** Share of monitored time that was not down; null when not monitored. */
   share: number | null;
 }
 

@@ -7,7 +7,7 @@ import type { Doc } from '../../../ports/store.js';
 
 export const HISTORY_DAYS = 90;
 export const MAX_PAGE_MONITORS = 5_000;
-/** Monitors that are read: subtrees grow after the page was saved. */
+/** Subtrees grow after the page was saved. */
 export const MAX_SHOWN_MONITORS = 2 * MAX_PAGE_MONITORS;
 /** Limit of bcrypt. */
 export const MAX_PASSWORD_BYTES = 72;
@@ -21,7 +21,7 @@ export interface StatusPageComponent {
   details: boolean;
 }
 
-/** A hashed password with a unique id, which invalidates cookies of the previous one. */
+/** The unique id invalidates cookies of the previous password. */
 export interface PagePassword {
   [field: string]: string;
   id: string;
@@ -33,21 +33,21 @@ export interface StatusPageDoc extends Doc {
   title: string;
   text: string | null;
   seller: string | null;
-  /** Header color such as `#0a6640`; null for the default. */
+  /** Such as `#0a6640`; null for the default. */
   colour: string | null;
   /** IANA, for times on the page. */
   timezone: string;
   indexed: boolean;
   published: boolean;
-  /** Visitors may subscribe by e-mail; absent means no. */
+  /** By e-mail; absent means no. */
   subscriptions?: boolean;
-  /** Custom host; absent instead of null, because the index is unique. */
+  /** Absent instead of null, because the index is unique. */
   host?: string;
-  /** Limits it to monitors of this project; null for all. */
+  /** Null for all projects. */
   project: string | null;
   components: StatusPageComponent[];
   logo_type: string | null;
-  /** Secret last segment of the preview URL. */
+  /** Last segment of the preview URL. */
   preview_key: string;
   password?: PagePassword | null;
   /** Created by an apply. */
@@ -65,7 +65,7 @@ export interface ComponentFields {
   details?: boolean;
 }
 
-/** Input of a caller; absent fields stay unchanged or get their default. */
+/** Absent fields stay unchanged or get their default. */
 export interface PageFields {
   slug?: string;
   title?: string;

@@ -10,13 +10,13 @@ const EMAIL_PATTERN =
 
 export interface SubscriberDoc extends Doc {
   page_id: string;
-  /** Page and address in lower case, for uniqueness. */
+  /** Page and lower-case address, for uniqueness. */
   key: string;
   email: string;
   created_at: string;
-  /** Null until the address is confirmed; until then nothing else is sent to it. */
+  /** Until then nothing but the confirmation is sent. */
   confirmed_at: string | null;
-  /** SHA-256 of the confirmation token, or null. */
+  /** SHA-256, or null. */
   confirm_hash: string | null;
   confirm_until: string | null;
 }
@@ -60,13 +60,13 @@ export const hashConfirmationToken = (token: string): string => createHash('sha2
 const SIGNATURE_CHARACTERS = 32;
 
 /**
- * Signs a subscriber's id for unsubscribe links.
+ * Signs for unsubscribe links.
  * @param key a MAC key of the service
  */
 export const formatUnsubscribeToken = (id: string, key: Buffer): string =>
   `${id}.${createHmac('sha256', key).update(id).digest('base64url').slice(0, SIGNATURE_CHARACTERS)}`;
 
-/** @returns the subscriber's id; null when the signature is invalid */
+/** Returns null when the signature is invalid. */
 export function parseUnsubscribeToken(token: string, key: Buffer): string | null {
   const id = token.split('.', 1)[0] ?? '';
   const [given, right] = [Buffer.from(token), Buffer.from(formatUnsubscribeToken(id, key))];

@@ -23,10 +23,10 @@ export function readPageFields(request: HttpRequest, creating: boolean): PageFie
   };
   for (const name of ['slug', 'title', 'timezone']) given[name] = getText(form, name);
   for (const name of ['text', 'seller', 'colour', 'project']) given[name] = getText(form, name) || null;
-  // Untrimmed, because a password may begin or end with a space.
+  // A password may begin or end with a space.
   if (form['remove_password'] === 'true') given['password'] = null;
   else if (typeof form['password'] === 'string' && form['password'] !== '') given['password'] = form['password'];
-  // The form has no such field for users who may not set it.
+  // Users who may not set it have no such field.
   if ('host' in form) given['host'] = getText(form, 'host') || null;
   return fromForm(creating ? pageBody : editBody, given, { convert: true }) as PageFields;
 }

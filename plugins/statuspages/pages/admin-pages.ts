@@ -91,10 +91,7 @@ export function buildAdminPages(services: StatusPageServices): PageSpec[] {
     await pages.change(page.id, fields, request.principal);
   };
   const nth = { input: { params: idParams.append({ n: joi.number().integer().min(1).max(50).required() }) } };
-  /**
-   * Returns the components with one of them changed.
-   * @throws ServiceError not_found
-   */
+  /** @throws ServiceError not_found */
   const changed = (
     { params }: HttpRequest,
     { components }: StatusPageDoc,

@@ -21,7 +21,7 @@ const BASIC_CHALLENGE = 'Basic realm="Status page", charset="UTF-8"';
 const LOCKED_MESSAGE = 'This status page is protected by a password.';
 
 /**
- * The form reveals nothing about the page, including title and logo.
+ * Reveals nothing about the page, including title and logo.
  * @param action null submits to the current URL
  */
 function renderPasswordForm(action: string | null, problem: string | null, status: number): View {
@@ -46,7 +46,7 @@ export function renderLockedPage(locked: LockedResponseKind, path: string): View
   throw new ServiceError('unauthorized', LOCKED_MESSAGE, { headers });
 }
 
-/** A shown page, or a form submission that redirects to it, proves the right password. */
+/** A shown page, or a redirect to it, proves the right password. */
 export function getPasswordProof({ params, address }: HttpRequest, answer: object): string | null {
   const isRight =
     answer instanceof Redirect

@@ -80,7 +80,7 @@ export function buildSubscribePages(services: StatusPageServices, published: Sta
       return renderRejection(error, (problem) => show(page, { ...form, problem }, 429));
     }
     try {
-      // The response is the same whether or not a mail is sent, so it does not reveal subscribers.
+      // The same response, so it does not reveal subscribers.
       if (await canSendConfirmation(services, email)) {
         const { subscriber, token } = await subscribers.addPending(page, email);
         await news.sendConfirmation(page, subscriber, token);
@@ -165,7 +165,7 @@ export const buildOneClickRoute = ({ subscribers }: StatusPageServices): RouteSp
   },
 });
 
-/** @returns false when this address got too many confirmation mails recently */
+/** Returns false after too many confirmation mails to this address. */
 async function canSendConfirmation({ countAttempt }: StatusPageServices, email: string): Promise<boolean> {
   try {
     await countAttempt(`status-subscribe-mail:${hashConfirmationToken(email.toLowerCase())}`);

@@ -1,7 +1,6 @@
 /**
- * Public pages of a status page: the page, feeds, badge, logo and color. Each is rendered at most
- * once a second and shared (`shared`), unless the page has a password. An unpublished page is
- * indistinguishable from a missing one.
+ * Each is rendered at most once a second and shared (`shared`), unless the page has a password. An
+ * unpublished page is indistinguishable from a missing one.
  */
 import joi from 'joi';
 import { text, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';

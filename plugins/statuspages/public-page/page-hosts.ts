@@ -1,7 +1,4 @@
-/**
- * Maps custom hosts to pages. Cached for a second, so that changes of other processes are visible
- * within two.
- */
+/** Cached for a second, so that changes of other processes are visible within two. */
 import { inject, injectable, type CustomHosts } from '../../../kernel/contract.js';
 import { DEPS, type StatusPagesDeps } from '../deps.js';
 import { getPagePath } from '../model/status-page.js';

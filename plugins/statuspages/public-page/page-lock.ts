@@ -1,6 +1,5 @@
 /**
- * Passwords of status pages. An encrypted cookie stores that a visitor entered the password of one
- * page; a new password invalidates it. Feed readers use HTTP Basic.
+ * An encrypted cookie unlocks one page; a new password invalidates it. Feed readers use HTTP Basic.
  */
 import { inject, injectable, type Answer, type HttpRequest } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
@@ -44,7 +43,7 @@ export class PageLockService implements BasicGuard {
   }
 
   /**
-   * @returns the cookie that unlocks the page; null for a wrong password
+   * @returns the cookie; null for a wrong password
    * @throws ServiceError rate_limited
    */
   async unlock(page: StatusPageDoc, password: string, address: string): Promise<Answer['cookies'][number] | null> {
@@ -89,7 +88,6 @@ export class PageLockService implements BasicGuard {
     try {
       return JSON.parse(this.deps.cipher.open(sealed, COOKIE_PURPOSE)) as VisitorTicket;
     } catch {
-      // Not encrypted by this service.
       return null;
     }
   }

@@ -1,7 +1,6 @@
 /**
- * Builds the public view of a status page from its names, states and texts only. Sources, messages
- * and checks are never included; monitor names only if the component shows details and the monitor
- * is public.
+ * Uses only names, states and texts. Sources, messages and checks are never included; monitor names
+ * only if the component shows details and the monitor is public.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { DAY_MS, toIsoString } from '../../../lib/time.js';
@@ -69,10 +68,7 @@ export class PublicPageBuilder {
     return page.project === null ? null : this.deps.brands.readLogo(page.project);
   }
 
-  /**
-   * Builds the template context.
-   * @param preview shows a page before it is published
-   */
+  /** @param preview shows a page before it is published */
   async buildContext(page: StatusPageDoc, preview: boolean): Promise<Record<string, unknown>> {
     const now = this.deps.clock.now();
     const [{ family, complete }, brand, announcements] = await Promise.all([

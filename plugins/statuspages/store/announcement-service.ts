@@ -101,10 +101,7 @@ export class AnnouncementService {
     return doc;
   }
 
-  /**
-   * Writes only the given fields.
-   * @throws ServiceError not_found, validation_failed
-   */
+  /** @throws ServiceError not_found, validation_failed */
   async change(
     page: StatusPageDoc,
     id: string,

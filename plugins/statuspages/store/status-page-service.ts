@@ -27,7 +27,7 @@ const CONFLICT_MESSAGES = { slug: 'is the slug of another status page', host: 's
 export class StatusPageService {
   constructor(@inject(DEPS) private readonly deps: StatusPagesDeps) {}
 
-  /** Lists pages by title. A project token sees only the pages of its project. */
+  /** Lists by title. A project token sees only the pages of its project. */
   async list(principal: Principal): Promise<StatusPageView[]> {
     const pages = await this.listStored(principal);
     return pages
@@ -124,10 +124,7 @@ export class StatusPageService {
     };
   }
 
-  /**
-   * Writes only the given fields.
-   * @throws ServiceError as `create`, and not_found
-   */
+  /** @throws ServiceError as `create`, and not_found */
   async change(name: string, fields: PageFields, principal: Principal): Promise<StatusPageDoc> {
     const before = await this.getPage(name, principal);
     const after = await this.#applyFields(before, fields, principal);
@@ -138,10 +135,7 @@ export class StatusPageService {
     return after;
   }
 
-  /**
-   * Deletes announcements, subscribers and logo, and the page last, so that an aborted deletion can
-   * be repeated.
-   */
+  /** The page last, so that an aborted deletion can be repeated. */
   async remove(name: string, principal: Principal): Promise<StatusPageDoc> {
     const { pages, announcements, subscribers, logos, audit, mail } = this.deps;
     const page = await this.getPage(name, principal);
@@ -164,7 +158,7 @@ export class StatusPageService {
     const logo = bytes === null ? null : readLogo(bytes);
     if (typeof logo === 'string') throw invalid({ logo });
     const type = logo?.type ?? null;
-    // The logo first, so that a page never references a missing one.
+    // A page never references a missing logo.
     if (logo !== null) {
       const set = { type, data: logo.bytes.toString('base64') };
       await logos.change({ id: before.id }, { set }, { upsert: true });
@@ -256,8 +250,7 @@ export class StatusPageService {
     const sources = components.flatMap((one) => [...one.sources, one.subtree ?? []].flat());
     const query = { sources, project, days: 1, limit: MAX_PAGE_MONITORS };
     const tooMany = { components: `stand for more than ${MAX_PAGE_MONITORS} monitors, all together` };
-    // The named monitors first, so that a project token learns nothing about subtrees of another
-    // project's monitor.
+    // First, so that a project token learns nothing about subtrees of another project's monitor.
     const named = await this.deps.watchdog.listConditions({ ...query, subtrees: [] });
     if (!named.complete) throw invalid(tooMany);
     const known = new Set(named.monitors.map((one) => one.source));

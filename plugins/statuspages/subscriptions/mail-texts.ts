@@ -14,7 +14,7 @@ interface MailLink {
   url: string;
 }
 
-/** One line, so that text cannot inject a mail header. */
+/** Text must not inject a mail header. */
 const toSingleLine = (text: string): string => text.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
 
 function renderMail(

@@ -1,7 +1,6 @@
 /**
- * Sends announcements to subscribers. An update and its entry in `mails` are one write. Mails are
- * stored under derived ids, then the entries are removed. After a crash the job finds the remaining
- * ones by `mails_at`.
+ * An update and its entry in `mails` are one write. Mails are stored under derived ids, then the
+ * entries are removed. After a crash the job finds the remaining ones by `mails_at`.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { iterateItems } from '../../../lib/paging.js';
@@ -45,10 +44,7 @@ export class SubscriberNotifier {
     await this.#run?.catch(() => {});
   }
 
-  /**
-   * Sends the confirmation mail.
-   * @param token null when the address is already confirmed
-   */
+  /** @param token null when the address is already confirmed */
   async sendConfirmation(page: StatusPageDoc, subscriber: SubscriberDoc, token: string | null): Promise<void> {
     const mail = this.deps.mail();
     if (mail === undefined) return;
@@ -95,7 +91,7 @@ export class SubscriberNotifier {
     const isSent = page !== null && page.published && page.subscriptions === true && mail?.isConfigured === true;
     if (isSent) for (const entry of doc.mails ?? []) await this.#enqueue(mail, page, doc, entry);
     const ids = (doc.mails ?? []).map(({ id }) => id);
-    // Guarded by the marker, which every new entry changes.
+    // Every new entry changes the marker.
     const left = await announcements.change(
       { id: doc.id, mails_at: doc.mails_at ?? null },
       { set: { mails_at: null }, pull: { mails: { field: 'id', in: ids } } },

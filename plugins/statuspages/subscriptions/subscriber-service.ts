@@ -1,4 +1,4 @@
-/** Subscribers of status pages, with confirmation by mail (double opt-in). */
+/** Double opt-in by mail. */
 import { inject, injectable, StoreConflict, type Principal } from '../../../kernel/contract.js';
 import { conflict, notFound } from '../../../kernel/errors.js';
 import { iteratePages } from '../../../lib/paging.js';
@@ -42,8 +42,7 @@ export class SubscriberService {
   }
 
   /**
-   * Adds or finds an address.
-   * @returns the subscriber with a confirmation token, or without one when already confirmed
+   * @returns with a confirmation token, or without one when already confirmed
    * @throws ServiceError conflict when the page is full
    */
   async addPending(
@@ -82,7 +81,7 @@ export class SubscriberService {
     }
   }
 
-  /** Returns the subscriber that the token confirms; null when it is unknown, used or expired. */
+  /** Returns null when unknown, used or expired. */
   async findPending({ id: page_id }: PageReference, token: string): Promise<SubscriberDoc | null> {
     const { subscribers, clock } = this.deps;
     const { items } = await subscribers.find({ filter: { confirm_hash: hashConfirmationToken(token) }, limit: 1 });
@@ -92,7 +91,7 @@ export class SubscriberService {
   }
 
   /**
-   * @returns false when the token is unknown, used or expired
+   * Returns false when unknown, used or expired.
    * @throws ServiceError conflict when the page is full
    */
   async confirm(page: PageReference, token: string): Promise<boolean> {
@@ -109,7 +108,7 @@ export class SubscriberService {
   }
 
   /**
-   * Finds the subscriber of a link; `subscriber` is null after it was removed.
+   * `subscriber` is null after its removal.
    * @returns null when the token is invalid
    */
   async findByUnsubscribeToken(token: string): Promise<{ id: string; subscriber: SubscriberDoc | null } | null> {

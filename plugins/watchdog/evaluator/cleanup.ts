@@ -1,7 +1,4 @@
-/**
- * Hourly deletion of expired data, in bounded batches and within a time budget. The next run
- * continues where the budget ended (contract 30, runs).
- */
+/** In bounded batches and within a time budget; the next run continues (contract 30, runs). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { HOUR_MS, toIsoString } from '../../../lib/time.js';
 import type { RunCleanup } from '../../../ports/domain/watchdog.js';
@@ -13,7 +10,7 @@ const DAY_MS = 24 * HOUR_MS;
 export const SAMPLE_RETENTION_MS = 14 * DAY_MS;
 const RUN_RETENTION_MS = 14 * DAY_MS;
 const INCIDENT_RETENTION_MS = 400 * DAY_MS;
-/** More than four of the longest intervals: an older gap cannot credit any monitor. */
+/** More than four of the longest intervals: older gaps credit no monitor. */
 const OUTAGE_RETENTION_MS = 5 * 366 * DAY_MS;
 const BATCH_SIZE = 500;
 const RUN_BUDGET_MS = 5_000;

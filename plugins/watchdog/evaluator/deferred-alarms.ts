@@ -1,7 +1,7 @@
 /**
- * Deferred alarms (contract 30, alarms and hierarchy). A suppressed monitor without a down ancestor
- * is released and alarms after a delay, unless an ancestor is down again. `suppressed_by` names the
- * nearest ancestor that was down at the last check.
+ * A suppressed monitor without a down ancestor alarms after a delay, unless an ancestor is down
+ * again (contract 30, alarms and hierarchy). `suppressed_by` names the nearest ancestor down at the
+ * last check.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { collectAll } from '../../../lib/paging.js';
@@ -28,10 +28,7 @@ export class DeferredAlarmService {
     this.#damage = new CorruptionReporter(deps.log, 'a monitor');
   }
 
-  /**
-   * Emits the alarms whose delay is over.
-   * @param waiting suppressed monitors with `released_at`
-   */
+  /** @param waiting suppressed monitors with `released_at` */
   async emitDueAlarms(
     waiting: readonly MonitorDoc[],
     now: number,
@@ -83,9 +80,9 @@ export class DeferredAlarmService {
   }
 
   /**
-   * Reevaluates suppressed monitors whose suppressor recovered or whose position changed. Either
-   * another ancestor suppresses the alarm, or its delay starts.
-   * @param moved when the position changed, in ms; absent for monitors that did not move
+   * After a suppressor recovered or a monitor moved, another ancestor suppresses the alarm, or its
+   * delay starts.
+   * @param moved when the position changed, in ms
    * @returns the monitors whose delay runs
    */
   async releaseAlarms(
@@ -120,8 +117,8 @@ export class DeferredAlarmService {
   }
 
   /**
-   * Marks the suppressed monitors below one that will be deleted, whose suppressor may then be
-   * unreachable. The mark comes first, so that the next run recovers from a crash.
+   * Their suppressor may become unreachable by the deletion. The mark comes first, so that the next
+   * run recovers from a crash.
    */
   async markSubtreeForRelease(source: string, now: number): Promise<MonitorDoc[]> {
     const { ids, monitors, log } = this.deps;
@@ -150,7 +147,7 @@ export class DeferredAlarmService {
 const hasChanged = ({ before, next }: MonitorChangeSet): boolean =>
   before.suppressed_by !== next.suppressed_by || before.released_at !== next.released_at;
 
-/** When the last ancestor left `down`, or the monitor moved away from it; never in the future. */
+/** When the last ancestor left `down` or the monitor moved; never in the future. */
 function getReleaseTime(doc: MonitorDoc, ancestors: readonly TreeRelative[], gone: number, now: number): number {
   const times = [gone, ...ancestors.map(({ left_down_at }) => (left_down_at === null ? 0 : Date.parse(left_down_at)))];
   if (doc.down_since_utc !== null) times.push(Date.parse(doc.down_since_utc));

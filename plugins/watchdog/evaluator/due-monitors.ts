@@ -4,7 +4,7 @@ import type { WatchdogDeps } from '../deps.js';
 import type { MonitorDoc } from '../model/documents.js';
 
 export interface DueQuery extends Required<Pick<FindQuery, 'damaged' | 'limit'>> {
-  /** In ms; monitors with an earlier check time are due. */
+  /** In ms; earlier check times are due. */
   now: number;
   from: string | null;
 }
@@ -16,7 +16,7 @@ export async function* readDueMonitors(
   const filter = { next_check_at: { gt: '', lt: toIsoString(now) } };
   const read = (after: string | null): Promise<Page<MonitorDoc>> => {
     const page = monitors.find({ filter, sort: [['next_check_at', 'asc']], limit, after, damaged });
-    // The failure is thrown where the page is awaited. Here it must only not count as unhandled.
+    // Thrown where the page is awaited; must not count as unhandled here.
     page.catch(() => undefined);
     return page;
   };

@@ -1,8 +1,7 @@
 /**
- * The evaluator (contract 30) processes due monitors in two phases: all new states first, then
- * suppression, so that row order does not matter. Each monitor is written once, state and alarm
- * together, by compare-and-set. A concurrent heartbeat wins, and a killed run has alarmed exactly
- * for what it wrote.
+ * Due monitors in two phases: all states first, then suppression, so that row order does not matter
+ * (contract 30). Each monitor is written once, state and alarm together, by compare-and-set. A
+ * concurrent heartbeat wins, and a killed run has alarmed exactly for what it wrote.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { LeaseLost, createProcessLease, type HeldLease } from '../../../lib/lease.js';
@@ -79,15 +78,14 @@ export class MonitorEvaluator {
       return { run, also: await also(held.signal) };
     } finally {
       await held.release();
-      // Last, because these writes would delay the run record and the release of the lease.
+      // These writes would delay the run record and the release of the lease.
       this.groups.flushLater(changed);
     }
   }
 
   /**
-   * Acquires the lease that keeps runs from overlapping across processes and triggers. A frozen run
-   * whose lease expired changes nothing: its record compares the fencing number, monitors compare
-   * `rev`.
+   * Keeps runs from overlapping. A frozen run whose lease expired changes nothing: its record
+   * compares the fencing number, monitors compare `rev`.
    * @returns null when a live owner holds it
    */
   async #acquireLease(): Promise<HeldLease | null> {
@@ -141,8 +139,8 @@ export class MonitorEvaluator {
   }
 
   /**
-   * Rewrites times in the future to now, after the clock moved backwards. Otherwise silence stays
-   * undetected until the clock catches up. Reads every monitor; rare.
+   * Rewrites future times after the clock moved backwards: silence would stay undetected until it
+   * catches up. Reads every monitor; rare.
    */
   async #rebaseTimes(held: HeldLease, now: number): Promise<number> {
     const { monitors, ids, log } = this.deps;
@@ -154,7 +152,7 @@ export class MonitorEvaluator {
       const pending = items.flatMap((doc): PendingWrite[] => {
         const late = TIME_FIELDS.filter((field) => (doc[field] ?? '') > at);
         const fields = Object.fromEntries(late.map((field) => [field, at]));
-        // A credit for time that never passed may have moved the check far into the future.
+        // Credit for time that never passed may have postponed the check.
         const waits = (doc.next_check_at ?? '') > (getNextCheck(doc) ?? '');
         return late.length > 0 || waits ? [{ changeSet: new MonitorChangeSet(doc, ids, now).assign(fields) }] : [];
       });
@@ -164,10 +162,7 @@ export class MonitorEvaluator {
     return errors;
   }
 
-  /**
-   * Evaluates due monitors with at most two pages in memory: after a long outage every monitor may
-   * be due.
-   */
+  /** Keeps at most two pages in memory: after a long outage every monitor may be due. */
   async #evaluateStates(run: RunDoc, held: HeldLease, changed: MonitorDoc[], now: number): Promise<RunContext> {
     const outages = await this.outages.listGaps();
     const found: RunContext = { family: new Map(), waiting: [], relook: [], changed, outages };
@@ -212,7 +207,7 @@ export class MonitorEvaluator {
     for (const changeSet of won) if (changeSet.entries.length > 0) this.#count(run, changeSet, found);
   }
 
-  /** Yields one write at a time, while the previous ones are on their way to the store. */
+  /** One write at a time, while the previous ones are being stored. */
   *#evaluateEach(run: RunDoc, docs: readonly MonitorDoc[], found: RunContext, now: number): Generator<PendingWrite> {
     for (const doc of docs) {
       if (doc.relook) found.relook.push(doc);
@@ -241,7 +236,7 @@ export class MonitorEvaluator {
 
   #evaluateMonitor(doc: MonitorDoc, { family, outages }: RunContext, now: number): PendingWrite | null {
     const changeSet = new MonitorChangeSet(doc, this.deps.ids, now);
-    // The check after a move comes first, because both write the monitor.
+    // The check after a move writes the monitor too.
     const isHeard = isSilenceOver(doc, now) && !doc.relook;
     if (isHeard) changeSet.endSilence(findDownAncestor(doc, family)?.source ?? null);
     const over = typeof doc.maintenance_id === 'string' && !isInMaintenance(doc, now);
@@ -258,7 +253,7 @@ export class MonitorEvaluator {
       return isHeard ? { changeSet } : null;
     }
     const { warn, down, credit } = due;
-    // The service was late, not the target: its state is unknown, so there is no alarm.
+    // The service was late, so the state is unknown.
     const isLateItself = resumed.probed === true;
     if (isLateItself && now > down)
       return { changeSet: changeSet.setState('unknown', 'The service did not probe it in time'), credit };
@@ -273,14 +268,13 @@ export class MonitorEvaluator {
       return { changeSet, credit };
     }
     if (over) return { changeSet: changeSet.setState(resumed.state, 'Maintenance is over'), credit };
-    // Moves the due time by the credit. While a gap is open the credit grows with every run, so it
-    // is not written.
+    // While a gap is open the credit grows with every run, so it is not written.
     return !isHeard && (outages.open || doc.relook) ? null : { changeSet, credit };
   }
 }
 
 /**
- * Returns the thresholds of a monitor that is being evaluated, null for others.
+ * Returns null unless it is evaluated.
  * @throws Error for a damaged document
  */
 function getThresholds(doc: MonitorDoc, gaps: readonly Gap[]): { warn: number; down: number; credit: number } | null {
@@ -294,7 +288,7 @@ function getThresholds(doc: MonitorDoc, gaps: readonly Gap[]): { warn: number; d
 }
 
 /**
- * Describes why it is down, for the timeline.
+ * Formats for the timeline.
  * @param now excludes the service's own outages
  */
 function describeLateness(doc: MonitorDoc, now: number): string {

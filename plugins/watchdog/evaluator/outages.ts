@@ -1,7 +1,7 @@
 /**
- * Outages of the service itself (contract 30, own outage). A gap in its liveness over 60 s is
- * stored and not counted against monitors; so is time in which heartbeats were rejected for lack of
- * space. The credit is computed on evaluation, so a restart writes nothing into monitors.
+ * A gap over 60 s in the service's liveness is not counted against monitors (contract 30, own
+ * outage); nor is time in which heartbeats were rejected for lack of space. The credit is computed
+ * on evaluation, so a restart writes no monitors.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { toIsoString } from '../../../lib/time.js';
@@ -39,8 +39,8 @@ export class OutageRecorder {
   constructor(@inject(DEPS) private readonly deps: WatchdogDeps) {}
 
   /**
-   * Records the gap since the last liveness record, then records liveness periodically. Only
-   * `serve` calls this. A full disk stops the records as well, and the next one ends that gap.
+   * Records the gap since the last record, then liveness periodically; only for `serve`. A full
+   * disk stops the records, and the next one ends that gap.
    */
   async start(): Promise<void> {
     const notStored = (err: unknown): void => this.deps.log.error({ err }, 'the sign of life was not stored');
@@ -52,7 +52,7 @@ export class OutageRecorder {
     this.#timer.unref();
   }
 
-  /** A graceful stop: the outage begins now. */
+  /** The outage begins now. */
   async stop(): Promise<void> {
     if (this.#timer === undefined) return;
     clearInterval(this.#timer);
@@ -61,7 +61,7 @@ export class OutageRecorder {
   }
 
   /**
-   * Records liveness, unless heartbeats are rejected.
+   * Unless heartbeats are rejected.
    * @throws StoreFull
    */
   async recordLiveness(): Promise<void> {
@@ -81,16 +81,13 @@ export class OutageRecorder {
     return now;
   }
 
-  /**
-   * Writes the gap first, under an id derived from its start, then the liveness record that ends
-   * it.
-   */
+  /** The gap comes first, under an id derived from its start. */
   async #writeLiveness(): Promise<void> {
     const { marks, outages, clock } = this.deps;
     const now = clock.now();
     const set = { at: toIsoString(now) };
     const least = this.#hasRejected ? 0 : MIN_GAP_MS;
-    // The usual case: the last record is recent, so one write checks and renews it.
+    // Usually one write checks and renews the recent record.
     if ((await marks.change({ id: ALIVE_MARK_ID, at: { gte: toIsoString(now - least) } }, { set })) !== null) return;
     const last = await marks.get(ALIVE_MARK_ID);
     if (last !== null && now - Date.parse(last.at) > least) {
@@ -101,7 +98,7 @@ export class OutageRecorder {
   }
 
   /**
-   * Returns every gap, including an open one.
+   * Includes an open one.
    * @returns `open`: no process recorded liveness for longer than the minimum gap, or this process
    *   rejects heartbeats
    */
@@ -114,8 +111,7 @@ export class OutageRecorder {
     ]);
     const gaps = page.items
       .map(({ from, to }) => ({ from: Date.parse(from), to: Date.parse(to) }))
-      // A gap that ends in the future was measured before the clock moved backwards; its length is
-      // unknown.
+      // A future end was measured before the clock moved backwards.
       .filter(({ to }) => to <= now + MIN_GAP_MS);
     const since = last === null ? now : Date.parse(last.at);
     this.#isRejecting();

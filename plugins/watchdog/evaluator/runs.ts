@@ -1,6 +1,5 @@
 /**
- * Run records (contract 30, runs), created at the start, so that a killed run is found and marked
- * as aborted.
+ * Created at the start, so that a killed run is found and marked as aborted (contract 30, runs).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { MAX_AHEAD_MS } from '../../../lib/clock-skew.js';
@@ -82,7 +81,7 @@ export class EvaluatorRunService {
     return toRunRecord(run);
   }
 
-  /** Lists runs, newest first. A project token sees only changes of its own monitors. */
+  /** Lists newest first. A project token sees only changes of its own monitors. */
   async listPage(limit: number, after: string | null, caller: WatchdogCaller): Promise<ReadablePage<RunRecord>> {
     const page = await findReadable(this.deps.runs, {
       filter: { result: { ne: null } },
@@ -110,7 +109,7 @@ export class EvaluatorRunService {
     }));
   }
 
-  /** Sets future times to now, after the clock moved backwards. */
+  /** Runs after the clock moved backwards. */
   async clampFutureTimes(now: string): Promise<void> {
     for (const field of ['started_at', 'finished_at']) {
       await this.deps.runs.changeMany({ [field]: { gt: now } }, { set: { [field]: now } });
@@ -121,7 +120,7 @@ export class EvaluatorRunService {
     return this.deps.runs.count({ result: { ne: null } });
   }
 
-  /** Returns `checks.evaluator` (contract 95, health); `ok` also right after start. */
+  /** `checks.evaluator` (contract 95, health); `ok` also right after start. */
   async getHealth(): Promise<{ ok: boolean; last_run_at: string | null; age_seconds: number | null }> {
     const { runs, clock } = this.deps;
     const page = await runs.find({ filter: { result: 'ok' }, sort: [['finished_at', 'desc']], limit: 1 });

@@ -1,7 +1,6 @@
 /**
- * States of groups. A monitor with `group` takes the worst state of its children, and neither
- * alarms nor suppresses alarms. A child is written before its group; the next evaluator run repairs
- * outdated groups.
+ * A monitor with `group` takes the worst state of its children, and neither alarms nor suppresses.
+ * A child is written before its group; the next evaluator run repairs outdated groups.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { iteratePages } from '../../../lib/paging.js';
@@ -32,7 +31,7 @@ export class GroupStateService {
     @inject(MonitorOutbox) private readonly outbox: MonitorOutbox,
   ) {}
 
-  /** Refreshes the groups of changed monitors, and their ancestors, in the background. */
+  /** Includes their ancestors; runs in the background. */
   refreshLater(changed: readonly MonitorChild[]): void {
     if (changed.every(({ parent_source }) => parent_source === null)) return;
     const task = this.#refresh(changed).catch((error: unknown) =>
@@ -42,10 +41,7 @@ export class GroupStateService {
     void task.finally(() => this.#running.delete(task));
   }
 
-  /**
-   * Flushes timeline entries and events of a run with thousands of changes, then refreshes the
-   * groups.
-   */
+  /** Flushes a run's timeline entries and events, then refreshes the groups. */
   flushLater(changed: readonly MonitorDoc[]): void {
     this.outbox.flushLater(changed);
     this.refreshLater(changed);
@@ -75,7 +71,7 @@ export class GroupStateService {
     }
   }
 
-  /** Returns the written group, or null when it is not a group or already correct. */
+  /** Returns null when it is not a group or already correct. */
   async #writeState(source: string): Promise<MonitorDoc | null> {
     const { monitors, clock, ids } = this.deps;
     for (;;) {

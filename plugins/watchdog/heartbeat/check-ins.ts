@@ -1,7 +1,6 @@
 /**
- * Check-ins of scheduled jobs as heartbeats (contract 21, Sentry SDK intake). An intake key is
- * public: it creates few monitors per project, and never changes one that a token or a user
- * created.
+ * A job's check-ins are heartbeats (contract 21, Sentry SDK intake). An intake key is public: it
+ * creates few monitors per project, and never changes one that a token or a user created.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
@@ -16,7 +15,7 @@ import { parseHeartbeat } from './heartbeat.js';
 import { HeartbeatIntake } from './heartbeat-intake.js';
 import type { Ping, PingTiming } from './ping.js';
 
-/** Sentry's default when the program sends no `max_runtime`. */
+/** Sentry's default for `max_runtime`. */
 const DEFAULT_MAX_RUN_SECONDS = 1_800;
 export const MAX_MONITORS_PER_INTAKE = 25;
 
@@ -59,10 +58,7 @@ export class MonitorCheckInService {
   }
 }
 
-/**
- * Returns when runs are expected and how late they may be; null when only an interval is given, or
- * it is learned.
- */
+/** Returns null when the interval is given or learned. */
 function toPingTiming({ cron, timezone, margin, interval }: CheckIn): PingTiming | null {
   const grace_seconds = Math.max(1, margin ?? DEFAULT_GRACE_SECONDS);
   if (interval !== null && margin !== null)

@@ -1,7 +1,6 @@
 /**
- * Intake of heartbeats (contract 30), the busiest path of the service: a cached monitor or one
- * lookup, one write that compares `rev`, the response after the commit. On a concurrent write it
- * rereads and retries, so no heartbeat is lost.
+ * The busiest path of the service (contract 30): a cached monitor or one lookup, one write that
+ * compares `rev`, the response after the commit. A conflict is retried, so no heartbeat is lost.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
@@ -72,7 +71,7 @@ export class HeartbeatIntake {
   }
 
   /**
-   * Records a heartbeat; resolves after the commit.
+   * Resolves after the commit.
    * @param ping null for heartbeats of the HTTP API
    * @throws ServiceError source_mismatch (before any lookup), insufficient_scope, validation_failed
    *   (too many monitors)
@@ -86,9 +85,7 @@ export class HeartbeatIntake {
     return taken as HeartbeatResult;
   }
 
-  /**
-   * Records a heartbeat without creating a monitor. Returns false when the monitor does not exist.
-   */
+  /** Returns false without creating a missing monitor. */
   async recordIfExists(heartbeat: ReceivedHeartbeat, caller: WatchdogCaller): Promise<boolean> {
     return (await this.#process(heartbeat, caller, null, false)) !== null;
   }
@@ -102,7 +99,7 @@ export class HeartbeatIntake {
     assertCanReport(caller, heartbeat.source);
     const { source } = heartbeat;
     return this.#mutex.run(source, async () => {
-      // A project token is checked against the current monitor, not a cached one.
+      // A project token is checked against the current monitor.
       let known = caller.project === null ? this.#recent.get(source) : undefined;
       for (;;) {
         const doc = known ?? (await this.deps.monitors.get(getMonitorId(source)));
@@ -116,7 +113,7 @@ export class HeartbeatIntake {
   }
 
   /**
-   * Records the start of a job; the state stays unchanged.
+   * The state stays unchanged.
    * @throws as `recordHeartbeat`
    */
   recordRunStart(source: string, caller: WatchdogCaller, ping: Ping): Promise<void> {
@@ -127,7 +124,7 @@ export class HeartbeatIntake {
   }
 
   /**
-   * Creates a missing monitor with the state unknown.
+   * Creates it with the state unknown.
    * @throws as `recordHeartbeat`
    */
   ensureMonitor(source: string, caller: WatchdogCaller, ping: Ping): Promise<void> {
@@ -159,7 +156,7 @@ export class HeartbeatIntake {
   }
 
   /**
-   * Returns the monitor, or a new one in its initial state.
+   * A new one has its initial state.
    * @throws ServiceError insufficient_scope
    */
   #getOrCreate(
@@ -193,7 +190,7 @@ export class HeartbeatIntake {
   }
 
   /**
-   * Returns null after a concurrent write.
+   * Null after a concurrent write.
    * @param doc the cached monitor
    */
   async #attempt(
@@ -258,7 +255,7 @@ export class HeartbeatIntake {
       metrics_json: heartbeat.metrics_json,
       app_version: heartbeat.app_version ?? before.app_version,
       os: heartbeat.os ?? before.os,
-      // A monitor with heartbeats of its own is not a group.
+      // Heartbeats of its own end a group.
       ...(before.group === true && { group: null }),
       ...(heartbeat.starts !== undefined && { starts: heartbeat.starts }),
       ...(names !== null && { names }),
@@ -285,13 +282,13 @@ export class HeartbeatIntake {
     const { days_left = 0, expires_at = '', warn_days = 0 } = certificate ?? {};
     const known = before.certificate_level ?? 0;
     const level = certificate === undefined ? known : getCertificateLevel(days_left, warn_days);
-    // During a silence the level stays, so that the first probe afterwards reports it.
+    // The first probe after a silence reports the level.
     if (level !== known && !isSilenced(before, Date.parse(changeSet.at))) {
       if (level > known)
         changeSet.emitCertificateExpiring({ days_left, expires_at }, formatCertificateReason(days_left));
       changeSet.assign({ certificate_level: level });
     }
-    // A retry may still succeed, and an expiring certificate has its own event.
+    // A retry may succeed; expiring certificates have their own event.
     const isReported = heartbeat.unsure === true || (level > 0 && heartbeat.status === 'ok');
     if (next.state !== 'warning' || before.state === 'warning' || isReported) return;
     if ((await this.ancestry.findSuppressor(before)) === null) changeSet.emitWarning(formatWarningReason(heartbeat));

@@ -38,11 +38,11 @@ export interface ReceivedHeartbeat {
   source: string;
   status: ReportedStatus;
   /**
-   * An error means down immediately, regardless of `watchdog.error_status_is_down`: an exit code,
-   * `/fail`, `critical`.
+   * Down immediately, regardless of `watchdog.error_status_is_down`: an exit code, `/fail`,
+   * `critical`.
    */
   grave: boolean;
-  /** The failure may be transient; it never ends a down state. */
+  /** May be transient; never ends a down state. */
   unsure?: boolean;
   exit_code?: number | null;
   probed?: boolean;
@@ -71,7 +71,7 @@ const truncateText = (text: string | null | undefined, most: number): string | n
 };
 
 /**
- * @param longest characters of the message to store
+ * @param longest characters of the message
  * @param grave an error means down immediately
  */
 export function parseHeartbeat(

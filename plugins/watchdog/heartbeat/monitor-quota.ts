@@ -1,7 +1,6 @@
 /**
- * Limit of monitors that the heartbeats of one token, including its sub-tokens, may create
- * (contract 00, limits). Counts are cached per process, so several processes together may briefly
- * exceed the limit.
+ * Per token, including its sub-tokens (contract 00, limits). Counts are cached, so several
+ * processes may briefly exceed it.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
@@ -10,7 +9,7 @@ import type { WatchdogCaller } from '../model/caller.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 
 const MAX_CACHED_TOKENS = 1_000;
-/** Lifetime of a cached count; at the limit it is one second. */
+/** At the limit it is one second. */
 const CACHE_TTL_MS = 30_000;
 const FULL_CACHE_TTL_MS = 1_000;
 
@@ -27,7 +26,6 @@ export class MonitorQuota {
   constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors' | 'clock' | 'monitorsPerToken'>) {}
 
   /**
-   * Runs `create` within the limit of the caller's token.
    * @param create returns whether it created a monitor
    * @throws ServiceError validation_failed
    */

@@ -1,7 +1,7 @@
 /**
- * Timing of monitors that a ping URL created (contract 30, beyond the specification and
- * amendments). Silence means nothing until five pings arrived. Given values take precedence over
- * learned ones, and a schedule or period over an interval.
+ * For monitors of ping URLs (contract 30, beyond the specification and amendments). Silence means
+ * nothing until five pings arrived. Given values precede learned ones, and a schedule or period an
+ * interval.
  */
 import type { MonitorDoc } from '../model/documents.js';
 import { isLearning, getLearnedInterval } from '../model/timing.js';
@@ -15,17 +15,14 @@ export interface PingTiming {
 }
 
 export interface Ping {
-  /** `rid` of the run that this ping ends, or empty; null when it ends none. */
+  /** `rid` of the run, or empty; null when no run ends. */
   run: string | null;
   /** `?interval=`, for a monitor without an interval. */
   interval: number | null;
-  /**
-   * `?schedule=&timezone=&grace=` or `?period=&grace=`, for a monitor without another kind of
-   * timing.
-   */
+  /** `?schedule=&timezone=&grace=` or `?period=&grace=`, unless another timing exists. */
   timing?: PingTiming | null;
   maxRun?: number | null;
-  /** Replaces the existing timing of the monitor. */
+  /** Replaces existing timing. */
   replaces?: boolean;
 }
 
@@ -78,12 +75,12 @@ export function getIntervalChanges(
   return ping.interval !== null || ping.timing ? said : { ...said, ...learnInterval(before, heartbeat, now) };
 }
 
-/** Learns from successful pings only: a retry after a failure says nothing about the schedule. */
+/** A retry after a failure says nothing about the schedule. */
 function learnInterval(before: MonitorDoc, { status }: ReceivedHeartbeat, now: number): Partial<MonitorDoc> | null {
   const { last_heartbeat_at, last_status, ping_gaps = [], interval_seconds, interval_learned } = before;
   if (status !== 'ok' || last_status !== 'ok' || last_heartbeat_at === null) return null;
   const gap = now - Date.parse(last_heartbeat_at);
-  // An interval learned from manual pings grows with the first automatic one.
+  // The first automatic ping extends an interval learned from manual ones.
   if (interval_learned === true && interval_seconds !== null) {
     const longer = getLearnedInterval(gap);
     return longer > interval_seconds ? { interval_seconds: longer } : null;

@@ -1,7 +1,6 @@
 /**
- * Cache of monitors as this process last wrote them, so that the next heartbeat needs no lookup.
- * Entries may be outdated by other processes. A write based on one compares `rev` and `series`, and
- * rereads the monitor on a conflict.
+ * Monitors as this process last wrote them, so that a heartbeat needs no lookup. Entries may be
+ * outdated: a write based on one compares `rev` and `series`, and rereads on a conflict.
  */
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import type { MonitorDoc } from '../model/documents.js';

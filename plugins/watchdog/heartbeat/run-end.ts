@@ -1,7 +1,4 @@
-/**
- * The end of a run that began with `/start`, and its duration (contract 30, beyond the
- * specification).
- */
+/** From `/start` to its end (contract 30, beyond the specification). */
 import type { MonitorDoc } from '../model/documents.js';
 import { removeStart } from '../model/run-times.js';
 import type { ReceivedHeartbeat } from './heartbeat.js';
@@ -10,10 +7,7 @@ export interface RunEndHeartbeat extends ReceivedHeartbeat {
   starts?: string | null;
 }
 
-/**
- * @param run `rid` of the run that ends; null when the heartbeat names none, which ends every open
- *   run
- */
+/** @param run `rid`; null ends every open run */
 export function endRun(
   heartbeat: ReceivedHeartbeat,
   before: MonitorDoc,
@@ -22,7 +16,7 @@ export function endRun(
 ): RunEndHeartbeat {
   if (!before.starts) return heartbeat;
   const { starts, duration_ms } = removeStart(before.starts, run ?? '', now);
-  // A duration measured by the program takes precedence.
+  // The program's own measurement takes precedence.
   if (run === null || duration_ms === null || heartbeat.samples.some(([name]) => name === 'duration_ms'))
     return { ...heartbeat, starts };
   const metrics = { ...(JSON.parse(heartbeat.metrics_json) as object), duration_ms };

@@ -1,7 +1,4 @@
-/**
- * `/badge/<id>.svg` and `/badge/<id>.json` of monitors that are `public` (contract 30, beyond the
- * specification).
- */
+/** For `public` monitors (contract 30, beyond the specification). */
 import joi from 'joi';
 import { withJsonSchema, text, type RouteSpec } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';

@@ -76,10 +76,7 @@ const pageQuery = joi.object({
 const daysQuery = joi.object({ days: daysParam.default(90) });
 const MAX_CSV_ROWS = 200;
 
-/**
- * Parses the times of the query.
- * @throws ServiceError validation_failed
- */
+/** @throws ServiceError validation_failed */
 function parseQueryTimes({ since, until, ...given }: IncidentQuery): IncidentQuery {
   const times = { since: timeParameter('since', since), until: timeParameter('until', until) };
   return { ...given, ...Object.fromEntries(Object.entries(times).filter(([, value]) => value !== undefined)) };

@@ -1,4 +1,6 @@
-/** Maintenance windows in a configuration document (contract 97, apply). The reason names a window. */
+/**
+ * Maintenance windows in a configuration document (contract 97, apply). The reason names a window.
+ */
 import { normalizeTime } from '../../../lib/time.js';
 import type { ConfigFields, ConfigKind, ConfigReference } from '../../../ports/domain/config/kinds.js';
 import type { Principal } from '../../../ports/http.js';

@@ -77,7 +77,7 @@ const silenceSchema = withSchemaName('Silence', whole(COMMON_FIELDS));
 const silenceAnswer = withSchemaName('SilenceAnswer', whole({ silence: silenceSchema }));
 const silenceList = withSchemaName('SilenceList', whole({ items: joi.array().items(silenceSchema) }));
 
-/** Omits fields without meaning for a silence, which starts at creation and does not repeat. */
+/** A silence starts at creation and does not repeat. */
 function toSilenceAnswer({ id, sources, subtree, reason, from, until, created_by, created_at }: WindowView): object {
   return { id, sources, subtree, reason, from, until, created_by, created_at };
 }
@@ -189,7 +189,7 @@ function buildRoutes(
       handle: async ({ params, principal }) => {
         const ended = await windows.remove(params['id'] ?? '', toWatchdogCaller(principal), kind);
         await audit.record(principal, `${kind}.ended`, ended.id, { reason: ended.reason ?? '' });
-        // Releases its monitors. If another run is in progress, that run or the next one does it.
+        // A run in progress may release the monitors instead.
         await evaluator.evaluate('http');
         return { deleted: true };
       },

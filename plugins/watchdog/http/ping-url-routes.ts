@@ -1,7 +1,6 @@
 /**
- * Heartbeats whose URL contains the token (contract 30, beyond the specification): ping URLs for
- * cron, and the push URL of Uptime Kuma. Only `wd_live_` tokens are accepted; an unknown token is
- * 404.
+ * The URL contains the token: ping URLs for cron, and Uptime Kuma's push URL (contract 30, beyond
+ * the specification). Only `wd_live_` tokens are accepted; an unknown one is 404.
  */
 import joi from 'joi';
 import { withSchemaName, text, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
@@ -92,7 +91,7 @@ interface PingTimingQuery {
 }
 
 /**
- * Parses the timing parameters. Ignoring an invalid one would cause false or missing alarms.
+ * Ignoring an invalid parameter would cause false or missing alarms.
  * @throws ServiceError invalid_request
  */
 function parsePingTiming({ interval, schedule, timezone, period, grace, max_run }: PingTimingQuery): Omit<Ping, 'run'> {
@@ -124,7 +123,7 @@ interface PushQuery extends PingTimingQuery {
   ping?: string[];
 }
 
-/** Accepts a repeated parameter: rejecting a push would look like silence. */
+/** Rejecting a push would look like silence. */
 const repeatable = joi.array().items(joi.string().allow(''));
 
 interface PingQuery extends PingTimingQuery {

@@ -18,10 +18,7 @@ const BASE = '/api/watchdog/v1';
 const PING_ACCESS = { scope: 'watchdog:ping' } as const;
 const MANAGE_ACCESS = { scope: 'watchdog:manage' } as const;
 const READ_ACCESS = [{ scope: 'watchdog:read' }, { sharedKey: true }] as const;
-/**
- * A `wd_live_` token reads its own source; for others the handler requires watchdog:read
- * (`toWatchdogReader`).
- */
+/** A `wd_live_` token reads its own source; others need watchdog:read (`toWatchdogReader`). */
 const READ_OWN_ACCESS = [{ anyScope: ['watchdog:read', 'watchdog:ping'] }, { sharedKey: true }] as const;
 const JSON_TYPE = 'application/json; charset=utf-8';
 const MAX_HEARTBEAT_BYTES = 64 * 1024;

@@ -71,7 +71,7 @@ export const eventBody = withSchemaName(
 export const sourceParam = joi.object({ source: joi.string().max(200).required() });
 
 export const instant = joi.string().isoDate();
-/** A time in a query. The handler parses it, because joi turns 30 February into 2 March. */
+/** The handler parses it: joi turns 30 February into 2 March. */
 export const queryInstant = withJsonSchema({ format: 'date-time' }, joi.string().max(64));
 const paging = {
   limit: withJsonSchema({ default: 50 }, joi.number().integer().min(1).max(200)),
@@ -227,7 +227,7 @@ export const runRecord = withSchemaName(
   }),
 );
 
-/** Recursive: `branch` has the id for joi's link and the name for the API description. */
+/** Has the id for joi's link and the name for the API description. */
 const branch = withSchemaName(
   'MonitorBranch',
   whole({ source: joi.string(), state, children: joi.array().items(joi.link('#MonitorBranch')) }).id('MonitorBranch'),

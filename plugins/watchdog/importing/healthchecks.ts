@@ -1,6 +1,5 @@
 /**
- * Import of Healthchecks checks from its management API or CSV. `GET /api/v3/checks/` needs a
- * read-write key, because only then the response contains `ping_url`
+ * From the management API or CSV. `GET /api/v3/checks/` needs a read-write key for `ping_url`
  * (https://healthchecks.io/docs/api/).
  */
 import {

@@ -1,7 +1,3 @@
-/**
- * `aos import healthchecks | kuma | csv <file>` (contract 30, beyond the specification and
- * amendments).
- */
 import type { CommandCall, CommandSpec } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
 import { parseMonitorCsv } from './monitor-csv.js';

@@ -1,12 +1,12 @@
 /**
- * Ping URLs of imported monitors and the identities by which a repeated import recognizes them. The
- * URLs are secrets, so only hashes are stored. Both are deleted with their monitor.
+ * Ping URLs of imported monitors, stored as hashes because they are secrets, and identities that a
+ * repeated import recognizes. Both are deleted with their monitor.
  */
 import { createHash } from 'node:crypto';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 
-/** Shorter text is no secret, and no import creates another form. */
+/** No import creates another form. */
 const SECRET_PATTERN = /^[0-9A-Za-z_-]{10,100}$/;
 
 type AddressKind = 'address' | 'identity';

@@ -8,17 +8,13 @@ export interface ImportedMonitor {
   /** Text from which the source is derived. */
   wanted: string;
   /**
-   * `wanted` is the exact source: an existing monitor with it is this one, and `parent_key` is a
-   * source too.
+   * `wanted` is exact: an existing monitor with it is this one, and `parent_key` is a source too.
    */
   exact?: boolean;
   fields: Omit<MonitorFields, 'source' | 'parent_source'>;
-  /**
-   * The probe; null when its kind has no counterpart. Absent for monitors that report by
-   * themselves.
-   */
+  /** Null when its kind has no counterpart; absent for monitors that report by themselves. */
   probe?: object | null;
-  /** Identities by which a repeated import recognizes it; one match is enough. */
+  /** Recognize it in a repeated import; one match is enough. */
   identities: readonly string[];
   address: string | null;
   notes: string[];
@@ -54,7 +50,7 @@ export const readNumber = (from: SourceFields, name: string): number | null => {
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 };
 
-/** Accepts 0 and 1 of databases and text of CSV files; null when absent. */
+/** Accepts 0 and 1 of databases and text of CSV; null when absent. */
 export function readBoolean(from: SourceFields, name: string): boolean | null {
   const value = from[name];
   if (typeof value === 'boolean') return value;
@@ -76,7 +72,7 @@ export function toFields(value: unknown): SourceFields | null {
   return isObject(given) ? given : null;
 }
 
-/** Finds the list in JSON: the root, a named member, or an object from id to element. */
+/** The root, a named member, or an object from id to element. */
 function findRows(json: unknown, names: readonly string[]): unknown[] | undefined {
   if (Array.isArray(json)) return json;
   if (!isObject(json)) return undefined;
@@ -89,7 +85,7 @@ function findRows(json: unknown, names: readonly string[]): unknown[] | undefine
 }
 
 /**
- * Parses the rows of a file: JSON, or CSV with a header line.
+ * JSON, or CSV with a header line.
  * @param expected names of the list in JSON, required CSV columns, and a description for the error
  * @throws NotImportable
  */

@@ -13,7 +13,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 
 /**
  * @param notes collects settings without a counterpart
- * @returns null when the kind has no counterpart
+ * @returns null without a counterpart
  */
 export function buildKumaProbe(type: string, monitor: SourceFields, notes: string[]): object | null {
   const host = readText(monitor, 'hostname');
@@ -138,7 +138,7 @@ function buildHttpProbe(type: string, monitor: SourceFields, notes: string[]): o
   };
 }
 
-/** Kuma uses JSONata; only simple paths have a counterpart. */
+/** Only simple paths of JSONata have a counterpart. */
 function buildJsonCheck(monitor: SourceFields, notes: string[]): object {
   const expression = readText(monitor, 'jsonPath') ?? '$';
   const operator = readText(monitor, 'jsonPathOperator') ?? '==';
@@ -165,7 +165,7 @@ function buildHeaders(monitor: SourceFields, body: string | null, notes: string[
   const encoding = CONTENT_TYPES[readText(monitor, 'httpBodyEncoding') ?? 'json'];
   if (body !== null && encoding !== undefined && !has('content-type')) found['Content-Type'] = encoding;
   const user = readText(monitor, 'basic_auth_user');
-  // NTLM uses the same fields. A secret is sent only by the scheme it was made for.
+  // NTLM uses the same fields; a secret is sent only by its own scheme.
   const scheme = readText(monitor, 'authMethod');
   if (scheme !== null && scheme !== 'basic')
     notes.push(`Its credentials for ${scheme.slice(0, 20)}: probes do not have this scheme, so none are sent.`);

@@ -1,6 +1,6 @@
 /**
- * Import of Uptime Kuma monitors from its backup file (`monitorList`), its API, its database
- * tables, or CSV. Active checks become probes, push monitors keep their push URL.
+ * From the backup file (`monitorList`), API, database tables, or CSV. Active checks become probes,
+ * push monitors keep their push URL.
  */
 import {
   readBoolean,
@@ -84,7 +84,7 @@ function toImportedMonitor(row: SourceFields, at: number): ImportedMonitor {
     key,
     parent_key: parent === null ? null : String(parent),
     wanted: createSource(name),
-    // Ids of two installations may be equal, so an id alone is no identity.
+    // Two installations may have equal ids.
     identities: [
       `kuma ${key} name ${name}`,
       ...(target.length > 0 ? [`kuma ${key} target ${JSON.stringify([type, ...target])}`] : []),

@@ -1,6 +1,3 @@
-/**
- * Import of monitors from CSV with the fields of this service: `source,name,url,period_seconds,…`.
- */
 import { MONITOR_SOURCE_PATTERN } from '../../../ports/domain/watchdog.js';
 import { parseCsv } from '../../../lib/text/csv.js';
 import {

@@ -1,7 +1,6 @@
 /**
- * Imports monitors of another service. Earlier imports are recognized by identity or address and
- * updated; a source that is already taken gets a number. Each monitor is complete before the next,
- * so an aborted run can be repeated.
+ * Recognizes earlier imports by identity or address and updates them; a taken source gets a number.
+ * Each monitor is complete before the next, so an aborted run can be repeated.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
@@ -18,7 +17,7 @@ export interface ImportReport {
   created: string[];
   updated: string[];
   known: string[];
-  /** Settings without a counterpart, by monitor. */
+  /** Without a counterpart, by monitor. */
   notes: { monitor: string; note: string }[];
 }
 
@@ -30,7 +29,6 @@ const TARGET_FIELDS = ['kind', 'url', 'host', 'port'] as const;
 
 interface ImportRun {
   report: ImportReport;
-  /** By key. */
   sources: Map<string, string>;
   names: Map<string, number>;
   claimed: Set<string>;
@@ -51,7 +49,7 @@ export class MonitorImporter {
   ) {}
 
   /**
-   * @param progress called after every hundred monitors with the number done
+   * @param progress called every hundred monitors with the number done
    * @throws ServiceError validation_failed for more than `MAX_IMPORTED_MONITORS`
    */
   async importAll(
@@ -113,7 +111,7 @@ export class MonitorImporter {
     return found === null || claimed.has(found) ? null : found;
   }
 
-  /** Recognizes monitors imported by a version without identities: same name and target. */
+  /** Imports without identities: same name and target. */
   async #recognizeLegacy({ address, wanted, exact, fields, probe }: ImportedMonitor): Promise<string | null> {
     if (address !== null) return null;
     const found = await this.deps.monitors.get(getMonitorId(wanted));
@@ -130,7 +128,7 @@ export class MonitorImporter {
     return (await this.deps.monitors.get(getMonitorId(source)))?.parent_source ?? null;
   }
 
-  /** Without timing the interval is learned, as for a ping URL. */
+  /** Without timing the interval is learned. */
   async #create(source: string, given: MonitorInput, notes: string[]): Promise<void> {
     await this.#writeTolerantly(given, notes, async (fields) => {
       const isTimed =
@@ -143,7 +141,6 @@ export class MonitorImporter {
     });
   }
 
-  /** @returns whether anything changed */
   async #update(source: string, given: MonitorInput, notes: string[]): Promise<boolean> {
     const before = await this.monitors.getView(source, CALLER);
     const probe = given.probe && {
@@ -192,11 +189,11 @@ export class MonitorImporter {
   }
 }
 
-/** Sorts each monitor after its parent; monitors on a cycle lose theirs. */
+/** Monitors on a cycle lose their parent. */
 function sortParentsFirst(all: readonly ImportedMonitor[]): ImportedMonitor[] {
   const byKey = new Map(all.map((one) => [one.key, one]));
   const depths = new Map<ImportedMonitor, number>();
-  /** Memoized, so that a chain of thousands does not take millions of steps. */
+  /** Memoized, because long chains would take millions of steps. */
   const depth = (one: ImportedMonitor): number => {
     const chain: ImportedMonitor[] = [];
     let at: ImportedMonitor | undefined = one;

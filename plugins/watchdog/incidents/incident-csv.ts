@@ -1,4 +1,4 @@
-/** CSV (RFC 4180) whose cells never start a spreadsheet formula. */
+/** RFC 4180; cells never start a spreadsheet formula. */
 import { escapeFormula } from '../../../lib/text/csv.js';
 import type { IncidentView } from '../model/incident.js';
 

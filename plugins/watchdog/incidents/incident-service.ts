@@ -80,8 +80,8 @@ export class IncidentService {
   }
 
   /**
-   * Assigns the incident to the caller, replacing another assignee. Receivers of the alarm are
-   * notified. Repeating the call changes nothing, but delivers a notification lost in a crash.
+   * Replaces another assignee and notifies receivers of the alarm. A repeat changes nothing, but
+   * delivers a notification lost in a crash.
    * @param taken false removes the assignment
    * @throws ServiceError not_found, insufficient_scope, conflict (it is over)
    */

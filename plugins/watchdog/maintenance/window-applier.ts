@@ -1,8 +1,7 @@
 /**
- * Applies maintenance windows and silences to monitors (contract 30, amendments). Monitors store id
- * and end of their open window, separately for both kinds. Order of writes: the window, then its
- * monitors. The next evaluator run repairs what a crash left and follows changes of subtrees
- * (docs/consistency.md).
+ * Monitors store id and end of their open window, for both kinds (contract 30, amendments). Order
+ * of writes: the window, then its monitors. The next evaluator run repairs what a crash left and
+ * follows changes of subtrees (docs/consistency.md).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
@@ -37,7 +36,7 @@ const WINDOW_FIELDS = {
 } as const satisfies Record<WindowKind, Record<'id' | 'until', keyof MonitorDoc>>;
 const WINDOW_KINDS = Object.keys(WINDOW_FIELDS) as WindowKind[];
 
-/** The window that applies to a monitor: the one of its kind that ends last. */
+/** Of its kind, the window that ends last. */
 interface MonitorHold {
   doc: MonitorDoc;
   window: WindowDoc;
@@ -62,9 +61,8 @@ export class WindowApplier {
   }
 
   /**
-   * Updates every monitor to the current windows and deletes windows that ended for good. Only one
-   * process does so at a time: a concurrent one with an older list would release monitors from a
-   * window it has not seen (contract 30, amendments).
+   * Also deletes windows that ended for good. Only one process at a time: one with an older list
+   * would release monitors from a window it has not seen (contract 30, amendments).
    */
   apply(): Promise<ApplyResult> {
     return this.#mutex.run('windows', async () => {
@@ -120,7 +118,7 @@ export class WindowApplier {
       errors += written.errors;
       if (written.won.length + written.errors >= due.length) break;
     }
-    // A window that cannot be read is not gone: its monitors stay unchanged.
+    // A window that cannot be read is not gone.
     const ended = await this.#release(holds, unread, now);
     if (over.length > 0 && (await this.deps.isClockTrusted()))
       await this.deps.windows.remove({ id: { in: over.map(({ id }) => id) } });
@@ -164,17 +162,14 @@ export class WindowApplier {
       limit: BATCH_SIZE,
       damaged: this.#damage.report,
     });
-    // A monitor that was deleted and created again is another monitor.
+    // A recreated monitor is another monitor.
     const found = there.filter((doc) => series === undefined || series.includes(doc.series));
     if (subtree !== null && found.some(({ source }) => source === subtree))
       found.push(...(await this.ancestry.listDescendants(subtree)));
     return found.filter((doc) => doc.deleted_at === null && (project === null || doc.project === project));
   }
 
-  /**
-   * Makes monitors due immediately whose window is gone or no longer applies to them: they left its
-   * subtree or project, or were created again. Returns how many failed.
-   */
+  /** Makes monitors due that left their window. Returns how many failed. */
   async #release(holds: readonly MonitorHold[], unread: readonly string[], now: number): Promise<number> {
     let errors = 0;
     for (const kind of WINDOW_KINDS) {

@@ -30,7 +30,7 @@ export interface NewWindow {
   sources?: string[];
   subtree?: string | null;
   reason?: string | null;
-  /** RFC 3339, UTC; absent means now. */
+  /** RFC 3339, UTC; absent: now. */
   from?: string | null;
   until?: string | null;
   schedule?: string | null;
@@ -62,7 +62,7 @@ export class MaintenanceWindowService {
   }
 
   /**
-   * Creates a window. If it is already open, its monitors are in it when this resolves.
+   * If it is already open, its monitors are in it when this resolves.
    * @throws ServiceError validation_failed, not_found, insufficient_scope
    */
   async create(given: NewWindow, caller: WatchdogCaller, kind: WindowKind = 'maintenance'): Promise<WindowView> {
@@ -100,8 +100,7 @@ export class MaintenanceWindowService {
   }
 
   /**
-   * Ends or cancels a window. Its monitors are released by the next evaluator run or their next
-   * heartbeat.
+   * Its monitors are released by the next evaluator run or heartbeat.
    * @throws ServiceError not_found, insufficient_scope
    */
   async remove(id: string, caller: WatchdogCaller, kind: WindowKind = 'maintenance'): Promise<WindowView> {
@@ -120,10 +119,7 @@ export class MaintenanceWindowService {
     await this.outbox.flush(changed);
   }
 
-  /**
-   * Returns the series of the named monitors.
-   * @throws ServiceError not_found, insufficient_scope, validation_failed
-   */
+  /** @throws ServiceError not_found, insufficient_scope, validation_failed */
   async #listSeries({ sources, subtree }: WindowDoc, caller: WatchdogCaller): Promise<string[]> {
     const named = subtree === null ? sources : [...sources, subtree];
     if (named.length === 0) throw invalid({ sources: 'must name a monitor, or `subtree` one with all below it' });

@@ -68,7 +68,7 @@ export interface History {
   metrics: Record<string, MetricHistory>;
 }
 
-/** Returns the narrowest width that gives at most `points` epoch-aligned buckets; times in ms. */
+/** Returns at most `points` epoch-aligned buckets; times in ms. */
 export function getBucketSeconds(from: number, to: number, points: number, least = 1): number {
   const fits = (width: number): boolean => Math.floor(to / (width * 1000)) - Math.floor(from / (width * 1000)) < points;
   const known = BUCKET_WIDTHS_SECONDS.find((width) => width >= least && fits(width));
@@ -94,7 +94,7 @@ export function getDeviation(value: number, { mean, stddev, sufficient, min, max
   const absolute = value - mean;
   const near = Math.abs(mean) < EPSILON;
   const percent = near ? null : (absolute / Math.abs(mean)) * 100;
-  // Rounding in the mean must not create a deviation in a constant series.
+  // Rounding must not create a deviation in a constant series.
   const flat = stddev === 0 || min === max;
   const zscore = flat ? 0 : absolute / stddev;
   const reason = !sufficient
@@ -176,10 +176,7 @@ export class MetricHistoryService {
     return all;
   }
 
-  /**
-   * Hourly statistics have no last value, so it is read from the samples after the newest whole
-   * hours.
-   */
+  /** Hourly statistics have no last value, so it is read from the samples. */
   async #addLatestValues(doc: MonitorDoc, from: number, to: number, all: Map<number, HistoryBuckets>): Promise<void> {
     const since = new Set([...all.values()].filter((b) => b.valueAt < b.at).map((b) => Math.floor(b.at / HOUR_MS)));
     for (const hour of since) {

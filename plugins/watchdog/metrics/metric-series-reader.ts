@@ -1,6 +1,4 @@
-/**
- * Reads stored samples, each once: chunks with the monitor's tail, rollups with its current hour.
- */
+/** Each sample once: chunks with the monitor's tail, rollups with its current hour. */
 import type { FindQuery } from '../../../ports/store.js';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { iteratePages } from '../../../lib/paging.js';
@@ -24,10 +22,7 @@ export interface SeriesSink {
 export class MetricSeriesReader {
   constructor(@inject(DEPS) private readonly deps: WatchdogDeps) {}
 
-  /**
-   * Returns the newest rows of each monitor, by its id.
-   * @param docs at most 200
-   */
+  /** @param docs at most 200 */
   async readNewest(docs: readonly MonitorDoc[]): Promise<Map<string, SampleRow[]>> {
     const idsOf = ({ series, chunk }: MonitorDoc): string[] =>
       [...Array(MAX_SPARKLINE_CHUNKS).keys()].map((n) => getChunkId(series, chunk - MAX_SPARKLINE_CHUNKS + n));
@@ -63,8 +58,7 @@ export class MetricSeriesReader {
   }
 
   /**
-   * Reads whole hours as statistics and both ends as samples. Exact, and 14 days need about 336
-   * documents at any heartbeat rate.
+   * Whole hours as statistics, both ends as samples: exact, and 14 days need about 336 documents.
    */
   async readHours(doc: MonitorDoc, from: number, to: number, sink: SeriesSink): Promise<void> {
     const first = Math.ceil(from / HOUR_MS);

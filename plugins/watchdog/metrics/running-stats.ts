@@ -1,7 +1,4 @@
-/**
- * Mean and variance by Welford's method, merged as by Chan et al.: numerically stable for long
- * series of large values.
- */
+/** Welford's method, merged as by Chan et al.: numerically stable. */
 import type { MetricStats } from '../model/documents.js';
 
 /** @param at in ms after the hour began */
@@ -51,7 +48,7 @@ export class RunningStats {
     this.last = Math.max(this.last, last);
   }
 
-  /** Sample standard deviation (n−1); 0 for a single value. */
+  /** Sample (n−1); 0 for a single value. */
   get stddev(): number {
     return this.n < 2 ? 0 : Math.sqrt(Math.max(0, this.m2) / (this.n - 1));
   }

@@ -64,10 +64,7 @@ export async function appendSamples(
   } else next.tail += `,[${now - next.tail_base}${values}]`;
 }
 
-/**
- * Turns the tail into a chunk and adds it to its hour. A finished hour is written, an earlier one
- * is resumed.
- */
+/** A finished hour is written, an earlier one resumed. */
 async function flushTail(
   { chunks, rollups }: Pick<WatchdogDeps, 'chunks' | 'rollups'>,
   next: MonitorDoc,
@@ -97,7 +94,7 @@ async function flushTail(
   next.chunk += 1;
 }
 
-/** @param base of the rows' times, in ms after the hour began */
+/** @param base in ms after the hour began */
 export function addRowsToStats(
   known: readonly (MetricStats | null)[],
   rows: readonly SampleRow[],

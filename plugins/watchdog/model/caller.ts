@@ -1,6 +1,4 @@
-/**
- * Identity and rights of a caller of the watchdog (contract 30, endpoints; contract 10, tokens).
- */
+/** See contract 30, endpoints; contract 10, tokens. */
 import { refusals, type ErrorCatalog } from '../../../kernel/contract.js';
 import { denied, ServiceError } from '../../../kernel/errors.js';
 import type { Principal } from '../../../ports/http.js';
@@ -13,16 +11,13 @@ const refusal = refusals(ERRORS);
 
 export interface WatchdogCaller {
   name: string;
-  /**
-   * Id of its token; for a sub-token that of the parent, whose limits it shares. Null without a
-   * token.
-   */
+  /** For a sub-token the parent's, whose limits it shares. Null without a token. */
   token: string | null;
-  /** The only accessible project; null for all. */
+  /** Null for all. */
   project: string | null;
-  /** The only accessible source (`wd_live_`); null for all. */
+  /** Set for `wd_live_`; null for all. */
   source: string | null;
-  /** Maximum monitors of a public key, which may access only monitors created under its `token`. */
+  /** For a public key, which may access only monitors created under its `token`. */
   most?: number;
 }
 
@@ -37,7 +32,7 @@ export function toWatchdogCaller(principal: Principal): WatchdogCaller {
 }
 
 /**
- * Requires a reader: `watchdog:read`, the shared key, or a `wd_live_` token.
+ * `watchdog:read`, the shared key, or a `wd_live_` token.
  * @throws ServiceError insufficient_scope
  */
 export function toWatchdogReader(principal: Principal): WatchdogCaller {

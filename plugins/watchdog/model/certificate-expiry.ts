@@ -1,10 +1,8 @@
-/**
- * An expiring certificate is reported below the limit of its probe, and again below each of these.
- */
+/** Reported below the probe's limit, and again below each of these. */
 const WARNING_LIMITS_DAYS = [7, 3, 1];
 
 /**
- * Returns the number of limits that it is below.
+ * Counts the limits above it.
  * @param warnDays 0 disables the report
  */
 export const getCertificateLevel = (daysLeft: number, warnDays: number): number =>

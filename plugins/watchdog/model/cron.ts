@@ -1,6 +1,6 @@
 /**
- * Cron expressions (contract 30, beyond the specification and amendments): five fields or a name
- * such as `@daily`, in a time zone. Daylight saving is handled as in Vixie cron (due-times.ts).
+ * Five fields or a name such as `@daily`, in a time zone (contract 30, beyond the specification and
+ * amendments). Daylight saving as in Vixie cron (due-times.ts).
  */
 import { Cron } from 'croner';
 import { BoundedMap } from '../../../lib/bounded-map.js';
@@ -26,7 +26,7 @@ export class CronInvalid extends Error {
   constructor(
     readonly field: 'schedule' | 'timezone',
     message: string,
-    /** Position of the first invalid character, from 1; null for a time zone. */
+    /** Of the first invalid character, from 1; null for a time zone. */
     readonly position: number | null,
   ) {
     super(message);
@@ -35,14 +35,14 @@ export class CronInvalid extends Error {
 
 interface CachedPattern {
   pattern: CronPattern;
-  /** The requested time and the first due time after it, or null. */
+  /** The first due time after `after`, or null. */
   after: number;
   due: number | null;
 }
 
 const patternCache = new BoundedMap<CachedPattern>({ most: 5_000 });
 
-/** As in Vixie cron, both day fields must match when one begins with `*`; otherwise one of them. */
+/** As in Vixie cron: both day fields when one begins with `*`, otherwise either. */
 function getPattern(expression: string): CronPattern {
   const [minute = '', hour = '', day = '', , weekday = ''] = (expression === '@hourly' ? '0 * * * *' : expression)
     .trim()
@@ -92,8 +92,7 @@ function validateField(text: string, i: number, position: number): void {
 }
 
 /**
- * Returns the first due time after `after`, or null; both in ms since 1970. The last result is
- * cached.
+ * Returns ms since 1970, or null; the last result is cached.
  * @param expression a validated one (`validateCron`)
  * @throws Error when the system no longer supports the time zone
  */

@@ -18,7 +18,7 @@ const TIME_UNITS = [
 const MAX_MESSAGE_CHARACTERS = 200;
 
 /**
- * Formats the two largest units: `5 min 44 s`.
+ * `5 min 44 s`.
  * @param ms at least 0
  */
 export function formatDuration(ms: number): string {

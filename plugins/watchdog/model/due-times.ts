@@ -1,7 +1,6 @@
 /**
- * Due times of a cron expression across daylight saving changes, as in Vixie cron (contract 30,
- * amendments: schedules). croner only finds local times, because it repeats lists and ranges of
- * fixed times. Times in ms since 1970.
+ * Daylight saving as in Vixie cron (contract 30, amendments: schedules). croner only finds local
+ * times, because it repeats lists and ranges of fixed times. Times in ms since 1970.
  */
 import type { Cron } from 'croner';
 import { getUtcOffset } from '../../../lib/local-time.js';
@@ -9,10 +8,7 @@ import { DAY_MS } from '../../../lib/time.js';
 
 export interface CronPattern {
   times: Cron;
-  /**
-   * The minute or hour begins with `*`, so it follows the wall clock. Otherwise each time is due
-   * once a day.
-   */
+  /** Begins with `*`; otherwise each time is due once a day. */
   followsWallClock: boolean;
 }
 
@@ -23,10 +19,7 @@ export const findDueAfter = (pattern: CronPattern, zone: string, after: number):
 
 const findNextLocal = (times: Cron, local: number): number | null => times.nextRun(new Date(local))?.getTime() ?? null;
 
-/**
- * Each local time once: the first occurrence of a repeated hour, the end of the gap for a skipped
- * one.
- */
+/** The first occurrence of a repeated hour, the end of the gap for a skipped one. */
 function findDueByLocalTime(times: Cron, zone: string, after: number): number | null {
   for (
     let local = findNextLocal(times, after + getUtcOffset(after, zone));
@@ -46,7 +39,6 @@ function toInstant(local: number, zone: string): number {
   return instants.length > 0 ? Math.min(...instants) : findOffsetChange(local - DAY_MS, local + DAY_MS, zone);
 }
 
-/** Every instant at which the wall clock shows one of the local times. */
 function findDueByClock(times: Cron, zone: string, after: number): number | null {
   let from = after;
   let offset = getUtcOffset(after, zone);
@@ -61,14 +53,14 @@ function findDueByClock(times: Cron, zone: string, after: number): number | null
       from = change - 1;
     } else if (near === at) return at;
     else {
-      // No offset changes by more than a day, so nothing is due before then.
+      // No offset changes by more than a day.
       from = at - 2 * DAY_MS;
       offset = getUtcOffset(from, zone);
     }
   }
 }
 
-/** Finds the first instant with another offset than `from`; it must exist before `to`. */
+/** The change must exist before `to`. */
 function findOffsetChange(from: number, to: number, zone: string): number {
   const offset = getUtcOffset(from, zone);
   let [same, other] = [from, to];

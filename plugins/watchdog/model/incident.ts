@@ -1,6 +1,6 @@
 /**
- * An incident: one period in which a monitor was down (contract 30, alarms). Built from the outbox
- * entries of state changes, which carry its id, so that a repeated entry writes the same data.
+ * One period in which a monitor was down (contract 30, alarms). Entries of state changes carry its
+ * id, so a repeated entry writes the same data.
  */
 import type { WriteOp, Doc } from '../../../ports/store.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
@@ -13,7 +13,7 @@ export interface IncidentDoc extends Doc {
   project: string | null;
   began_at: string;
   ended_at: string | null;
-  /** The state after it; null while down, and when the monitor was deleted. */
+  /** Null while down, and when the monitor was deleted. */
   ended_in: MonitorState | null;
   message: string;
   note: string | null;
@@ -49,7 +49,7 @@ const NEW_INCIDENT: Omit<IncidentDoc, 'id' | 'source' | 'project' | 'began_at' |
 
 const NON_ALARM_EVENTS: ReadonlySet<string> = new Set(['monitor.warning', 'monitor.certificate_expiring']);
 
-/** One write of the incident that it names; writes of a bulk run in any order. */
+/** Bulk runs apply these in any order. */
 type IncidentWrite = Extract<WriteOp<IncidentDoc>, { change: unknown }>;
 
 export function buildIncidentWrites(
@@ -91,7 +91,7 @@ function toIncidentChanges({
   suppressed_by,
   since = at,
 }: TimelineOutboxEntry): IncidentChanges {
-  // The end is never before the start, even when the clock moved backwards.
+  // The clock may have moved backwards.
   if (kind === 'transition') return { ended_at: at > since ? at : since, ended_in: to ?? null };
   if (kind === 'suppression') return { suppressed_by: suppressed_by ?? null };
   if (type === 'monitor.recovered' || type === 'monitor.alarm_closed') return { recovered_event: id, recovered_at: at };

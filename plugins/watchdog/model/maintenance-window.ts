@@ -1,6 +1,6 @@
 /**
- * Maintenance windows and silences (contract 30, amendments), once or repeated by a cron expression
- * with a duration. Times in ms since 1970 unless they are text.
+ * Once, or repeated by a cron expression with a duration (contract 30, amendments). Times in ms
+ * since 1970 unless they are text.
  */
 import { toIsoString } from '../../../lib/time.js';
 import type { Doc } from '../../../ports/store.js';
@@ -13,11 +13,11 @@ export interface WindowDoc extends Doc {
   /** Absent means maintenance. */
   kind?: WindowKind;
   sources: string[];
-  /** A monitor with everything below it at the time of each evaluator run. */
+  /** With everything below it at each evaluator run. */
   subtree: string | null;
-  /** `series` of the named monitors. Absent in older documents: any monitor of the name. */
+  /** Absent in older documents: any monitor of the name. */
   series?: string[];
-  /** Limits it to monitors of this project; null for all. */
+  /** Null for all projects. */
   project: string | null;
   reason: string | null;
   from: string | null;
@@ -40,7 +40,7 @@ export interface WindowSpan {
 
 const MAX_OVERLAPPING_STARTS = 1_000;
 
-/** Returns the open period at `now`, or null. Overlapping repetitions are merged. */
+/** Overlapping repetitions are merged. */
 export function findOpenSpan(window: WindowDoc, now: number): WindowSpan | null {
   const { from, until, schedule, timezone, duration_seconds } = window;
   if (schedule === null || duration_seconds === null) {

@@ -1,6 +1,6 @@
 /**
- * Changes of a monitor as one atomic write: fields and their timeline entries. The write compares
- * `rev`, so a change set based on an outdated state is never written.
+ * Fields and timeline entries as one atomic write that compares `rev`, so an outdated change set is
+ * never written.
  */
 import { toIsoString } from '../../../lib/time.js';
 import type { MonitorCertificateExpiring, MonitorEvent, MonitorState } from '../../../ports/domain/watchdog.js';
@@ -54,7 +54,7 @@ export class MonitorChangeSet {
     return this;
   }
 
-  /** Changes the state; leaving `down` ends the alarm. Does nothing when the state is unchanged. */
+  /** Leaving `down` ends the alarm; an unchanged state does nothing. */
   setState(state: MonitorState, message: string, more: Pick<TimelineOutboxEntry, 'since' | 'note'> = {}): this {
     const { next } = this;
     const from = next.state;
@@ -72,7 +72,7 @@ export class MonitorChangeSet {
   }
 
   /**
-   * Sets the state `down`; the caller then emits or suppresses the alarm.
+   * The caller then emits or suppresses the alarm.
    * @param note text of the heartbeat
    */
   setDown(since: number, message: string, note: string | null = null): this {
@@ -81,7 +81,7 @@ export class MonitorChangeSet {
     return this.setState('down', message, more).assign({ down_since_utc: toIsoString(since), down_from: from });
   }
 
-  /** Enters a maintenance window, or another one. An open alarm ends; the current state is held. */
+  /** An open alarm ends; the current state is held. */
   enterMaintenance(window: { id: string; until: string; reason: string | null }): this {
     const { state, down_since_utc, maintenance_id } = this.next;
     if (typeof maintenance_id !== 'string') this.assign({ held_state: state, held_since: down_since_utc });
@@ -94,18 +94,18 @@ export class MonitorChangeSet {
     return this.setState('maintenance', window.reason === null ? 'Maintenance' : `Maintenance: ${window.reason}`);
   }
 
-  /** Stores the state that a heartbeat reports in a window, which applies when the window ends. */
+  /** Applies when the window ends. */
   setHeldState(state: MonitorState): this {
     const since = state === 'down' ? (this.next.held_since ?? this.at) : null;
     return this.assign({ held_state: state, held_since: since });
   }
 
-  /** Ends the alarm; an open one emits `monitor.recovered`. */
+  /** Emits `monitor.recovered` for an open alarm. */
   recover(state: MonitorState, resolution: string | null): this {
     return this.#endAlarm('monitor.recovered', state, resolution);
   }
 
-  /** Ends an open alarm with `monitor.alarm_closed`, because deleting a monitor is no recovery. */
+  /** Emits `monitor.alarm_closed`: a deletion is no recovery. */
   closeAlarm(): this {
     return this.#endAlarm('monitor.alarm_closed', this.next.state, 'deleted');
   }
@@ -140,10 +140,7 @@ export class MonitorChangeSet {
     return { name, tags, last_heartbeat_at };
   }
 
-  /**
-   * Emits the alarm.
-   * @param heartbeat the one that reported the failure; null when heartbeats are missing
-   */
+  /** @param heartbeat that reported the failure; null when heartbeats are missing */
   emitAlarm(deferred: boolean, heartbeat: FailureReport | null = null): this {
     const { down_since_utc, down_from } = this.next;
     const alarm_id = this.ids.uuid();
@@ -166,7 +163,7 @@ export class MonitorChangeSet {
   }
 
   /**
-   * Emits `monitor.warning` when the previous state was not `down`.
+   * Unless the previous state was `down`.
    * @param reason a sentence
    */
   emitWarning(reason: string): this {
@@ -184,7 +181,7 @@ export class MonitorChangeSet {
     return this.#addAlarm('monitor.warning', 'warning', data, reason);
   }
 
-  /** Raises the alarm of a down monitor; a down ancestor suppresses it, a silence defers it. */
+  /** A down ancestor suppresses it, a silence defers it. */
   raiseAlarm(by: string | null, heartbeat: FailureReport | null = null): this {
     if (by !== null) return this.suppressAlarm(by);
     return isSilenced(this.next, this.now) ? this.#deferToSilenceEnd() : this.emitAlarm(false, heartbeat);
@@ -195,14 +192,14 @@ export class MonitorChangeSet {
     return this.#addEntry('suppression', 'alarm.suppressed', 'warning', { message: 'Alarm held back: silenced' });
   }
 
-  /** Enters a silence, or another one. The state and an open alarm stay unchanged. */
+  /** The state and an open alarm stay unchanged. */
   enterSilence(window: { id: string; until: string; reason: string | null }): this {
     return this.assign({ silence_id: window.id, silence_until: window.until, silence_reason: window.reason });
   }
 
   /**
-   * Ends the silence and emits what it deferred.
-   * @param by the down ancestor, or null
+   * Emits what the silence deferred.
+   * @param by the down ancestor
    */
   endSilence(by: string | null): this {
     const { state, alarm, suppressed_by, released_at, silenced = null } = this.next;
@@ -245,7 +242,7 @@ export class MonitorChangeSet {
   }
 
   /**
-   * Returns the write with the changed fields only.
+   * Changed fields only.
    * @param due next check by the evaluator
    */
   toUpdate(due = getNextCheck(this.next)): Update {

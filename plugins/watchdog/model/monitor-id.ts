@@ -1,6 +1,6 @@
 /**
- * Ids of monitors. An id is a hash of the source: a heartbeat finds its monitor by primary key,
- * concurrent first heartbeats meet in one document, and the id is safe in public URLs.
+ * Hashed source: a heartbeat finds its monitor by primary key, concurrent first heartbeats meet in
+ * one document, and the id is safe in public URLs.
  */
 import { createHash } from 'node:crypto';
 

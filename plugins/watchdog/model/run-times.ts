@@ -1,7 +1,6 @@
 /**
- * Duration of jobs: from `/start` to the next end with the same `rid` (contract 30, pings known
- * from elsewhere). The monitor stores starts as JSON text, `[[rid, ms since 1970], …]`, newest
- * last.
+ * From `/start` to the next end with the same `rid` (contract 30, pings known from elsewhere).
+ * Starts are JSON text, `[[rid, ms since 1970], …]`, newest last.
  */
 type RunStart = [rid: string, at: number];
 
@@ -15,7 +14,7 @@ export function addStart(text: string | null | undefined, rid: string, at: numbe
   return JSON.stringify([...others, [rid, at]].slice(-MAX_OPEN_RUNS));
 }
 
-/** @returns the remaining starts, and the duration in ms or null without a start */
+/** @returns duration in ms, or null without a start */
 export function removeStart(
   text: string | null | undefined,
   rid: string,
@@ -23,12 +22,12 @@ export function removeStart(
 ): { starts: string | null; duration_ms: number | null } {
   const starts = parseStarts(text);
   const start = starts.find(([known]) => known === rid);
-  // An end without `rid` is ambiguous, so it ends every run.
+  // An ambiguous end ends every run.
   const left = rid === '' ? [] : starts.filter((one) => one !== start);
   if (start === undefined) return { starts: left.length === 0 ? null : (text ?? null), duration_ms: null };
   return { starts: left.length === 0 ? null : JSON.stringify(left), duration_ms: Math.max(0, at - start[1]) };
 }
 
-/** Returns the start in ms of the first open run since `after`, or null. */
+/** Returns ms of the first open run since `after`, or null. */
 export const findStartSince = (text: string | null | undefined, after: number): number | null =>
   parseStarts(text).find(([, at]) => at > after)?.[1] ?? null;

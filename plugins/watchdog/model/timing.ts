@@ -1,4 +1,4 @@
-/** Thresholds of silence (contract 30, evaluator). Times are in ms since 1970, UTC. */
+/** Thresholds of silence (contract 30, evaluator), in ms since 1970. */
 import { toIsoString } from '../../../lib/time.js';
 import { getNextDue } from './cron.js';
 import type { MonitorDoc } from './documents.js';
@@ -7,7 +7,7 @@ import { findStartSince } from './run-times.js';
 export const DEFAULT_INTERVAL_SECONDS = 60;
 export const DEFAULT_GRACE_SECONDS = 3_600;
 export const MAX_GRACE_SECONDS = 31_536_000;
-/** A heartbeat this long before a due time counts for it, because clocks differ. */
+/** Clocks differ: such a heartbeat counts for the due time. */
 const EARLY_TOLERANCE_MS = 30_000;
 export const MIN_INTERVAL_SECONDS = 0.05;
 export const MAX_INTERVAL_SECONDS = 31_536_000;
@@ -42,7 +42,7 @@ export const isLearning = ({
 }: TimingSource): boolean =>
   learns_interval === true && beat_interval === null && interval_seconds === null && !schedule && !period_seconds;
 
-/** Returns the effective interval in seconds: the heartbeat's, else the configured one, else 60. */
+/** Returns the heartbeat's, else the configured one, else 60. */
 export const getIntervalSeconds = ({ beat_interval, interval_seconds }: TimingSource): number =>
   beat_interval ?? interval_seconds ?? DEFAULT_INTERVAL_SECONDS;
 
@@ -60,26 +60,19 @@ interface SilenceLimits {
   down: number;
 }
 
-/**
- * Returns the maximum duration of a run in ms: its limit, else the grace, else four intervals but
- * at least an hour.
- */
+/** Returns milliseconds: its limit, else the grace, else four intervals but at least an hour. */
 export function getRunLimit(doc: MonitorDoc): number {
   const { max_run_seconds, grace_seconds } = doc;
   const silence = isLearning(doc) ? 0 : 4 * getIntervalSeconds(doc);
   return (max_run_seconds ?? grace_seconds ?? Math.max(DEFAULT_GRACE_SECONDS, silence)) * 1000;
 }
 
-/**
- * Returns the start of the oldest open run, or null. A run whose limit passed before the last
- * heartbeat was already evaluated and is ignored.
- */
+/** Returns null without one. A run whose limit passed before the last heartbeat is ignored. */
 export const findRunStart = (doc: MonitorDoc): number | null =>
   findStartSince(doc.starts, (Date.parse(doc.last_heartbeat_at ?? '') || 0) - getRunLimit(doc));
 
 /**
- * Returns when silence since `from` becomes a warning, and when down. An open run counts as on time
- * until its limit.
+ * An open run counts as on time until its limit.
  * @param from the last heartbeat; NaN without one
  * @param credit of the service's own outages, in ms; contained in `from`
  */
@@ -101,7 +94,7 @@ function getSilenceLimits(doc: MonitorDoc, from: number): SilenceLimits {
   return { warn: due, down: due + grace };
 }
 
-/** Returns the limits of silence or of an open run; null when nothing is expected. */
+/** Returns limits of silence or an open run; null when nothing is expected. */
 export function getActiveLimits(doc: MonitorDoc, credit = 0): SilenceLimits | null {
   const isUp = doc.state === 'up' || doc.state === 'warning';
   if (doc.deleted_at !== null || !(isUp || doc.state === 'unknown')) return null;
@@ -114,7 +107,7 @@ export const getDeferredAlarmTime = (released: number, interval: number): number
   released + Math.max(interval * 1000, MIN_DEFER_MS);
 
 /**
- * Returns the value of the due index: a run reads monitors whose time lies in the past.
+ * A run reads monitors whose time lies in the past.
  * @param credit of the service's own outages, in ms
  */
 export function getNextCheck(doc: MonitorDoc, credit = 0): string | null {
@@ -126,13 +119,13 @@ export function getNextCheck(doc: MonitorDoc, credit = 0): string | null {
   return due === null || end < due ? end : due;
 }
 
-/** As `getNextCheck`, without the end of its silence. */
+/** Without the end of its silence. */
 function getNextStateCheck(doc: MonitorDoc, credit: number): string | null {
-  // The index finds times before now; the end itself must be due.
+  // The index finds earlier times; the end itself must be due.
   if (doc.maintenance_id && doc.maintenance_until) return toIsoString(Date.parse(doc.maintenance_until) - 1);
   if (doc.state === 'down') {
     if (doc.alarm !== 'suppressed' || doc.released_at === null) return null;
-    // The index finds times before now; the time itself must be due.
+    // The index finds earlier times; the time itself must be due.
     return toIsoString(getDeferredAlarmTime(Date.parse(doc.released_at), getIntervalSeconds(doc)) - 1);
   }
   const limits = getActiveLimits(doc, credit);
@@ -142,8 +135,8 @@ function getNextStateCheck(doc: MonitorDoc, credit: number): string | null {
 }
 
 /**
- * Returns the due time that a heartbeat writes. An early heartbeat leaves the existing one, at most
- * a quarter of the interval early, which saves index updates; the evaluator corrects it.
+ * An early heartbeat leaves the existing one, at most a quarter of the interval early, to save
+ * index updates; the evaluator corrects it.
  */
 export function relaxNextCheck(doc: MonitorDoc, before: MonitorDoc): string | null {
   const due = getNextCheck(doc);

@@ -1,6 +1,6 @@
 /**
- * Time in each state by hour and day, stored in the monitor, so that lists need not read events. An
- * hour or day that was up throughout has no cell. Times in ms.
+ * By hour and day, stored in the monitor, so that lists need not read events. One that was up
+ * throughout has no cell. Times in ms.
  */
 import { HOUR_MS, toIsoString } from '../../../lib/time.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
@@ -13,8 +13,7 @@ export const DISPLAYED_DAYS = 90;
 export const UPTIME_RETENTION_DAYS = 400;
 
 /**
- * Hours or days since 1970, then seconds in each state; zero while stopped, in maintenance or
- * unknown.
+ * Hours or days since 1970, then seconds per state; zero while stopped, in maintenance or unknown.
  */
 type Cell = readonly [index: number, up: number, warning: number, down: number];
 
@@ -47,10 +46,10 @@ export interface UptimeCell {
 }
 
 export interface Uptime {
-  /** Oldest first, the current one last. */
+  /** Oldest first. */
   hours: UptimeCell[];
   days: UptimeCell[];
-  /** Share of the monitored time that was not down; null when it was not monitored. */
+  /** Share of monitored time that was not down; null when not monitored. */
   day: number | null;
   month: number | null;
   quarter: number | null;
@@ -84,13 +83,13 @@ function forEachPeriod(
 ): void {
   for (let index = Math.max(Math.floor(from / ms), oldest); index * ms < to; index++) {
     const length = Math.min(to, (index + 1) * ms) - Math.max(from, index * ms);
-    // The clock moved backwards, so no time is counted.
+    // The clock moved backwards.
     if (length <= 0) continue;
     take(index, length / 1000, length === ms);
   }
 }
 
-/** @param most seconds of the hour or day, which a clock that moved backwards passes twice */
+/** @param most seconds; a clock that moved backwards repeats some */
 function extendCell([index, up, warning, down]: Cell, state: MonitorState, seconds: number, most: number): Cell {
   const more = Math.max(0, Math.min(seconds, most - up - warning - down));
   return [
@@ -124,7 +123,7 @@ export function getUptime(doc: UptimeSource, now: number): Uptime {
 }
 
 export interface DayUptime {
-  /** Start of the day in UTC, in ms. */
+  /** UTC, in ms. */
   at: number;
   up_seconds: number;
   warning_seconds: number;
@@ -133,7 +132,7 @@ export interface DayUptime {
 }
 
 /**
- * Returns the last days, oldest first, and the share over all of them.
+ * Lists oldest first, with the total share.
  * @param days 1 to 400
  */
 export function getDailyUptime(
@@ -146,7 +145,7 @@ export function getDailyUptime(
   const oldest = Math.floor(now / DAY_MS) - days + 1;
   const shownDays = cells.map((cell, i) => {
     const [, upTotal, warningTotal, down] = cell.map(Math.round) as [number, number, number, number];
-    // Rounding each part may exceed the day by a second, which the better state gives up.
+    // Rounding may exceed the day by a second.
     const warning = Math.min(warningTotal, DAY_MS / 1000 - down);
     const up = Math.min(upTotal, DAY_MS / 1000 - down - warning);
     const at = (oldest + i) * DAY_MS;
@@ -157,12 +156,12 @@ export function getDailyUptime(
 
 export interface UptimeDays {
   share: number | null;
-  /** `day` is a date such as `2027-01-31`, UTC. */
+  /** `2027-01-31`, UTC. */
   days: (Omit<DayUptime, 'at'> & { day: string })[];
 }
 
 /**
- * Returns the same days in the form of the API and the CSV.
+ * Formats for the API and the CSV.
  * @param days 1 to 400
  */
 export function getUptimeDays(doc: UptimeSource, now: number, days: number): UptimeDays {
@@ -224,6 +223,6 @@ function getShare(cells: readonly Cell[]): number | null {
   return all === 0 ? null : working / all;
 }
 
-/** `99.98%`, rounded down: 100% means never down. */
+/** Rounded down: 100% means never down. */
 export const formatPercent = (part: number | null): string =>
   part === null ? '–' : `${Math.floor(part * 10_000) / 100}%`;

@@ -1,12 +1,9 @@
-/**
- * Daily uptime of many monitors (contract 30, endpoints: /status), read on request in parts that do
- * not block the event loop.
- */
+/** In parts that do not block the event loop (contract 30, endpoints: /status). */
 import { inject, injectable, invalidQuery } from '../../../kernel/contract.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import { getUptimeDays } from '../model/uptime.js';
 
-/** Total days of one response: the largest page (200 monitors) with all stored days (400). */
+/** The largest page (200 monitors) with all stored days (400). */
 export const MAX_DAYS_PER_RESPONSE = 80_000;
 const MAX_DAYS_PER_READ = 4_000;
 const MAX_MONITORS_PER_READ = 200;
@@ -16,8 +13,7 @@ export class DailyUptimeReader {
   constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors' | 'clock'>) {}
 
   /**
-   * Creates a reader for the last days.
-   * @param monitors number of monitors that will be requested
+   * @param monitors to be requested
    * @param days 1 to 400
    * @throws ServiceError invalid_request when one response cannot hold them
    */

@@ -1,6 +1,6 @@
 /**
- * Reads selected monitors and subtrees for public pages (ports/domain/watchdog.ts), level by level
- * through the indexes of source and parent. The cost depends on what is shown, not on the total.
+ * For public pages (ports/domain/watchdog.ts), level by level through indexes, so the cost depends
+ * on what is shown.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { ConditionQuery, MonitorCondition, MonitorConditionList } from '../../../ports/domain/watchdog.js';
@@ -22,7 +22,7 @@ interface ConditionRead {
 export class MonitorConditionReader {
   constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors' | 'clock'>) {}
 
-  /** Reads one more than the limit, to detect whether some are left out. */
+  /** One more than the limit shows whether some are left out. */
   async findConditions({ sources, subtrees, project, days, limit }: ConditionQuery): Promise<MonitorConditionList> {
     const reading = { now: this.deps.clock.now(), days, most: limit + 1 };
     const found = new Map<string, MonitorCondition>();

@@ -1,6 +1,6 @@
 /**
- * The hierarchy of many monitors, limited by a budget (contract 30, hierarchy and endpoints).
- * Iterative, because a chain may be deeper than the call stack.
+ * Limited by a budget (contract 30, hierarchy and endpoints). Iterative, because a chain may be
+ * deeper than the call stack.
  */
 export interface TreeItem {
   source: string;
@@ -27,18 +27,18 @@ export interface SubtreeCount {
 
 export class MonitorForest<T extends TreeItem> {
   cycling: ReadonlySet<string> = new Set();
-  /** Monitors without an existing parent, and the first monitor by source of each cycle. */
+  /** Without an existing parent, and the first by source of each cycle. */
   readonly roots: T[] = [];
   readonly #children = new Map<string, T[]>();
   readonly #known = new Map<string, T>();
-  /** Cached counts, because a forest is immutable. */
+  /** Cached, because a forest is immutable. */
   readonly #subtreeCounts = new Map<unknown, Promise<ReadonlyMap<string, SubtreeCount>>>();
 
   private constructor(private readonly pause: () => Promise<void>) {}
 
   /**
    * @param items by source
-   * @param pause called between slices of the work, to yield to the event loop
+   * @param pause called between slices, to yield to the event loop
    */
   static async create<T extends TreeItem>(
     items: readonly T[],
@@ -103,7 +103,7 @@ export class MonitorForest<T extends TreeItem> {
     }
     const tallies = new Map<string, SubtreeCount>();
     for (const item of order) tallies.set(item.source, { below: 0, troubled: troubled(item) ? 1 : 0 });
-    // Children come after their parents, so the reverse order is bottom-up.
+    // The reverse order is bottom-up.
     for (const [i, { source }] of order.toReversed().entries()) {
       const above = tallies.get(parents.get(source) ?? '');
       const own = tallies.get(source);
@@ -117,7 +117,7 @@ export class MonitorForest<T extends TreeItem> {
   }
 
   /**
-   * Builds the branches of `tops` level by level until `budget` monitors are placed, each once.
+   * Level by level until `budget` monitors are placed, each once.
    * @param enters false leaves out everything below
    */
   buildBranches(

@@ -89,20 +89,17 @@ export class MonitorService {
     return this.toCallerView(toMonitorView(fresh), caller);
   }
 
-  /** Replaces a deleted monitor whose events are not published yet. */
+  /** Its events are not published yet. */
   async #revive(fresh: MonitorDoc): Promise<boolean> {
     const { id, outbox: _outbox, outbox_at: _at, rev: _rev, ...set } = fresh;
     const update = { set: set as unknown as NonNullable<Update['set']>, inc: { rev: 1 } };
     return (await this.deps.monitors.change({ id, deleted_at: { gt: '' } }, update)) !== null;
   }
 
-  /**
-   * Writes only the given fields.
-   * @throws ServiceError not_found, conflict (cycle), unknown_project, insufficient_scope
-   */
+  /** @throws ServiceError not_found, conflict (cycle), unknown_project, insufficient_scope */
   async update(name: string, given: MonitorUpdate, caller: WatchdogCaller): Promise<MonitorView> {
     const fields = cleanFields(given);
-    // Before the lookup, which would reveal whether another project exists.
+    // The lookup would reveal whether another project exists.
     if (fields.project !== undefined) assertCanAccess(caller, { project: fields.project });
     await this.#checkProject(fields.project);
     for (;;) {
@@ -117,9 +114,9 @@ export class MonitorService {
       if (moved) await this.#releaseSuppressed();
       if (moved) changeSet.assign({ relook: true, reparented_at: clock.iso() });
       if ((await monitors.change({ id: doc.id, rev: doc.rev }, changeSet.toUpdate())) === null) continue;
-      // Immediate, so that delays start now. After a crash the next run calls `reevaluateTree`.
+      // Delays start now; after a crash the next run calls `reevaluateTree`.
       if (moved) await this.alarms.reevaluateTree(changeSet.next, now);
-      // It and its subtree may have left a window, which makes them due for the next evaluator run.
+      // The subtree may have left a window.
       const isInWindow = typeof doc.maintenance_id === 'string' || typeof doc.silence_id === 'string';
       if (isInWindow && (moved || fields.project !== undefined)) {
         const { changed } = await this.maintenance.apply();
@@ -130,8 +127,8 @@ export class MonitorService {
   }
 
   /**
-   * Deletes a monitor, revokes its tokens, and ends an open alarm (`monitor.alarm_closed`). The
-   * cleanup deletes its samples, which no later monitor of this source can access.
+   * Revokes its tokens and ends an open alarm (`monitor.alarm_closed`). The cleanup deletes its
+   * samples, which no later monitor of this source can access.
    * @throws ServiceError not_found, insufficient_scope
    */
   async remove(name: string, caller: WatchdogCaller): Promise<string> {
@@ -162,9 +159,7 @@ export class MonitorService {
     }
   }
 
-  /**
-   * Ends the incident of a deleted monitor. After a crash it stays open until its retention ends.
-   */
+  /** After a crash the incident stays open until its retention ends. */
   async #endIncident({ incident_id, down_since_utc }: MonitorDoc): Promise<void> {
     if (typeof incident_id !== 'string') return;
     const { incidents, clock } = this.deps;
@@ -173,15 +168,15 @@ export class MonitorService {
   }
 
   /**
-   * Runs before and after a down monitor leaves a tree. Delays of monitors whose suppressor
-   * recovered earlier start then; the others start now.
+   * Before and after a down monitor leaves a tree: delays whose suppressor recovered earlier start
+   * then, the others now.
    */
   async #releaseSuppressed(): Promise<void> {
     await this.alarms.releaseAlarms(await this.alarms.findReleased(), this.deps.clock.now());
   }
 
   /**
-   * A missing parent is allowed, one of another project is not.
+   * It may be missing, but not of another project.
    * @throws ServiceError conflict, insufficient_scope
    */
   async #checkParent(source: string, parent: string | null, caller: WatchdogCaller): Promise<void> {

@@ -1,7 +1,6 @@
 /**
- * Snapshots of all monitors, shared by concurrent requests of this process (contract 30, endpoints:
- * /status). A small store is read for every request, so that callers see their own heartbeats; a
- * large one at most every 2 s. Reading yields to the event loop between pages.
+ * Shared by concurrent requests (contract 30, endpoints: /status). A small store is read for every
+ * request, so that callers see their own heartbeats; a large one at most every 2 s.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { CoalescedCache } from '../../../lib/caching/coalesced-cache.js';

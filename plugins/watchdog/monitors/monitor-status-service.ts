@@ -56,7 +56,7 @@ export interface StatusQuery {
   state?: readonly MonitorState[];
   parent?: string;
   tree?: boolean;
-  /** Includes the uptime of this many days, 1 to 400. */
+  /** Of this many days, 1 to 400. */
   uptime?: number;
   limit?: number;
   cursor?: string;
@@ -122,15 +122,14 @@ export class MonitorStatusService {
   }
 
   /**
-   * Lists monitors in the order of `STATES_BY_URGENCY`, then by source. Each state is a separate
-   * query on the index of state and source.
+   * Lists by `STATES_BY_URGENCY`, then source; one indexed query per state.
    * @throws ServiceError invalid_cursor
    */
   async listWorstFirst(
     query: MonitorFilter & { limit: number; cursor?: string },
     caller: WatchdogCaller,
   ): Promise<MonitorPage> {
-    // Only down monitors have an alarm, open or suppressed (monitor-change-set.ts).
+    // Only down monitors have an alarm (monitor-change-set.ts).
     const asked = query.alarm === undefined ? STATES_BY_URGENCY : ALARMED_STATES;
     const states = asked.filter((state) => query.state?.includes(state) ?? true);
     const from = query.cursor === undefined ? { state: states[0], after: null } : parsePositionCursor(query.cursor);
@@ -165,7 +164,7 @@ export class MonitorStatusService {
   }
 
   /**
-   * Returns the JSON of `/status`, serialized in slices because it may take megabytes.
+   * Serialized in slices, because `/status` may take megabytes.
    * @throws ServiceError source_mismatch, invalid_cursor, invalid_request (too many days of uptime)
    */
   async getStatusJson(query: StatusQuery, caller: WatchdogCaller): Promise<Buffer> {
@@ -207,10 +206,7 @@ export class MonitorStatusService {
     return Buffer.concat(parts);
   }
 
-  /**
-   * Lists sources that others name as their parent, answered by an index alone. A monitor that is
-   * being deleted still counts.
-   */
+  /** Answered by an index alone; a monitor that is being deleted still counts. */
   listParents(): Promise<string[]> {
     return this.#parents.get();
   }

@@ -1,7 +1,7 @@
 /**
- * Writes monitors together with their probes, which the probes plugin stores (contract 30, probes).
- * Order: validate the probe, write the monitor, write its probe. A deletion removes the probe
- * first, so that a new monitor of the same source never finds an old one (docs/consistency.md).
+ * The probes plugin stores the probes (contract 30, probes). Order: validate the probe, write the
+ * monitor, write its probe. A deletion removes the probe first, so that a new monitor of the same
+ * source never finds an old one (docs/consistency.md).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
@@ -12,7 +12,7 @@ import type { WatchdogCaller } from '../model/caller.js';
 import { toMonitorView } from '../model/monitor-view.js';
 import { MonitorService, type MonitorUpdate } from './monitor-service.js';
 
-/** Probe in a request body; absent leaves it unchanged. */
+/** Absent leaves it unchanged. */
 export interface ProbeInput {
   probe?: object | null;
 }
@@ -40,10 +40,7 @@ export class ProbedMonitorService {
     return this.#addProbe(made);
   }
 
-  /**
-   * Writes only the given fields.
-   * @throws ServiceError as `MonitorService.update`, and validation_failed
-   */
+  /** @throws ServiceError as `MonitorService.update`, and validation_failed */
   async update(
     name: string,
     { probe, ...fields }: MonitorUpdate & ProbeInput,
@@ -56,10 +53,7 @@ export class ProbedMonitorService {
     return this.#addProbe(edited);
   }
 
-  /**
-   * @returns its source
-   * @throws ServiceError as `MonitorService.remove`
-   */
+  /** @throws ServiceError as `MonitorService.remove` */
   async remove(name: string, caller: WatchdogCaller): Promise<string> {
     const { source } = await this.monitors.getMonitor(name, caller);
     await this.deps.probes()?.save(source, null);
@@ -76,7 +70,7 @@ export class ProbedMonitorService {
   }
 
   /**
-   * @returns null when nothing must be written
+   * Null when nothing must be written.
    * @throws ServiceError validation_failed
    */
   async #validateProbe(probe: unknown, source: string): Promise<{ save: () => Promise<void> } | null> {

@@ -1,6 +1,6 @@
 /**
- * When heartbeats are expected: by an interval, a period with grace, or a schedule with grace
- * (contract 30, amendments). Each replaces the others, and fields without effect are rejected.
+ * An interval, a period with grace, or a schedule with grace (contract 30, amendments). Each
+ * replaces the others, and fields without effect are rejected.
  */
 import { invalid } from '../../../kernel/errors.js';
 import type { MonitorFields } from '../../../ports/domain/watchdog.js';

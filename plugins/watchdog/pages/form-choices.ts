@@ -16,7 +16,7 @@ export async function listProjectChoices({ projects }: WatchdogServices): Promis
 }
 
 /**
- * Lists monitors that have children; null when they are too many for a select.
+ * Returns null when too many for a select.
  * @param chosen is always included
  */
 export async function listParentChoices(

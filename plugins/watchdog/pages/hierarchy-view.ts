@@ -33,7 +33,7 @@ interface HierarchyNode {
   more_href: string;
   below: number;
   troubled_below: number;
-  /** The whole branch is healthy and its children are hidden. */
+  /** Healthy, with hidden children. */
   folded: boolean;
   children: HierarchyNode[];
 }
@@ -92,7 +92,7 @@ export async function buildHierarchyView(
   });
 }
 
-/** Iterative, because a chain may be deeper than the call stack. */
+/** A chain may be deeper than the call stack. */
 function toHierarchyNode(
   root: TreeBranch<OutlineRow>,
   forest: MonitorForest<OutlineRow>,

@@ -14,7 +14,7 @@ export interface ListedMonitor {
   state: string;
   since: string | null;
   last_heartbeat_at: string | null;
-  /** Seconds after the expected heartbeat; null when on time or not evaluated. */
+  /** In seconds; null when on time or not evaluated. */
   overdue: number | null;
   alarm: string;
   suppressed_by: string | null;
@@ -32,7 +32,7 @@ export interface ListedMonitor {
 
 /**
  * @param now in ms since 1970
- * @param rows its newest samples, oldest first
+ * @param rows oldest first
  */
 export function toListedMonitor(doc: MonitorDoc, now: number, rows: readonly SampleRow[] = []): ListedMonitor {
   return {

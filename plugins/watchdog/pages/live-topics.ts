@@ -1,4 +1,4 @@
-/** Live updates: each topic returns a text that changes when its pages would change. */
+/** A topic's text changes when its pages would change. */
 import type { LiveTopic } from '../../../ports/domain/live-topics.js';
 import type { WatchdogDeps } from '../deps.js';
 import type { WatchdogServices } from '../services.js';
@@ -13,9 +13,8 @@ async function readStatesVersion({ monitors, timeline }: WatchdogDeps): Promise<
 }
 
 /**
- * Detects heartbeats of this process by a counter, those of others by the first and last
- * `next_check_at`, which most heartbeats move. An index on the last heartbeat would slow down every
- * write.
+ * Heartbeats of this process by a counter, others by the first and last `next_check_at`. An index
+ * on the last heartbeat would slow down every write.
  */
 async function readHeartbeatsVersion(
   { monitors }: WatchdogDeps,

@@ -49,7 +49,7 @@ const getTextField = (form: Record<string, unknown>, name: string): string => {
 };
 
 /**
- * Reads the times from the pressed button or the selected kind.
+ * Reads from the pressed button or the selected kind.
  * @throws ServiceError validation_failed
  */
 function readWindowTimes(form: Record<string, unknown>, now: number, timezone: string): Partial<NewWindow> {

@@ -30,7 +30,7 @@ function formatDigits(value: number): [text: string, prefix: string] {
 
 /**
  * `5.01 ms`, `1.25 GB`, `1.25 M`, `42%`; `–` without a value.
- * @param name name of the metric, which implies the unit
+ * @param name implies the unit
  */
 export function formatMetricValue(value: number | null, name = ''): string {
   if (value === null || !Number.isFinite(value)) return '–';

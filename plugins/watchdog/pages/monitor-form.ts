@@ -14,7 +14,7 @@ const parseTags = (text: string): string[] =>
     .filter((tag) => tag !== '');
 
 /**
- * Reads only fields that the form has: an empty one is null, an unticked box false.
+ * An empty field is null, an unticked box false.
  * @param before tags of the monitor
  * @throws ServiceError validation_failed
  */
@@ -34,7 +34,7 @@ export function readMonitorForm(
     if (typeof value === 'string') given[name] = value.trim() === '' ? null : Number(value);
   }
   const { tags } = form;
-  // Unchanged text keeps the tags, so that a tag with a comma stays one.
+  // A tag with a comma stays one.
   if (typeof tags === 'string' && tags.trim() !== formatTags(before)) given['tags'] = parseTags(tags);
   if ('name' in form) given['public'] = form['public'] === 'true';
   if (creating) given['source'] = typeof form['source'] === 'string' ? form['source'].trim() : '';

@@ -1,7 +1,4 @@
-/**
- * Public status page: a monitor and its subtree, for everyone who knows the URL (contract 30,
- * beyond the specification).
- */
+/** For everyone who knows the URL (contract 30, beyond the specification). */
 import { View } from '../../../kernel/contract.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import type { MonitorDoc } from '../model/documents.js';
@@ -12,7 +9,7 @@ import { buildLongUptimeView, type LongUptimeView } from './uptime-view.js';
 
 const MAX_SHOWN_MONITORS = 500;
 
-/** Most severe first; a parent takes the best rank of its subtree. */
+/** A parent takes the best rank of its subtree. */
 const STATE_RANKS: Readonly<Record<MonitorState, number>> = {
   down: 0,
   warning: 1,
@@ -27,16 +24,16 @@ interface StatusNode {
   state: MonitorState;
   since: string | null;
   suppressed: boolean;
-  /** End of its maintenance window; the reason is internal. */
+  /** The reason is internal. */
   maintenance_until: string | null;
-  /** The down ancestor, or null when it is not on this page. */
+  /** Null when not on this page. */
   suppressor: string | null;
   uptime: LongUptimeView;
   rank: number;
   children: StatusNode[];
 }
 
-/** Shows names and states of a public monitor and its subtree; everything else is internal. */
+/** Names and states only; everything else is internal. */
 export async function buildPublicStatusView(
   { ancestry, clock, projects, brands }: WatchdogServices,
   top: MonitorDoc,

@@ -1,11 +1,10 @@
-/** Copyable snippets for reporting and badges. Sources and tokens need no shell quoting. */
+/** Sources and tokens need no shell quoting. */
 export interface Snippet {
   label: string;
   text: string;
 }
 
 /**
- * Returns the snippets shown next to a token.
  * @param url `server.base_url` without a trailing slash
  * @param token or its placeholder, `$SVC_TOKEN`
  * @param timezone IANA, of the crontab
@@ -28,8 +27,7 @@ export function buildReportingSnippets(url: string, source: string, token: strin
 }
 
 /**
- * Returns snippets for schedulers, as parts of their configuration files. Each job reports its
- * success or failure.
+ * Parts of configuration files; each job reports success or failure.
  * @param url `server.base_url` without a trailing slash
  * @param token or its placeholder
  */

@@ -8,10 +8,7 @@ export interface TreeLine<T> {
   closes: number[];
 }
 
-/**
- * Flattens a tree into lines that open and close lists. A recursive template would overflow the
- * stack on a deep chain.
- */
+/** A recursive template would overflow the stack on a deep chain. */
 export function toTreeLines<T extends TreeNodeWithChildren<T>>(tree: readonly T[]): TreeLine<T>[] {
   const lines: TreeLine<T>[] = [];
   const stack: { node: T; ends: number }[] = tree.toReversed().map((node) => ({ node, ends: 0 }));

@@ -40,7 +40,6 @@ const toUptimeView = (uptime: Uptime): UptimeView => ({
   quarter: formatPercent(uptime.quarter),
 });
 
-/** @param now in ms since 1970 */
 export const buildUptimeView = (doc: MonitorDoc, now: number): UptimeView => toUptimeView(getUptime(doc, now));
 
 export function buildLongUptimeView(doc: MonitorDoc, now: number): LongUptimeView {

@@ -28,7 +28,7 @@ export function listChecks({ checks }: Pick<MonitorView, 'checks'>): CheckView[]
 }
 
 /**
- * @param overdue seconds of silence beyond the interval; null when heartbeats are on time
+ * @param overdue in seconds; null when on time
  * @param interval in seconds; null with a schedule
  */
 export function buildWarningReason(

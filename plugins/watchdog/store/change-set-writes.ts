@@ -1,6 +1,6 @@
 /**
- * Batched writes of change sets. Each compares `rev`, and a failed one does not affect the others.
- * The next batch is built while one is being written.
+ * Each compares `rev`, and a failed one does not affect the others. The next batch is built during
+ * a write.
  */
 import type { Logger } from '../../../ports/logger.js';
 import type { Collection, WriteOp } from '../../../ports/store.js';
@@ -13,7 +13,7 @@ const BATCH_SIZE = 125;
 
 export interface PendingWrite {
   changeSet: MonitorChangeSet;
-  /** Service outages since the last heartbeat, in ms. */
+  /** Since the last heartbeat, in ms. */
   credit?: number;
 }
 
@@ -22,7 +22,7 @@ interface ReadyWrite {
   op: WriteOp<MonitorDoc>;
 }
 
-/** @returns the change sets that were written; the others conflicted or failed */
+/** @returns the written ones; the others conflicted or failed */
 export async function writeChangeSets(
   monitors: Collection<MonitorDoc>,
   pending: Iterable<PendingWrite>,
@@ -55,10 +55,7 @@ export async function writeChangeSets(
   return { won, errors };
 }
 
-/**
- * Writes in one batch, or one by one when the store rejects the batch.
- * @returns the number that failed
- */
+/** One by one when the store rejects the batch. Returns how many failed. */
 async function writeBatch(
   monitors: Collection<MonitorDoc>,
   ready: readonly ReadyWrite[],

@@ -1,7 +1,7 @@
 /**
- * Outbox of a monitor (lib/outbox.ts). Flushes of one monitor run in sequence, so that a recovery
- * never overtakes its alarm. Order: the change with its entries → timeline and incidents
- * (idempotent by id) → events → the outbox is emptied.
+ * One monitor's flushes run in sequence, so that a recovery never overtakes its alarm
+ * (lib/outbox.ts). Order: the change with its entries → timeline and incidents (idempotent by id) →
+ * events → the outbox is emptied.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { Outbox } from '../../../lib/outbox.js';
@@ -53,7 +53,7 @@ export class MonitorOutbox {
   }
 
   /**
-   * Resolves when the timeline is stored; events are published in the background.
+   * Resolves when the timeline is stored; events follow in the background.
    * @param docs as written
    */
   async flush(docs: readonly MonitorDoc[]): Promise<void> {
@@ -68,8 +68,8 @@ export class MonitorOutbox {
   }
 
   /**
-   * Flushes every outbox in the background after a start. Another process may flush some of them;
-   * listeners deduplicate events by id.
+   * Flushes in the background. Another process may flush some too; listeners deduplicate events by
+   * id.
    */
   resume(): void {
     this.#resuming = this.reconcile({ outbox_at: { gt: '' } }).catch((error: unknown) =>

@@ -66,7 +66,7 @@ export interface EventPage extends ListWarnings {
   total?: number;
 }
 
-/** The message of a suppression contains the suppressor too. */
+/** A suppression's message contains the suppressor. */
 function maskHidden(event: TimelineEntryView, hidden: HiddenSources): TimelineEntryView {
   if (event.suppressed_by === null || !hidden.has(event.suppressed_by)) return event;
   return { ...event, suppressed_by: null, message: 'Alarm suppressed: a monitor above it is down' };
@@ -112,7 +112,7 @@ export class TimelineService {
   }
 
   /**
-   * Lists entries, newest first.
+   * Lists newest first.
    * @throws ServiceError source_mismatch
    */
   async listPage(query: TimelineQuery, caller: WatchdogCaller): Promise<EventPage> {

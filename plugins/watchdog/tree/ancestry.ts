@@ -1,7 +1,7 @@
 /**
- * Ancestors of monitors (contract 30, hierarchy), loaded level by level, so that siblings share
- * lookups. Missing and deleted parents count as no parent, a monitor on a cycle as parentless;
- * chains deeper than 256 are tolerated.
+ * Loaded level by level, so that siblings share lookups (contract 30, hierarchy). Missing and
+ * deleted parents count as none, a monitor on a cycle as parentless; chains deeper than 256 are
+ * tolerated.
  */
 import type { FindQuery } from '../../../ports/store.js';
 import { CorruptionReporter } from '../../../ports/store/corruption-reporter.js';
@@ -23,8 +23,7 @@ export function listAncestors(child: TreeNode, family: ReadonlyMap<string, TreeR
   const seen = new Set([child.source]);
   let parent = child.parent_source;
   while (parent !== null && chain.length < MAX_TREE_DEPTH) {
-    // Reaching the child again means that it is on a cycle. Reaching an ancestor means that this
-    // one is, and therefore has no parent.
+    // The child is on a cycle, or the ancestor is and has no parent.
     if (parent === child.source) return [];
     if (seen.has(parent)) return chain.slice(0, chain.findIndex(({ source }) => source === parent) + 1);
     const found = family.get(parent);
@@ -44,10 +43,7 @@ export class AncestryLoader {
     this.#damage = new CorruptionReporter(deps.log, 'a parent');
   }
 
-  /**
-   * Loads all ancestors of these children.
-   * @param known entries newer than the store's; mutated
-   */
+  /** @param known newer than the store's; mutated */
   async loadAncestors(children: readonly TreeNode[], family: TreeFamily = new Map()): Promise<TreeFamily> {
     let wanted = new Set(children.flatMap(({ parent_source }) => parent_source ?? []));
     for (let depth = 0; wanted.size > 0 && depth < MAX_TREE_DEPTH; depth++) {
@@ -55,7 +51,7 @@ export class AncestryLoader {
       for (let i = 0; i < missing.length; i += BATCH_SIZE) {
         const part = missing.slice(i, i + BATCH_SIZE);
         for (const source of part) family.set(source, null);
-        // A condition on fields of the document would fail for all if one is damaged.
+        // A damaged document would fail a condition on its fields for all.
         const filter = { id: { in: part.map(getMonitorId) } };
         const page = await this.deps.monitors.find({ filter, limit: BATCH_SIZE, damaged: this.#damage.report });
         for (const doc of page.items) if (doc.deleted_at === null) family.set(doc.source, toRelative(doc));
@@ -110,7 +106,7 @@ export const toRelative = ({ source, parent_source, state, left_down_at, group =
   group,
 });
 
-/** A down group never suppresses, because it is only down through its children. */
+/** A group is only down through its children. */
 export const findDownAncestor = (
   child: TreeNode,
   family: ReadonlyMap<string, TreeRelative | null>,

@@ -1,6 +1,6 @@
 /**
- * Hides names of other projects' monitors from a project token, where its own monitor references
- * them as parent or suppressor (contract 10, tokens). Names without a monitor stay visible.
+ * Hides other projects' monitors from a project token, as parent or suppressor (contract 10,
+ * tokens). Names without a monitor stay visible.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { WatchdogCaller } from '../model/caller.js';

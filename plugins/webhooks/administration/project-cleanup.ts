@@ -1,7 +1,4 @@
-/**
- * Deletes a project's webhooks and their deliveries. Its events stay for their retention, without
- * the project's name.
- */
+/** Its events stay for their retention, without the project's name. */
 import { collectAll } from '../../../lib/paging.js';
 import type { ProjectCleanup } from '../../../ports/domain/projects.js';
 import type { WebhookDeps } from '../deps.js';

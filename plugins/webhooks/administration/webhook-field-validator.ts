@@ -53,8 +53,8 @@ export class WebhookFieldValidator {
   }
 
   /**
-   * Requires the rights that deliveries of these events exercise. Otherwise a token for webhooks
-   * could obtain everything the service publishes.
+   * Requires the rights of these events; otherwise a webhook token could obtain everything the
+   * service publishes.
    * @throws ServiceError insufficient_scope
    */
   assertCanSubscribe(principal: Principal, events: readonly string[]): void {
@@ -73,10 +73,7 @@ export class WebhookFieldValidator {
     return [...(EXPLICIT_EVENTS.get(event) ?? []), ...made.flatMap(({ scopes }) => scopes)];
   }
 
-  /**
-   * Validates the event filter of a list.
-   * @throws ServiceError invalid_request
-   */
+  /** @throws ServiceError invalid_request */
   validateEventFilter(event: string | undefined): void {
     if (event === undefined || event === TEST_EVENT || this.listEvents().some(({ name }) => name === event)) return;
     throw invalidQuery({ event: 'is not the name of an event' });

@@ -90,7 +90,7 @@ export class WebhookService {
   }
 
   /**
-   * @returns `secret` only when it was generated here
+   * @returns `secret` only when generated here
    * @throws ServiceError validation_failed, unknown_project, insufficient_scope (also from
    *   `assertCanSubscribe`)
    */
@@ -129,10 +129,7 @@ export class WebhookService {
     return { webhook, secret: generated };
   }
 
-  /**
-   * Changes only the given fields.
-   * @throws ServiceError not_found, validation_failed, unknown_project, insufficient_scope
-   */
+  /** @throws ServiceError not_found, validation_failed, unknown_project, insufficient_scope */
   async change(principal: Principal, id: string, input: WebhookFields): Promise<Webhook> {
     const before = await this.#getChangeable(principal, id);
     const set: Partial<Webhook> = {};
@@ -173,7 +170,7 @@ export class WebhookService {
     await this.#record(principal, 'deleted', webhook);
   }
 
-  /** Resets the failure counter and sends held deliveries. An enabled webhook is only reset. */
+  /** Sends held deliveries; an enabled webhook is only reset. */
   async enable(principal: Principal, id: string): Promise<Webhook> {
     return this.#enable(principal, await this.#getChangeable(principal, id));
   }
@@ -183,7 +180,7 @@ export class WebhookService {
     return webhook.enabled ? this.#disable(principal, webhook) : webhook;
   }
 
-  /** Generates a new secret; the previous one stays valid for a day. */
+  /** The previous one stays valid for a day. */
   async rotateSecret(principal: Principal, id: string): Promise<{ webhook: Webhook; secret: string }> {
     const before = await this.#getChangeable(principal, id);
     const secret = createWebhookSecret();
@@ -200,7 +197,7 @@ export class WebhookService {
   }
 
   /**
-   * Makes one attempt without recording it, also for a disabled webhook.
+   * Not recorded, also for a disabled webhook.
    * @throws ServiceError validation_failed
    */
   async sendTest(principal: Principal, id: string): Promise<WebhookTestResult> {
@@ -233,7 +230,7 @@ export class WebhookService {
   }
 
   /**
-   * Sends a delivery again with the same ids; a waiting one is sent immediately.
+   * Reuses the ids; a waiting one is sent immediately.
    * @throws ServiceError not_found, conflict, insufficient_scope
    */
   async redeliver(principal: Principal, id: string): Promise<WebhookDelivery> {
@@ -254,10 +251,7 @@ export class WebhookService {
     return changed.doc;
   }
 
-  /**
-   * Returns a webhook that the caller may change.
-   * @throws ServiceError not_found, insufficient_scope
-   */
+  /** @throws ServiceError not_found, insufficient_scope */
   async #getChangeable(principal: Principal, id: string): Promise<Webhook> {
     const webhook = await this.getWebhook(principal, id);
     this.choices.assertCanSubscribe(principal, webhook.events);
@@ -308,5 +302,5 @@ function getCallerName(principal: Principal): string {
 
 const SECRET_FIELDS = ['secret', 'previous'];
 
-/** Returns the fields for the audit log without the URL's path, which may be secret. */
+/** Without the URL's path, which may be secret. */
 const toAuditFields = (webhook: Webhook): object => ({ ...webhook, url: getUrlHost(webhook.url) });

@@ -1,7 +1,6 @@
 /**
- * Leases of deliveries among processes (contract 70, delivery). A lease contains no time: a process
- * that sees it unchanged for `DELIVERY_LEASE_MS` of its monotonic clock reclaims it, so clocks of
- * processes may differ.
+ * A lease contains no time: a process that sees it unchanged for `DELIVERY_LEASE_MS` of its
+ * monotonic clock reclaims it, so clocks may differ (contract 70, delivery).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { iterateItems } from '../../../lib/paging.js';
@@ -21,7 +20,7 @@ type LeaseFields = Pick<WebhookDelivery, 'id' | 'lease_by' | 'lease_n'>;
 
 @injectable()
 export class DeliveryLeaseService {
-  /** Id of this process, not of the host: a restart has a new one. */
+  /** A restart has a new one. */
   readonly instanceId: string;
   readonly #active = new Set<string>();
   readonly #held: StalenessTracker;
@@ -33,7 +32,7 @@ export class DeliveryLeaseService {
     this.#held = new StalenessTracker(() => this.deps.clock.monotonic());
   }
 
-  /** Marks the delivery as in progress here, so that its lease is not reclaimed at any age. */
+  /** Its lease is then not reclaimed at any age. */
   beginWork(id: string): void {
     this.#active.add(id);
   }
@@ -82,7 +81,7 @@ export class DeliveryLeaseService {
   }
 
   /**
-   * Makes it due immediately.
+   * Due immediately.
    * @returns false when another process claimed it
    */
   async #release({ id, lease_by, lease_n }: LeaseFields): Promise<boolean> {

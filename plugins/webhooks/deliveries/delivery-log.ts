@@ -17,7 +17,7 @@ import { findReadable, type ReadablePage } from '../../../ports/store/skipped-do
 
 export const LOG_RETENTION_MS = 14 * 24 * 3_600_000;
 const REMOVAL_BATCH_SIZE = 1_000;
-/** A longer wait for a first attempt means that the workers are overloaded. */
+/** The workers are overloaded. */
 const OVERDUE_AFTER_MS = 300_000;
 
 export interface LogPageQuery {
@@ -44,8 +44,8 @@ export class DeliveryLog {
   constructor(@inject(DEPS) private readonly deps: Pick<WebhookDeps, 'webhooks' | 'events' | 'deliveries' | 'clock'>) {}
 
   /**
-   * Lists deliveries, newest event first. A webhook may have belonged to another project before, so
-   * a project token sees only deliveries of its project.
+   * Newest event first. A webhook may have belonged to another project, so a project token sees
+   * only its project's deliveries.
    */
   async listDeliveries(
     principal: Principal,
@@ -147,7 +147,7 @@ export class DeliveryLog {
     return pages.flatMap(({ items }) => items);
   }
 
-  /** Returns the result of contract 95, health, with hosts instead of URLs. */
+  /** With hosts instead of URLs (contract 95, health). */
   async getHealth(): Promise<HealthResult> {
     const { webhooks, clock } = this.deps;
     const now = clock.now();

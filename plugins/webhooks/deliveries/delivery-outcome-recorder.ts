@@ -1,7 +1,6 @@
 /**
- * Records the outcome of an attempt (contract 70, delivery): first in the delivery, guarded by its
- * lease, then in the webhook's failure count. A crash in between may miss a failure, but never
- * counts it twice.
+ * First in the delivery, guarded by its lease, then in the webhook's failure count (contract 70,
+ * delivery). A crash in between may miss a failure, but never counts it twice.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Update } from '../../../ports/store.js';
@@ -55,7 +54,7 @@ export class DeliveryOutcomeRecorder {
   async record(item: LeasedDelivery, webhook: Webhook, result: DeliveryResult): Promise<void> {
     if (result.verdict === 'success') {
       if (!(await this.#writeOutcome(item, result, { state: 'success' }))) return;
-      // A failure counted concurrently by another process stays, unless this attempt took long.
+      // Another process's concurrent failure stays, unless this attempt took long.
       if (webhook.failures > 0 || result.duration_ms > TIE_WINDOW_MS) await this.pause.resetFailures(webhook.id);
     } else if (result.verdict === 'blocked') {
       await this.#writeOutcome(item, result, { state: 'blocked' });

@@ -1,6 +1,6 @@
 /**
- * Polls for work without an event: due deliveries every second, leases and markers of terminated
- * processes every five. Without webhooks it only checks every fifteen seconds whether one exists.
+ * Due deliveries every second, leases and markers of terminated processes every five. Without
+ * webhooks, every fifteen seconds.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { DeliveryQueue } from './delivery-queue.js';

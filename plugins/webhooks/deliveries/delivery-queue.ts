@@ -1,7 +1,4 @@
-/**
- * Queue of deliveries (contract 70, delivery). Only this class inserts, claims and acknowledges
- * them.
- */
+/** Only this class inserts, claims and acknowledges deliveries (contract 70, delivery). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Update } from '../../../ports/store.js';
 import { CorruptionReporter } from '../../../ports/store/corruption-reporter.js';
@@ -13,7 +10,7 @@ const PAGE_SIZE = 200;
 
 export interface LeasedDelivery {
   readonly delivery: WebhookDelivery;
-  /** Start of the lease, `clock.monotonic()`. */
+  /** `clock.monotonic()`. */
   readonly since: number;
 }
 
@@ -67,7 +64,7 @@ export class DeliveryQueue {
     return this.leases.reclaimExpired();
   }
 
-  /** Removes the delivery from memory; a lease that is still stored may be reclaimed. */
+  /** Affects memory only; a stored lease may be reclaimed. */
   forgetLease({ delivery }: LeasedDelivery): void {
     this.leases.endWork(delivery.id);
   }
@@ -85,10 +82,7 @@ export class DeliveryQueue {
     await this.deps.deliveries.remove({ id, lease_by, lease_n });
   }
 
-  /**
-   * Stores the outcome. Returns false when another process holds the delivery, whose attempt then
-   * counts.
-   */
+  /** Returns false when another process holds the delivery, whose attempt then counts. */
   async acknowledge({ delivery: { id, lease_by, lease_n } }: LeasedDelivery, update: Update): Promise<boolean> {
     const [result] = await this.deps.deliveries.bulk([{ change: { id, lease_by, lease_n }, update }]);
     return result !== undefined && 'n' in result && result.n === 1;

@@ -1,7 +1,4 @@
-/**
- * Delivery workers: one per webhook and process, each with one attempt at a time, independent of
- * the others (contract 70, delivery).
- */
+/** One per webhook and process, each with one attempt at a time (contract 70, delivery). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { collectAll } from '../../../lib/paging.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
@@ -15,7 +12,7 @@ import type { Webhook } from '../model/webhook.js';
 const BATCH_SIZE = 16;
 const MAX_FAST_RESPONSE_MS = 250;
 const MAX_PENDING_WRITES = 64;
-/** Part of the ten seconds for a graceful stop (contract 95, shutdown). */
+/** Of the ten seconds for a graceful stop (contract 95, shutdown). */
 const STOP_TIMEOUT_MS = 5_000;
 
 interface DeliveryWorker {
@@ -67,8 +64,8 @@ export class DeliveryWorkerPool {
   }
 
   /**
-   * Stops starting attempts and releases leased deliveries. Running attempts get `patienceMs`;
-   * after that their lease expires and they are repeated.
+   * Releases leased deliveries. Running attempts get `patienceMs`; after that their lease expires
+   * and they are repeated.
    */
   async stop(patienceMs = STOP_TIMEOUT_MS): Promise<void> {
     this.#isAccepting = false;
@@ -184,9 +181,9 @@ export class DeliveryWorkerPool {
     if (made === 0) this.#first.observe((this.deps.clock.now() - Date.parse(created_at)) / 1000);
     if (this.#hasStopped) return;
     worker.quick = result.duration_ms < MAX_FAST_RESPONSE_MS;
-    // A success before a failure resets the count first.
+    // A previous success resets the count first.
     if (result.verdict !== 'success') await Promise.all(worker.writes);
-    // Counted after the write is visible, because the count makes pages reload.
+    // The count makes pages reload, so the write must be visible.
     const written = this.#finishItem(item, () => this.outcomes.record(item, webhook, result)).finally(
       () => (this.#attempted += 1),
     );

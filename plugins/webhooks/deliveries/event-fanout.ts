@@ -1,8 +1,8 @@
 /**
- * Fan-out of an event to deliveries (contract 70). Order: store the event with the marker `fan_at`
- * → store the deliveries → confirm to the producer → clear the marker and start the workers. A
- * process that sees another one's marker unchanged for `STALE_MARKER_MS` of its monotonic clock
- * inserts the missing deliveries; their ids are computed.
+ * Order: store the event with the marker `fan_at` → store the deliveries → confirm to the producer
+ * → clear the marker and start the workers (contract 70). A process that sees another one's marker
+ * unchanged for `STALE_MARKER_MS` of its monotonic clock inserts the missing deliveries; their ids
+ * are computed.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { iterateItems } from '../../../lib/paging.js';
@@ -41,7 +41,7 @@ export class EventFanout {
     this.#markers = new StalenessTracker(() => this.deps.clock.monotonic());
   }
 
-  /** Resolves when the event and its deliveries are stored. Idempotent. */
+  /** Resolves when event and deliveries are stored. Idempotent. */
   async store(event: DomainEvent): Promise<void> {
     if (event.event === TEST_EVENT) return;
     const to = (await this.directory.listEnabled())
@@ -52,15 +52,14 @@ export class EventFanout {
     try {
       await this.deps.events.insert(doc);
     } catch (error) {
-      // A repeated event: its webhooks were selected the first time, and its marker, if it still
-      // exists, leads to them.
+      // A repeated event's marker, if any, leads to its webhooks.
       if (error instanceof StoreConflict) return;
       throw error;
     }
     if (to.length > 0) await this.#deliver(doc, to);
   }
 
-  /** Stores the deliveries, due immediately; existing ones stay unchanged. Never rejects. */
+  /** Due immediately; existing ones stay unchanged. Never rejects. */
   async #deliver(event: StoredEvent, to: readonly string[]): Promise<void> {
     const now = this.deps.clock.iso();
     try {
@@ -94,8 +93,8 @@ export class EventFanout {
   }
 
   /**
-   * Returns markers of other processes that stayed unchanged long enough. Reads all of them,
-   * because their age is only known by observation.
+   * Returns unchanged ones of other processes. Reads all of them, because their age is only known
+   * by observation.
    */
   async #listOldMarkers(): Promise<MarkedEvent[]> {
     const round = this.#markers.startRound();

@@ -1,4 +1,4 @@
-/** Due times of retries, which follow the monotonic clock (contract 95, a bad day). */
+/** They follow the monotonic clock (contract 95, a bad day). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { DueTimeTracker } from '../../../lib/clock-skew.js';
 import { iterateItems } from '../../../lib/paging.js';
@@ -17,7 +17,7 @@ export class RetryTimeCalculator {
     return this.#due.scheduleIn(delayMs);
   }
 
-  /** Must be called before due deliveries are read. */
+  /** Call before due deliveries are read. */
   clampFutureTimes(): Promise<void> {
     const { webhooks, deliveries } = this.deps;
     return this.#due.reanchorIfNeeded(async () => {

@@ -1,4 +1,3 @@
-/** `/api/webhooks/v1` (contract 70, API). */
 import joi from 'joi';
 import {
   created,
@@ -106,7 +105,7 @@ const eventShape = withSchemaName(
 );
 
 const webhookOutput = withSchemaName('WebhookAnswer', whole({ webhook: webhookShape }));
-/** `secret` is present only when it was generated. */
+/** Only when it was generated. */
 const createdOutput = withSchemaName(
   'WebhookMade',
   joi.object({ webhook: webhookShape.required(), secret: joi.string() }),

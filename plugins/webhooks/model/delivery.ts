@@ -1,6 +1,6 @@
 /**
- * A delivery of one event to one webhook. `next_at` is set while it waits for an attempt,
- * `lease_by` while a process attempts it; neither after it ended or while it is held.
+ * `next_at` is set while it waits for an attempt, `lease_by` while a process attempts it; neither
+ * after it ended or while it is held.
  */
 import { createHash } from 'node:crypto';
 import type { Doc } from '../../../kernel/contract.js';
@@ -17,9 +17,9 @@ export interface DeliveryAttempt {
   status_code: number | null;
   duration_ms: number;
   error: string | null;
-  /** The first 2 KiB of the response, or null. */
+  /** First 2 KiB, or null. */
   excerpt: string | null;
-  /** The response came from a public address; absent in older attempts. */
+  /** From a public address; absent in older attempts. */
   public?: boolean;
 }
 
@@ -28,7 +28,7 @@ export const getVisibleExcerpt = (
   sight: ReaderAccess,
 ): string | null => (sight === 'all' || (sight === 'public' && open === true) ? excerpt : null);
 
-/** Returns the visible part of the error; those of the egress policy contain internal addresses. */
+/** The egress policy's errors contain internal addresses. */
 export const getVisibleError = ({ error }: Pick<DeliveryAttempt, 'error'>, sight: ReaderAccess): string | null =>
   sight !== 'all' && error?.startsWith('blocked: ') === true ? 'blocked: the address is not allowed' : error;
 
@@ -40,9 +40,9 @@ export interface WebhookDelivery extends Doc {
   state: DeliveryState;
   attempts: DeliveryAttempt[];
   made: number;
-  /** Failures since creation or the last redelivery, which determine the retry delay. */
+  /** Since creation or the last redelivery; determines the delay. */
   failures: number;
-  /** Whether it counts toward the webhook's 20 failures. */
+  /** Toward the webhook's 20 failures. */
   counted: boolean;
   created_at: string;
   updated_at: string;
@@ -50,7 +50,7 @@ export interface WebhookDelivery extends Doc {
   held_at?: string;
   next_at?: string;
   lease_by?: string;
-  /** Incremented by every lease, so that no two are equal. */
+  /** No two leases are equal. */
   lease_n: number;
 }
 
@@ -58,8 +58,7 @@ export const WAITING_STATES: readonly DeliveryState[] = ['pending', 'retrying'];
 export const MAX_STORED_ATTEMPTS = 30;
 
 /**
- * Builds an id in UUIDv7 layout, which sorts by time. Its time is that of the event's id, so that
- * it depends only on both ids.
+ * UUIDv7 layout with the time of the event's id, so that it depends only on both ids.
  * @param at Unix milliseconds, for an event whose id contains no time
  */
 export function buildDeliveryId(webhook: string, event: string, at: number): string {
@@ -73,7 +72,7 @@ export function buildDeliveryId(webhook: string, event: string, at: number): str
 }
 
 /**
- * Returns the lower bound of delivery ids for events since this time.
+ * Returns the lower bound.
  * @param at Unix milliseconds
  */
 export function getFirstDeliveryId(at: number): string {

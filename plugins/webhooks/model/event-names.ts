@@ -1,19 +1,16 @@
-/**
- * Events of contract 70 as data, so that a webhook may subscribe before the emitting plugin is
- * installed.
- */
+/** A webhook may subscribe before the emitting plugin is installed (contract 70). */
 
 import { capitalize } from '../../../lib/sentence.js';
 import { AGENT_REQUESTED, AGENT_TOKEN_SCOPES } from '../../../ports/domain/agent-requests.js';
 
-/** Only sent by the test button; no webhook can subscribe to it. */
+/** No webhook can subscribe to it. */
 export const TEST_EVENT = 'webhook.test';
 
 export const ALL_EVENTS = '*';
 
 /**
- * Events that `*` excludes, because their deliveries contain a token, with the scopes of that
- * token. Also known while the emitting plugin is disabled.
+ * `*` excludes them, because their deliveries contain a token, with these scopes. Also known while
+ * the emitting plugin is disabled.
  */
 export const EXPLICIT_EVENTS: ReadonlyMap<string, readonly string[]> = new Map([
   [AGENT_REQUESTED.event, AGENT_TOKEN_SCOPES],
@@ -47,8 +44,8 @@ export interface SubscribableEvent {
 }
 
 /**
- * Lists the events that a webhook may subscribe to by name, in addition to `*`.
- * @param registered the events of all installed plugins
+ * Excludes `*`.
+ * @param registered of all installed plugins
  */
 export function listSubscribableEvents(registered: readonly string[]): SubscribableEvent[] {
   const others = registered.filter((name) => !(name in CONTRACT_EVENTS) && name !== TEST_EVENT);

@@ -2,7 +2,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** Delay after the first, second, … failure. After the last one the delivery is exhausted. */
+/** After the n-th failure; then the delivery is exhausted. */
 export const RETRY_DELAYS_MS: readonly number[] = [
   10 * SECOND_MS,
   MINUTE_MS,
@@ -18,14 +18,14 @@ const JITTER_RATIO = 0.2;
 
 export interface FailedAttempt {
   status_code: number | null;
-  /** `Retry-After` relative to the attempt, or null. */
+  /** Relative to the attempt. */
   retry_after_ms: number | null;
 }
 
 /**
  * @param failures of this delivery, including this one
  * @param random 0 ≤ x < 1
- * @returns the delay, or null when the delivery has ended
+ * @returns null when the delivery has ended
  */
 export function getDeliveryRetryDelay(failures: number, failure: FailedAttempt, random: number): number | null {
   const delay = RETRY_DELAYS_MS[failures - 1];
@@ -41,7 +41,7 @@ export const getMaxRetryDelay = (failures: number): number =>
   2 * Math.max(RETRY_DELAYS_MS[failures - 1] ?? 0, MINUTE_MS);
 
 /**
- * Accepts seconds or an HTTP date.
+ * Seconds or an HTTP date.
  * @param now Unix milliseconds
  * @returns milliseconds from now, or null when invalid
  */

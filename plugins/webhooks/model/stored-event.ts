@@ -1,25 +1,21 @@
-/**
- * A stored event with its payload, which is byte-identical for every webhook, retry and process
- * (contract 70, payload).
- */
+/** Byte-identical for every webhook, retry and process (contract 70, payload). */
 import type { Doc, DomainEvent } from '../../../kernel/contract.js';
 import { getEventPage } from '../../../ports/domain/event-page.js';
 
-/** Contract 70: a payload is at most 20 kB. */
+/** Contract 70. */
 export const MAX_PAYLOAD_BYTES = 20_000;
 const TEXT_LENGTH_LIMITS = [2_000, 500, 100];
 const MAX_URL_CHARACTERS = 1_000;
-/** Half of a character, left by truncation. */
+/** Left by truncation. */
 const TRAILING_SURROGATE_PATTERN = /[\uD800-\uDBFF]$/;
 
-/** The document's id is the event's. */
 export interface StoredEvent extends Doc {
   event: string;
   timestamp: string;
   project_slug: string | null;
   body: string;
   stored_at: string;
-  /** Marker, set until every webhook of `fan_to` has its delivery. */
+  /** Set until every webhook of `fan_to` has its delivery. */
   fan_at?: string;
   fan_by?: string;
   fan_to?: string[];
@@ -36,7 +32,7 @@ export interface WebhookEventView {
 export const toWebhookEventView = ({ body }: StoredEvent): WebhookEventView => JSON.parse(body) as WebhookEventView;
 
 /**
- * Adds the URL of the page about the event (contract 70, payload).
+ * The page about the event (contract 70, payload).
  * @param baseUrl `server.base_url`
  */
 export function addPageUrl<T extends Pick<DomainEvent, 'event' | 'data'>>(event: T, baseUrl: string): T {
@@ -49,7 +45,7 @@ export function addPageUrl<T extends Pick<DomainEvent, 'event' | 'data'>>(event:
 /**
  * @param now RFC 3339
  * @param by this process
- * @param to ids of the subscribed webhooks
+ * @param to webhook ids
  */
 export function toStoredEvent(event: DomainEvent, now: string, by: string, to: readonly string[]): StoredEvent {
   const { id, event: name, timestamp, project_slug } = event;
@@ -58,10 +54,7 @@ export function toStoredEvent(event: DomainEvent, now: string, by: string, to: r
   return { id, ...head, body: buildPayload(event), stored_at: now, ...marker };
 }
 
-/**
- * Builds the payload and reduces it to the limit: first long texts, then nested values, then all
- * data.
- */
+/** Reduced to the limit: first long texts, then nested values, then all data. */
 export function buildPayload({ id, event, timestamp, project_slug, data }: DomainEvent): string {
   const text = (value: unknown): string => JSON.stringify({ id, event, timestamp, project_slug, data: value });
   const given: unknown = data ?? {};
@@ -84,7 +77,7 @@ function shortenTexts(value: unknown, length: number): unknown {
     return value.length > length ? `${value.slice(0, length).replace(TRAILING_SURROGATE_PATTERN, '')}…` : value;
   if (Array.isArray(value)) return value.map((element) => shortenTexts(element, length));
   if (typeof value !== 'object' || value === null) return value;
-  // A truncated URL is useless, so it is removed.
+  // A truncated URL is useless.
   const cut = (key: string, member: unknown): unknown =>
     key === 'url' && typeof member === 'string' && member.length <= MAX_URL_CHARACTERS
       ? member

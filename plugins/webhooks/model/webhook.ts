@@ -20,9 +20,9 @@ export interface Webhook extends Doc {
   failures: number;
   disabled_reason: string | null;
   disabled_at: string | null;
-  /** Id of a `webhook.disabled` event that is not published yet. */
+  /** Of a `webhook.disabled` event not published yet. */
   disabled_event?: string;
-  /** Set while enabling has not yet released all held deliveries. */
+  /** Until enabling has released all held deliveries. */
   resuming: boolean;
   /** Created by an apply. */
   managed?: true;
@@ -48,7 +48,7 @@ export function isSubscribedTo(webhook: Webhook, event: Pick<DomainEvent, 'event
   return webhook.events.includes(ALL_EVENTS) && !EXPLICIT_EVENTS.has(event.event);
 }
 
-/** Returns the host for health and logs, because the path may contain a secret. */
+/** The path may contain a secret. */
 export const getUrlHost = (url: string): string => (URL.canParse(url) ? new URL(url).host : '');
 
 const buildTextSchema = (max: number) =>

@@ -5,9 +5,9 @@ import type { WebhookServices } from '../services.js';
 const UNRESTRICTED_READER = { kind: 'shared_key' } as const;
 
 /**
- * `webhooks`: deliveries by state, the newest change of a webhook, and attempts of this process.
- * `webhook`, by id: its deliveries by state and its last attempt in any process. `delivery`, by id:
- * its state and attempts.
+ * `webhooks`: deliveries by state, the newest change, attempts of this process. `webhook`, by id:
+ * its deliveries by state and last attempt in any process. `delivery`, by id: its state and
+ * attempts.
  */
 export const buildWebhookTopics = (
   { webhooks, deliveries }: Pick<WebhookDeps, 'webhooks' | 'deliveries'>,

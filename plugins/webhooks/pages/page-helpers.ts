@@ -7,7 +7,6 @@ import type { WebhookFieldValidator } from '../administration/webhook-field-vali
 import type { WebhookService } from '../administration/webhook-service.js';
 import { getUrlHost, type Webhook, type WebhookView } from '../model/webhook.js';
 
-/** Members read; administrators change (contract 10, roles). */
 export const readAccess = { session: 'member' } as const;
 export const writeAccess = { session: 'admin' } as const;
 export const title = 'Webhooks';

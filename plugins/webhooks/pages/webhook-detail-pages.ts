@@ -86,7 +86,7 @@ export const renderWithSecret = async (
 ): Promise<View> =>
   (await renderWebhook(parts, request, id, made)).asOneTimeView({ label: 'Webhook', href: `/webhooks/${id}` });
 
-/** A held delivery may be sent automatically after the webhook is enabled. */
+/** Sent automatically after the webhook is enabled. */
 async function redeliver(
   { registry, log }: WebhookPageParts,
   request: HttpRequest,

@@ -3,7 +3,7 @@ import { getFormFields, fromForm, type HttpRequest } from '../../../kernel/contr
 import { ALL_EVENTS } from '../model/event-names.js';
 import type { WebhookFields } from '../model/webhook.js';
 
-/** Single events take precedence over "all events". */
+/** They take precedence over "all events". */
 export function getChosenEvents(request: HttpRequest): unknown[] {
   const ticked = [getFormFields(request)['events'] ?? []].flat();
   const single = ticked.filter((name) => name !== ALL_EVENTS);
@@ -11,7 +11,7 @@ export function getChosenEvents(request: HttpRequest): unknown[] {
 }
 
 /**
- * Check boxes are lists, an unticked one is false; an empty secret lets the service generate one.
+ * An unticked box is false; an empty secret is generated.
  * @throws ServiceError validation_failed
  */
 export function readWebhookForm(

@@ -1,7 +1,3 @@
-/**
- * Pages of webhooks, deliveries and the event log: members read, administrators change (contracts
- * 10, 70 and 80).
- */
 import { View, type PageSpec, type PanelSpec } from '../../../kernel/contract.js';
 import type { WebhookService } from '../administration/webhook-service.js';
 import { getUrlHost } from '../model/webhook.js';

@@ -1,6 +1,4 @@
-/**
- * Search for webhooks by name, never by URL, which members see only partly (contract 10, roles).
- */
+/** By name, never by URL, which members see only partly (contract 10, roles). */
 import type { SearchProvider } from '../../../ports/domain/search.js';
 import type { WebhookService } from '../administration/webhook-service.js';
 

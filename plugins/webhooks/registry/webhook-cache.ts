@@ -1,7 +1,6 @@
 /**
- * Cache of enabled webhooks, always read whole; for attempts at most `CACHE_TTL_MS` old. Concurrent
- * callers share one read. A longer lifetime would deliver to webhooks that another process
- * disabled.
+ * Always read whole; for attempts at most `CACHE_TTL_MS` old, otherwise webhooks that another
+ * process disabled would get deliveries.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { iterateItems } from '../../../lib/paging.js';
@@ -14,7 +13,7 @@ const CACHE_TTL_MS = 200;
 const PAGE_SIZE = 1_000;
 
 interface WebhookSnapshot {
-  /** `clock.monotonic()` before the read. */
+  /** `clock.monotonic()`. */
   at: number;
   webhooks: Map<string, Readonly<Webhook>>;
 }
@@ -50,10 +49,7 @@ export class WebhookCache implements WebhookReceivers {
     return (await this.listEnabled()).some((webhook) => isReceiver(webhook, event, project));
   }
 
-  /**
-   * Discards the cache entry, because the webhook changed here or a failed attempt may have
-   * disabled it.
-   */
+  /** It changed here, or a failed attempt may have disabled it. */
   invalidate(id: string): void {
     this.#changed.set(id, this.deps.clock.monotonic());
   }

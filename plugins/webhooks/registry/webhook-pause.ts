@@ -1,8 +1,7 @@
 /**
- * Disabling and enabling of webhooks with their waiting deliveries (contract 70, hold and resume).
- * Disabling writes the webhook, then holds waiting deliveries. Enabling writes the marker
- * `resuming`, releases held deliveries, then clears it; the reconciler completes this after a
- * crash.
+ * Disabling writes the webhook, then holds waiting deliveries (contract 70, hold and resume).
+ * Enabling writes the marker `resuming`, releases held deliveries, then clears it; the reconciler
+ * completes this after a crash.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { toIsoString } from '../../../lib/time.js';
@@ -20,7 +19,7 @@ export class WebhookPauseService {
     private readonly deps: Pick<WebhookDeps, 'webhooks' | 'deliveries' | 'clock' | 'ids' | 'log' | 'emit'>,
   ) {}
 
-  /** Counts a delivery's first failure and disables the webhook at the twentieth in a row. */
+  /** First failures only; disables the webhook at the twentieth in a row. */
   async countFailure(id: string, why: string): Promise<void> {
     const counted = await this.deps.webhooks.change({ id, enabled: true }, { inc: { failures: 1 } });
     if (counted === null || counted.doc.failures < MAX_CONSECUTIVE_FAILURES) return;
@@ -46,8 +45,8 @@ export class WebhookPauseService {
   }
 
   /**
-   * Emits `webhook.disabled` until every durable listener stored it. The webhook's document
-   * contains its id until then.
+   * Repeats until every durable listener stored it; the webhook's document contains its id until
+   * then.
    */
   async #emitDisabled({
     id,
@@ -94,8 +93,8 @@ export class WebhookPauseService {
   }
 
   /**
-   * Completes enabling and unpublished events after a crash.
-   * @returns the webhooks that were enabled
+   * Runs after a crash.
+   * @returns the enabled webhooks
    */
   async reconcile(): Promise<Webhook[]> {
     const silent = await this.deps.webhooks.find({ filter: { disabled_event: { exists: true } }, limit: 1000 });

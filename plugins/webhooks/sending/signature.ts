@@ -1,20 +1,17 @@
 /**
- * Signatures of a delivery (contract 70, payload and signature). The service's own covers
- * `<timestamp>.<body>`, that of Standard Webhooks `<id>.<timestamp>.<body>`. Both are HMAC-SHA256
- * of the current secret and, for a day after a rotation, also of the previous one.
+ * The service's own covers `<timestamp>.<body>`, Standard Webhooks' `<id>.<timestamp>.<body>`
+ * (contract 70, payload and signature). Both are HMAC-SHA256 of the current secret and, for a day
+ * after a rotation, the previous one.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 
 const BASE64_PATTERN = /^[A-Za-z0-9+/]+={0,2}$/;
 const SECRET_PREFIX = 'whsec_';
 
-/** Creates 256 bits in the format of Standard Webhooks. */
+/** 256 bits, as in Standard Webhooks. */
 export const createWebhookSecret = (): string => SECRET_PREFIX + randomBytes(32).toString('base64');
 
-/**
- * Returns the key for Standard Webhooks: the base64 part after `whsec_` when it has 24 to 64 bytes,
- * else the text itself.
- */
+/** Returns the base64 part after `whsec_` when it has 24 to 64 bytes, else the text itself. */
 export function getStandardKey(secret: string): Buffer {
   const text = secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : '';
   const bytes = BASE64_PATTERN.test(text) && text.length % 4 !== 1 ? Buffer.from(text, 'base64') : Buffer.alloc(0);
@@ -34,7 +31,7 @@ export const signStandard = (secret: string, id: string, timestamp: number, body
 
 export interface SignedContent {
   event_id: string;
-  /** Unix seconds of the attempt. */
+  /** Unix seconds. */
   timestamp: number;
   body: string;
 }

@@ -1,6 +1,6 @@
 /**
- * Signing secrets: stored encrypted, decrypted for one attempt, valid for a day after rotation
- * (contract 70, rotation).
+ * Stored encrypted, decrypted for one attempt, valid for a day after rotation (contract 70,
+ * rotation).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
@@ -27,10 +27,7 @@ export class WebhookSecretService {
     return secret !== null || this.deps.webhook_key !== '';
   }
 
-  /**
-   * Returns the current key and the one before the last rotation; null when there is neither secret
-   * nor key.
-   */
+  /** Includes the one before the last rotation; null with neither secret nor key. */
   getSigningKeys({ id, secret, previous }: Webhook): { current: string; previous: string | null } | null {
     const current = secret === null ? this.deps.webhook_key : this.#decrypt(id, secret);
     if (current === '') return null;

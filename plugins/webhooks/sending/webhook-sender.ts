@@ -89,8 +89,7 @@ export class WebhookSender {
     webhook: Webhook,
     shipment: DeliveryRequest,
   ): Promise<{ shipment: DeliveryRequest; secrets: readonly string[] } | null> {
-    // The webhook may have been changed after the delivery was created and no longer list the
-    // event.
+    // The webhook may no longer list the event.
     const named = webhook.events.includes(shipment.event);
     const makers = named ? this.deps.attemptData().filter(({ event }) => event === shipment.event) : [];
     if (makers.length === 0) return { shipment, secrets: [] };
@@ -122,10 +121,7 @@ export class WebhookSender {
   }
 }
 
-/**
- * Returns the start of a response. A receiver may echo the request, so secrets are removed before
- * truncation.
- */
+/** A receiver may echo the request, so secrets are removed before truncation. */
 function toExcerpt(body: Buffer, secrets: readonly string[]): string {
   if (secrets.length === 0) return body.subarray(0, MAX_EXCERPT_CHARACTERS).toString('utf8');
   const text = secrets.reduce((rest, secret) => rest.replaceAll(secret, '[removed]'), body.toString('utf8'));

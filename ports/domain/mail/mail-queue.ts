@@ -1,10 +1,8 @@
-/** Outgoing e-mail: stored, then sent once a server accepts it. */
 import { token } from '../../token.js';
 
 export interface OutgoingMail {
   /** Idempotency key of the mail. */
   id: string;
-  /** `drop` removes mails by subject or recipient. */
   subject_id: string;
   recipient_id: string;
   to: string;
@@ -19,9 +17,8 @@ export interface OutgoingMail {
 
 export interface MailQueue {
   readonly isConfigured: boolean;
-  /** Queues mails; resolves once they are stored. */
+  /** Resolves once they are stored. */
   enqueue(mails: readonly OutgoingMail[]): Promise<void>;
-  /** Drops unsent mails. */
   drop(which: { subject_id: string } | { recipient_id: string }): Promise<void>;
 }
 

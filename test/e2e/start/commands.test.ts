@@ -83,7 +83,8 @@ describe('command table', function () {
       const loaded = result.map(({ url }) => /^file:.*\/dist\/(.*)$/.exec(url)?.[1] ?? url);
       expect(loaded).to.include('adapters/cli/main.js');
       const much = loaded.filter(
-        (name) => !/^(node:|main\.|adapters\/cli\/|config\/plugin-detection\.|kernel\/(errors|faults)|lib\/)/.test(name),
+        (name) =>
+          !/^(node:|main\.|adapters\/cli\/|config\/plugin-detection\.|kernel\/(errors|faults)|lib\/)/.test(name),
       );
       expect(much, words.join(' ')).to.deep.equal([]);
     }

@@ -1,7 +1,3 @@
-/**
- * Checks whether a database accepts connections, like `pg_isready`, `mysqladmin ping` and
- * `redis-cli ping`.
- */
 import { OutboundError } from '../../../../ports/outbound.js';
 import type { DatabaseKind } from '../../../../ports/network-probe.js';
 import type { ProtocolConnection } from './protocol-connection.js';
@@ -44,7 +40,7 @@ async function pingPostgresql(wire: ProtocolConnection): Promise<string> {
   return 'it accepts connections';
 }
 
-/** The server sends first: protocol 10 and its version, or an error. */
+/** Protocol 10 and its version, or an error. */
 async function pingMysql(wire: ProtocolConnection): Promise<string> {
   const head = await wire.read(4);
   const length = head.readUIntLE(0, 3);
@@ -58,7 +54,6 @@ async function pingMysql(wire: ProtocolConnection): Promise<string> {
 /** `{ping: 1, $db: "admin"}` in BSON. */
 const MONGODB_PING = Buffer.from('1e0000001070696e67000100000002246462000600000061646d696e0000', 'hex');
 const OP_MSG = 2013;
-/** The double 1.0 named `ok`. */
 const MONGODB_OK = Buffer.from('016f6b00000000000000f03f', 'hex');
 
 async function pingMongodb(wire: ProtocolConnection): Promise<string> {
@@ -77,10 +72,7 @@ async function pingMongodb(wire: ProtocolConnection): Promise<string> {
   throw createProtocolError(`MongoDB reports: ${said}`);
 }
 
-/**
- * Returns a short description of the server.
- * @throws OutboundError
- */
+/** @throws OutboundError */
 export const databasePings: Readonly<Record<DatabaseKind, (wire: ProtocolConnection) => Promise<string>>> = {
   redis: pingRedis,
   postgresql: pingPostgresql,

@@ -12,7 +12,6 @@ const STATUS_MESSAGES: Readonly<Record<string, string>> = {
   '16': 'UNAUTHENTICATED',
 };
 
-/** `HealthCheckRequest{service}` with the message header. */
 function buildHealthRequest(service: string): Buffer {
   const name = Buffer.from(service);
   // A name has at most 120 bytes, so its length is one byte.
@@ -26,10 +25,7 @@ function buildHealthRequest(service: string): Buffer {
 const parseServingState = (message: Buffer): string =>
   SERVING_STATES[message[5] === 0x08 ? (message[6] ?? 0) : 0] ?? 'UNKNOWN';
 
-/**
- * Resolves when the service is serving.
- * @throws OutboundError
- */
+/** @throws OutboundError */
 export function checkGrpcHealth(socket: Socket, authority: string, service: string, clock: Deadlines): Promise<void> {
   return new Promise((resolve, reject) => {
     let session: ClientHttp2Session | null = null;

@@ -24,14 +24,11 @@ export class ProtocolConnection {
     clock.onFault((fault) => this.#fail(fault));
   }
 
-  /**
-   * Hands the connection over to TLS.
-   * @throws OutboundError
-   */
+  /** @throws OutboundError */
   release(): Socket {
     this.socket.off('data', this.#append);
     this.socket.pause();
-    // Bytes received before the handshake would be read as if they had come over TLS.
+    // They would be read as if they had come over TLS.
     if (this.#bytes.length > 0) throw new OutboundError('protocol', 'the server said more than was asked before TLS');
     return this.socket;
   }
@@ -40,29 +37,20 @@ export class ProtocolConnection {
     this.socket.write(data);
   }
 
-  /**
-   * Reads exactly `length` bytes.
-   * @throws OutboundError
-   */
+  /** @throws OutboundError */
   async read(length: number): Promise<Buffer> {
     await this.#waitUntil(() => this.#bytes.length >= length);
     return this.#consume(length);
   }
 
-  /**
-   * Reads up to and excluding `end`.
-   * @throws OutboundError
-   */
+  /** @throws OutboundError */
   async readUntil(end: string): Promise<string> {
     await this.#waitUntil(() => this.#bytes.includes(end, 0, 'latin1'));
     const text = this.#consume(this.#bytes.indexOf(end, 0, 'latin1') + end.length).toString('latin1');
     return text.slice(0, -end.length);
   }
 
-  /**
-   * Reads a line without its terminator.
-   * @throws OutboundError
-   */
+  /** @throws OutboundError */
   async readLine(): Promise<string> {
     return (await this.readUntil('\n')).replace(/\r$/, '');
   }

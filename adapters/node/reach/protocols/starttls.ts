@@ -5,7 +5,6 @@ import type { ProtocolConnection } from './protocol-connection.js';
 const createRefusalError = (said: string): OutboundError =>
   new OutboundError('protocol', `the server takes no STARTTLS: ${said.slice(0, 100)}`);
 
-/** Returns the last line of an SMTP reply; earlier lines have a dash after the code. */
 async function readReply(wire: ProtocolConnection): Promise<string> {
   let line = await wire.readLine();
   while (/^\d{3}-/.test(line)) line = await wire.readLine();

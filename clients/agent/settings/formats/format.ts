@@ -1,7 +1,4 @@
-/**
- * Edits settings as text (contract 90, setup.json), so that all other bytes stay. Rejected:
- * serializing parsed objects, which loses comments, order and layout.
- */
+/** Edits settings as text (contract 90, setup.json), so that all other bytes stay. */
 
 export type SettingValue = string | number | boolean;
 

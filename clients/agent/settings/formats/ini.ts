@@ -159,7 +159,7 @@ function splitLines(text: string): Line[] {
 
 const detectLead = (entries: readonly Entry[]): string => entries.find(({ value }) => value !== '')?.lead ?? '';
 
-/** Appends after the last entry of its section, in the same style; a new section goes last. */
+/** A new section goes last. */
 function insertEntry(
   text: string,
   section: string,

@@ -1,7 +1,4 @@
-/**
- * JSON, with or without comments and trailing commas. Nested keys are joined with `:`; a number is
- * an existing list index.
- */
+/** Nested keys are joined with `:`; a number is an existing list index. */
 import {
   applyEdits,
   getNodePath,

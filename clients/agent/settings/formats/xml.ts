@@ -1,7 +1,4 @@
-/**
- * XML: a path of elements joined with `/` (or `:`), `@attribute` last. A DOCTYPE is rejected,
- * because it changes how readers interpret the file. Names include prefixes.
- */
+/** A DOCTYPE is rejected, because it changes how readers interpret the file. */
 import { SaxesParser } from 'saxes';
 import {
   FormatError,

@@ -1,6 +1,6 @@
 /**
- * A till: adds up an order every second, reports errors and sends heartbeats. For a newer release
- * it starts the update agent and exits, so that the agent can replace its files.
+ * For a newer release it starts the update agent and exits, so that the agent can replace its
+ * files.
  */
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { totalOf } from './checkout.mjs';

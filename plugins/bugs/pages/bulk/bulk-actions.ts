@@ -8,7 +8,7 @@ export interface BulkAction {
   done: string;
   text: string;
   danger?: boolean;
-  /** Needs no value and can be undone, so it runs on selected items without confirmation. */
+  /** Needs no value and can be undone: no confirmation. */
   direct?: boolean;
   reason?: 'required' | 'optional';
   field?: 'resolved_in_build' | 'duplicate_of' | 'tags' | 'target_agent' | 'assignee';

@@ -1,6 +1,5 @@
 /**
- * Bulk changes in two steps: the list submits the selection, and a confirmation page asks for
- * values. The list has a single form, so it works without scripts.
+ * The list submits the selection, and a page asks for values; a single form works without scripts.
  */
 import {
   Redirect,
@@ -140,7 +139,7 @@ function parseEdit(request: HttpRequest, action: BulkAction): ItemEdit {
   return validateForm(editBody, set) as ItemEdit;
 }
 
-/** Returns the URL that undoes the change; null unless it finishes items. */
+/** Returns null unless it finishes items. */
 async function findUndoUrl(
   { services: { bulkRuns } }: PageDeps,
   { action: { does, done }, match }: BulkSelection,
@@ -215,8 +214,7 @@ export function buildBulkChangePages(page: PageDeps): PageSpec[] {
       handle: async (request) => {
         const wanted = parseSelection(request);
         if (wanted instanceof Redirect) return wanted;
-        // Undoable changes need no confirmation, unless they apply to a filter whose items the user
-        // has not seen.
+        // Undoable changes need no confirmation, unless the user has not seen the items.
         const direct = wanted.action.direct === true && wanted.filter === null;
         const there = direct && (await page.reader.findByIds(wanted.ids)).length > 0;
         return there ? applyChange(page, request, wanted) : buildConfirmView(page, request, wanted);

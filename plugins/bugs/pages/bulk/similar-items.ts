@@ -1,6 +1,4 @@
-/**
- * /bugs/{ref}/alike: merges open items of the same class and file into this one, in the background.
- */
+/** Merges open items of the same class and file into this one, in the background. */
 import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec } from '../../../../kernel/contract.js';
 import { notFound } from '../../../../kernel/errors.js';

@@ -60,7 +60,7 @@ export class GroupingRuleEditor {
     const form: FormValues = { enabled: 'true' };
     for (const name of PREFILLED_FIELDS) if (given[name] !== undefined) form[name] = given[name];
     const editor = { project, id: null, form };
-    // An unknown project fails with 404 here instead of after the form was filled in.
+    // Fails with 404 before the form is filled in.
     if (project !== '') await this.page.services.regrouping.list(request.principal, project);
     return this.#buildView(editor);
   }

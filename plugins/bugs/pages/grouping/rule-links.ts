@@ -10,7 +10,7 @@ export const buildRulesUrl = (project: string): string =>
 export const buildRuleUrl = (project: string, id: string): string =>
   `/grouping-rules/${encodeURIComponent(project)}/${id}/edit`;
 
-/** Maximum lengths of the form's fields. A longer text may be truncated and would match nothing. */
+/** A longer text may be truncated and would match nothing. */
 const MAX_CLASS_LENGTH = 200;
 const MAX_ORIGIN_LENGTH = 299;
 

@@ -1,16 +1,13 @@
-/**
- * Breadcrumbs before an error, as timeline entries. Libraries use various names for time, category,
- * level, message and data.
- */
+/** Libraries use various names for time, category, level, message and data. */
 import type { Json } from '../../../../ports/store.js';
 
 export interface TimelineEntry {
   icon: string;
-  /** `navigation`, `request`, `query`, `user`, `console`; empty if unknown. */
+  /** Empty if unknown. */
   kind: string;
   category: string;
   message: string;
-  /** `warning`, `error` …; empty for a level without a color. */
+  /** Empty for a level without a color. */
   level: string;
   at: string | null;
   /** `3.2 s before`; empty without a time. */
@@ -28,7 +25,7 @@ interface BreadcrumbKind {
   kind: string;
 }
 
-/** The reported type takes precedence over the category; the first match wins. */
+/** Type before category; the first match wins. */
 const BREADCRUMB_KINDS: readonly BreadcrumbKind[] = [
   { pattern: /error|exception/, icon: 'alert', kind: 'error' },
   { pattern: /navig|route/, icon: 'link', kind: 'navigation' },
@@ -52,9 +49,7 @@ const getText = (fields: Fields, ...names: string[]): string => {
   return '';
 };
 
-/**
- * Converts an RFC 3339 text, or seconds, milliseconds or nanoseconds since 1970, to milliseconds.
- */
+/** Converts RFC 3339, or seconds, milliseconds or nanoseconds since 1970. */
 function parseInstant(value: Json | undefined): number | null {
   if (typeof value === 'string' && /^\d{4}-/.test(value)) {
     const at = Date.parse(value);
@@ -123,9 +118,9 @@ function findKind(type: string, category: string, loud: boolean): Pick<Breadcrum
 }
 
 /**
- * Returns the timeline, oldest first, ending with the error.
- * @param breadcrumbs a list, or Sentry's `{values: […]}`; anything else is ignored
- * @param occurredAt RFC 3339 time of the occurrence
+ * Lists oldest first, ending with the error.
+ * @param breadcrumbs a list, or Sentry's `{values: […]}`
+ * @param occurredAt RFC 3339
  */
 export function buildTimeline(breadcrumbs: Json | undefined, occurredAt: string): TimelineEntry[] {
   const values = isFields(breadcrumbs) ? breadcrumbs['values'] : breadcrumbs;

@@ -28,15 +28,15 @@ export async function buildConversationSection(about: ItemSectionInput): Promise
 }
 
 /**
- * Maximum characters rendered as Markdown, per text and per page; longer texts are shown as is.
- * Rendering is synchronous, so these limits bound the blocking time.
+ * Characters per text and per page; longer texts are shown as is. Markdown rendering is
+ * synchronous.
  */
 const MAX_RENDERED_LENGTH = 4096;
 const MAX_RENDERED_TOTAL = 12_288;
 
 /**
  * @param comments newest first
- * @param taken characters used by the description
+ * @param taken characters of the description
  */
 function markPlainComments<T extends { body: string }>(
   comments: readonly T[],

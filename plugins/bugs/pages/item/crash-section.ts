@@ -20,7 +20,7 @@ export function buildCrashSection({ page, item, occurrences: { items } }: ItemSe
   };
 }
 
-/** Returns the newest context, because a missing map may have arrived later. */
+/** A missing map may have arrived later. */
 const getNewestContext = (occurrences: OccurrencesWithContext): Json => occurrences[0]?.context ?? null;
 
 const hasFrames = (context: Json | undefined): boolean =>

@@ -45,7 +45,7 @@ export function buildFacts(item: Item, project: string, pull: PullRequest | null
     { label: 'Review', value: item.review === 'open' ? 'Awaiting merge' : null },
     { label: 'Push', value: item.push_id, mono: true },
     { label: 'Repository', url: item.repo_url },
-    // A form's idempotency reference is of no use to users.
+    // A form's idempotency reference is useless to users.
     { label: 'Client reference', value: item.client_ref?.startsWith('form-') ? null : item.client_ref, mono: true },
     { label: 'Claims', value: item.claim_count > 0 ? formatTimes(item.claim_count) : null },
     { label: 'Reopened', at: item.reopened_at },

@@ -22,7 +22,7 @@ export async function buildHeaderSection({
   return {
     title: `${item.ref} ${item.title}`,
     crumbs: [{ label: 'Issues', href: buildListUrl(context) }, { label: item.ref }],
-    // A rejected form is rendered at its POST address, which does not support GET.
+    // A rejected form's POST address does not support GET.
     here: `/bugs/${item.ref}`,
     keep: toContextSuffix(context),
     list_url: buildListUrl(context),

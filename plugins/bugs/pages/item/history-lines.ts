@@ -1,4 +1,3 @@
-/** Formats an item's history as sentences. An unknown action is shown by its name. */
 import { getLinkKindLabel } from './links-section.js';
 import type { Item } from '../../../../ports/domain/bugs.js';
 import type { Json } from '../../../../ports/store.js';
@@ -86,7 +85,9 @@ export const listClaimingAgents = (entries: readonly HistoryEntry[]): ReadonlyMa
 
 const PLUGIN_ACTOR_PATTERN = /^(?:(.+) \()?plugin:([\w-]+)\)?$/;
 
-/** Formats who acted: the agent in place of its token, a user without the plugin that acted for it. */
+/**
+ * Formats who acted: the agent in place of its token, a user without the plugin that acted for it.
+ */
 export function formatActor(actor: string, agents: ReadonlyMap<string, string>): string {
   const [, user, plugin] = PLUGIN_ACTOR_PATTERN.exec(actor) ?? [];
   if (plugin !== undefined) return user ?? plugin.charAt(0).toUpperCase() + plugin.slice(1);
@@ -144,7 +145,7 @@ const CREATION_SENTENCES: Record<Item['source'], string> = {
   sdk: 'First event received',
 };
 
-/** Old entries name a token id as the actor, so the sentence names the kind of sender. */
+/** Old entries name a token id as the actor. */
 function buildCreatedLine({ at, data }: HistoryEntry): HistoryLine {
   const source = toText(data['source']);
   const text = Object.hasOwn(CREATION_SENTENCES, source) ? CREATION_SENTENCES[source as Item['source']] : 'Created';

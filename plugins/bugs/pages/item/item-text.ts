@@ -1,7 +1,6 @@
 /**
- * An item as plain text, for a colleague or an agent: the content of the MCP response
- * (http/tool-answers.ts). Untrusted text is enclosed by two marker lines that an attacker cannot
- * guess.
+ * The content of the MCP response (http/tool-answers.ts). Untrusted text is enclosed by two marker
+ * lines that an attacker cannot guess.
  */
 import { formatItemDetail } from '../../http/tool-answers.js';
 import type { ItemDetail } from '../../lists/item-list.js';
@@ -20,10 +19,7 @@ const TRUSTED_FIELDS = [
 const MAX_TEXT_LENGTH = 200_000;
 const MAX_DEPTH = 8;
 
-/**
- * @param url of the item's page
- * @param mark secret marker of the untrusted text
- */
+/** @param mark secret marker of the untrusted text */
 export function formatItemAsText(data: ItemDetail, url: string, mark: string): string {
   const { item, ...rest } = formatItemDetail({ ...data }) as { item: Record<string, unknown> };
   const own = TRUSTED_FIELDS.flatMap((name) => (hasContent(item[name]) ? [`${name}: ${String(item[name])}`] : []));

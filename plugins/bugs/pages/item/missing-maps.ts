@@ -1,7 +1,6 @@
 /**
- * Source maps that an occurrence reports as missing (contract 21, Beyond the specification: what
- * JavaScript and releases need). The context is untrusted: only validated debug ids are used, so no
- * one can inject a command.
+ * Maps that an occurrence reports as missing (contract 21, Beyond the specification: what
+ * JavaScript and releases need). Only validated debug ids are used, so no one can inject a command.
  */
 import { isGuid } from '../../../../lib/text/guid.js';
 import type { Json } from '../../../../ports/store.js';

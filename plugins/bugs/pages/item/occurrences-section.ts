@@ -42,10 +42,7 @@ export interface OccurrenceRow {
   open: boolean;
 }
 
-/**
- * Maximum trace length, in characters, that is rendered frame by frame in a collapsed row, to limit
- * rendering time.
- */
+/** In characters, rendered frame by frame in a collapsed row. */
 const MAX_PARSED_TRACE_LENGTH = 16_384;
 
 export function buildOccurrenceRow(occurrence: object, item: Item, open: boolean): OccurrenceRow {

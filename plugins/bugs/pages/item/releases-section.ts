@@ -1,4 +1,4 @@
-/** Release that introduced the item, and suspect commits. Commit texts are untrusted. */
+/** Commit texts are untrusted. */
 import type { ReleaseSighting, SuspectView } from '../../builds/release-timeline.js';
 import { buildCommitUrl } from '../../lists/code-url.js';
 import type { ItemSectionInput } from './section.js';
@@ -11,7 +11,7 @@ export function buildReleasesSection({ detail, item }: ItemSectionInput): object
       ...(regressed_release === null ? [] : [toSightingView('Regressed in', regressed_release)]),
     ],
     suspects: suspect_commits.map((commit) => toCommitView(commit, item.repo_url)),
-    // Other commits only belong to the release and touch nothing in the trace.
+    // The others touch nothing in the trace.
     has_suspects: suspect_commits.some(({ touched }) => touched !== null),
   };
 }

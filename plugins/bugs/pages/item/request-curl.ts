@@ -1,7 +1,7 @@
 /**
- * Formats the request of an occurrence as a curl command. An untrusted reporter wrote the request
- * and a user pastes the command into a shell, so values stay quoted, options cannot be injected,
- * control characters are escaped, and secrets are masked again.
+ * An untrusted reporter wrote the request and a user pastes the command into a shell, so values
+ * stay quoted, options cannot be injected, control characters are escaped, and secrets are masked
+ * again.
  */
 import type { Json } from '../../../../ports/store.js';
 import { isSecretKey, scrubJson } from '../../text/scrub-report.js';
@@ -23,9 +23,9 @@ const MAX_URL_LENGTH = 4096;
 const MAX_VALUE_LENGTH = 2000;
 const MAX_BODY_LENGTH = 8192;
 const METHOD_PATTERN = /^[A-Za-z]{1,20}$/;
-/** Header name (RFC 9110); `@file` and names with spaces are invalid. */
+/** RFC 9110; `@file` and names with spaces are invalid. */
 const HEADER_NAME_PATTERN = /^[\w!#$%&'*+.^`|~-]{1,100}$/;
-/** Headers of the connection, or set by curl itself. */
+/** Of the connection, or set by curl. */
 const EXCLUDED_HEADERS = new Set([
   'content-length',
   'connection',
@@ -56,7 +56,7 @@ export function buildRequestView(context: Json): RequestView | null {
   return { method, url, headers, rest, curl: buildCurlCommand(method, url, headers, request['data']) };
 }
 
-/** Pairs, or an object; a value may be a list. */
+/** Pairs, or an object with values or lists. */
 function parseHeaders(given: Json | undefined): { name: string; value: string }[] {
   const pairs = Array.isArray(given) ? given : isFields(given) ? Object.entries(given) : [];
   return pairs.slice(0, MAX_HEADERS).flatMap((pair) => {
@@ -103,7 +103,7 @@ function formatQuery(query: Json | undefined): string {
   return texts.join('&');
 }
 
-/** A lone surrogate cannot be encoded in a URL. */
+/** Lone surrogates cannot be encoded. */
 const toWellFormedText = (text: string): string => text.slice(0, MAX_VALUE_LENGTH).toWellFormed();
 
 function decodeName(name: string): string {
@@ -120,7 +120,7 @@ function buildCurlCommand(
   headers: RequestView['headers'],
   data: Json | undefined,
 ): string | null {
-  // A partial URL is useless, and other schemes could read files.
+  // Partial URLs are useless, and other schemes could read files.
   if (!/^https?:\/\/[^\s/]/i.test(url)) return null;
   const body = toText(data).slice(0, MAX_BODY_LENGTH);
   const hasBody = body !== '' && method !== 'GET' && method !== 'HEAD';
@@ -134,13 +134,9 @@ function buildCurlCommand(
   return lines.join(' \\\n  ');
 }
 
-/** Terminal controls, line ends, and invisible or direction-changing characters. */
 const SPECIAL_CHARACTER_PATTERN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/u;
 
-/**
- * Quotes text as one POSIX shell word. Special characters use `$'…'` (bash, zsh, ksh), so that the
- * command runs as displayed.
- */
+/** Special characters use `$'…'` (bash, zsh, ksh), so that the command runs as displayed. */
 export function quoteForShell(text: string): string {
   if (!SPECIAL_CHARACTER_PATTERN.test(text)) return `'${text.replaceAll("'", String.raw`'\''`)}'`;
   const body = Array.from(text.toWellFormed(), (char) => {

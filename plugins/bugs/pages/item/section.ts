@@ -1,7 +1,4 @@
-/**
- * Sections of the item page. Each has a template in `views/parts/` and a function here that
- * prepares its fields; `item-view.ts` lists them.
- */
+/** Each section has a template in `views/parts/` and a function here; `item-view.ts` lists them. */
 import type { HttpRequest } from '../../../../kernel/contract.js';
 import type { Item } from '../../../../ports/domain/bugs.js';
 import type { Json } from '../../../../ports/store.js';

@@ -1,7 +1,4 @@
-/**
- * Facets of the stored occurrences. Each value links to matching occurrences and, where the item
- * list supports the filter, to matching items.
- */
+/** Each value links to matching occurrences and, where the list has the filter, items. */
 import { isFiltered, OCCURRENCE_FILTER_NAMES, type OccurrenceFilter } from '../../lists/occurrence-facets.js';
 import type { Spread, ValueCount } from '../../lists/occurrence-spread.js';
 import { parseOccurrenceFilter, type ItemSectionInput } from './section.js';

@@ -69,7 +69,7 @@ function findForm(from: ItemStatus, to: ItemStatus): MoveForm | null {
   };
 }
 
-/** @param leased an agent holds the item, so overriding the lease requires a reason */
+/** @param leased overriding the lease requires a reason */
 export function listStatusMoves(from: ItemStatus, leased: boolean): StatusMove[] {
   return STATUSES.filter((to) => to !== from && isTransitionAllowed(from, to, 'patch')).flatMap((to) => {
     const form = findForm(from, to);

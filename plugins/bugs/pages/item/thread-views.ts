@@ -1,6 +1,4 @@
-/**
- * Threads of an occurrence, the crashed one first; others are collapsed. All content is untrusted.
- */
+/** The crashed one first, others collapsed; all content is untrusted. */
 import type { Json } from '../../../../ports/store.js';
 import { buildTrace, type TraceView } from '../trace/trace-view.js';
 

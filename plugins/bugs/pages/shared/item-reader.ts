@@ -1,4 +1,3 @@
-/** Reads for pages, without long texts: items by id, duplicates, and merge candidates. */
 import type { ErrorGroup, Item } from '../../../../ports/domain/bugs.js';
 import { matchesFilter } from '../../../../ports/document.js';
 import type { BugDeps } from '../../deps.js';
@@ -14,7 +13,7 @@ const WORD_PATTERN = /^[\p{L}\p{N}]/u;
 export class ItemPageReader {
   constructor(private readonly deps: Pick<BugDeps, 'items' | 'clock'>) {}
 
-  /** Returns the existing items in the order of the ids, at most 1,000. */
+  /** Keeps the order of the ids, at most 1,000. */
   async findByIds(ids: readonly string[]): Promise<ErrorGroup[]> {
     if (ids.length === 0) return [];
     const { items } = await this.deps.items.find({ filter: { id: { in: ids } }, limit: ids.length });
@@ -31,10 +30,7 @@ export class ItemPageReader {
     return { items: page.items.map((doc) => this.toRow(doc)), more: page.next !== null };
   }
 
-  /**
-   * Returns a query for open items that are probably the same problem: same class and file, not in
-   * progress. Null for an item without a class.
-   */
+  /** Returns open items with the same class and file. Returns null without a class. */
   buildSimilarQuery({
     project,
     exception_class,
@@ -45,16 +41,12 @@ export class ItemPageReader {
     return { project: [project], exception_class: [exception_class], status: ['open'], ...file };
   }
 
-  /**
-   * Checks whether one of the newest items is similar. It runs on every item page, so it does not
-   * count.
-   */
+  /** Checks the newest items only, because it runs on every item page. */
   async hasSimilar(doc: Pick<Item, 'id' | 'status' | 'project' | 'exception_class' | 'file_path'>): Promise<boolean> {
     const query = this.buildSimilarQuery(doc);
     if (query === null || doc.status === 'duplicate') return false;
     const { exception_class } = doc;
-    // Queries by class only, which an index serves; the store would otherwise sort all matches to
-    // find the newest.
+    // By class, which an index serves; the store would otherwise sort all matches.
     const page = await this.deps.items.find({
       filter: { exception_class },
       sort: [['last_seen_at', 'desc']],
@@ -71,7 +63,7 @@ export class ItemPageReader {
   }
 
   /**
-   * Returns possible merge targets of the same project.
+   * Returns those of the same project.
    * @param text a ref, or words of title, message or class; empty: items of the same class, or the
    *   last seen
    */

@@ -1,6 +1,6 @@
 /**
- * List that a user came from, so that "Next" continues in it: a canonical query string, `''` for
- * plain `/bugs`. The item's URL carries it (`?list=…`), initially the referrer.
+ * The list that "Next" continues: a canonical query string, `''` for plain `/bugs`. The item's URL
+ * carries it (`?list=…`), initially the referrer.
  */
 import type { HttpRequest } from '../../../../kernel/contract.js';
 import {
@@ -14,7 +14,7 @@ import type { SortName } from '../../item/filters.js';
 
 const MAX_CONTEXT_LENGTH = 8000;
 
-/** Extracts the list from `/bugs?…` or `/bugs/{ref}?list=…`; null for other URLs. */
+/** Extracts from `/bugs?…` or `/bugs/{ref}?list=…`, otherwise null. */
 function parseListUrl(referer: string): string | null {
   if (!URL.canParse(referer)) return null;
   const { pathname, searchParams } = new URL(referer);
@@ -26,7 +26,7 @@ function parseListUrl(referer: string): string | null {
   return given === null ? null : toCanonicalQuery(applyDefaultFilters({ ...given, ...(view && { view }) }));
 }
 
-/** Returns the canonical list query; `''` for the default list, `view=all` without filters. */
+/** `''` for the default list, `view=all` without filters. */
 export function getListContext({ query, headers }: Pick<HttpRequest, 'query' | 'headers'>): string {
   const named = query['list'];
   const list =

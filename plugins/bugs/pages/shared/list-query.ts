@@ -23,7 +23,7 @@ const buildTextListSchema = (): joi.ArraySchema => buildListSchema(joi.string().
 
 const daySchema = joi.string().pattern(/^(?:19|[2-9]\d)\d\d-\d\d-\d\d$/, 'a date such as 2026-11-22');
 
-/** Time ranges: the last hours or days, or from one day to another; the narrower bound applies. */
+/** The last hours or days, or between two days; the narrower bound applies. */
 export const timeRangeSchemas = {
   first_seen: buildChoiceSchema(...TIME_SPANS),
   first_from: buildListSchema(daySchema),
@@ -72,13 +72,10 @@ export type ListFilters = Pick<ItemQuery, Exclude<keyof typeof filterSchemas, ke
   Partial<Record<keyof typeof timeRangeSchemas, string[]>>;
 export type ItemListQuery = ListFilters & { sort?: SortName; cursor?: string; view?: 'all' };
 
-/** Default filters of `/bugs`: available items. */
+/** Available items. */
 export const DEFAULT_FILTERS: ListFilters = { status: ['open'], muted: [false] };
 
-/**
- * Returns the filters of a list, or the default ones when the URL names none.
- * @param chosen the project comes from the navigation bar, not from the URL
- */
+/** @param chosen the project comes from the navigation bar, not from the URL */
 export function applyDefaultFilters({ view, ...given }: ItemListQuery, chosen = false): Omit<ItemListQuery, 'view'> {
   const said = FILTER_NAMES.filter((name) => !chosen || name !== 'project');
   const named = view === 'all' || said.some((name) => (given[name]?.length ?? 0) > 0);
@@ -118,7 +115,7 @@ function getNextDay(text: string): string {
   return at === null ? text : toIsoString(Date.parse(at) + DAY_MS).slice(0, 10);
 }
 
-/** Sorts names and values, so that equal filter sets have equal texts; `''` without filters. */
+/** Equal filter sets have equal texts; `''` without filters. */
 export function toCanonicalQuery(query: ListFilters & { sort?: string }): string {
   const search = new URLSearchParams();
   for (const name of FILTER_NAMES.toSorted()) {

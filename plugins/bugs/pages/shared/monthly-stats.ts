@@ -1,4 +1,3 @@
-/** Statistics of the last 30 days, cached for a minute, because every list page shows them. */
 import type { Clock } from '../../../../ports/clock.js';
 import type { StatsService, StatsDay } from '../../lists/item-stats.js';
 

@@ -14,7 +14,6 @@ export interface PageDeps {
   deps: Pick<BugDeps, 'items' | 'clock' | 'ids' | 'projects' | 'accounts'>;
   actions: () => readonly ItemAction[];
   facts: () => readonly ItemFactProvider[];
-  /** `app.base_url`, available once the server listens. */
   baseUrl: () => string;
   timezone: () => string;
 }

@@ -1,12 +1,9 @@
-/**
- * Nests the exceptions of a trace: causes and group members lie inside their exception. The
- * untrusted text defines the nesting, so depth is bounded.
- */
+/** The untrusted text defines the nesting, so depth is bounded. */
 import type { TraceRow } from './collapsed-frames.js';
 
 /**
- * Relation to the preceding parts: `outer` was caused by them, `member` belongs to the less
- * indented group, `wrapper` encloses all of them.
+ * To the preceding parts: `outer` was caused by them, `member` belongs to the less indented group,
+ * `wrapper` encloses all.
  */
 export type PartRelation = 'cause' | 'outer' | 'member' | 'wrapper';
 
@@ -64,7 +61,7 @@ function wrapNode(node: TraceNode, path: OpenNode[], level: number, roots: Trace
   let reach = before.reach + 1;
   if (at + reach < MAX_DEPTH) node.inner.push(before.node);
   else {
-    // Too deep to nest: becomes a sibling.
+    // Too deep: becomes a sibling.
     node.inner = before.node.inner;
     before.node.inner = [];
     node.inner.unshift(before.node);
@@ -76,7 +73,7 @@ function wrapNode(node: TraceNode, path: OpenNode[], level: number, roots: Trace
 
 function insertNode(node: TraceNode, path: OpenNode[], level: number, joins: PartRelation): void {
   if (joins === 'wrapper') path.length = 1;
-  // A cause on the same level belongs to the previous node; a member is its sibling.
+  // A cause on the same level belongs to the node, a member is its sibling.
   else while (path.length > 1 && (path.at(-1)?.level ?? 0) >= (joins === 'cause' ? level + 1 : level)) path.pop();
   if (path.length > MAX_DEPTH) path.length = MAX_DEPTH;
   path.at(-1)?.node.inner.push(node);

@@ -1,25 +1,20 @@
 /**
- * Detects the library of a stack frame for display only: the page collapses library frames.
- * Grouping never uses it (contract 21: "never an app-or-vendor guess"), so a wrong guess is
- * harmless.
+ * For display only. Grouping never uses it (contract 21: "never an app-or-vendor guess"), so a
+ * wrong guess is harmless.
  */
 
-/** Path marker, and a function that derives the package name from the rest of the path. */
+/** Derives the package name from the rest of the path. */
 type LibraryRule = readonly [marker: string, name: (rest: string) => string];
 
 const getFirstSegment = (rest: string): string => rest.split('/', 1)[0] ?? '';
 const takeSegments = (rest: string, n: number): string => rest.split('/', n).join('/');
-/** Returns the npm package: `@scope/name`, or `name`. */
 const getNodePackage = (rest: string): string => (rest.startsWith('@') ? takeSegments(rest, 2) : getFirstSegment(rest));
-/** Strips the version: `rack-3.0.8` → `rack`. */
+/** `rack-3.0.8` → `rack`. */
 const stripVersion = (rest: string): string => getFirstSegment(rest).replace(/-\d[\w.+-]*$/, '');
-/**
- * Returns the vendored package: `github.com/acme/x@v1.2.3/y.go` → `github.com/acme/x`; a Composer
- * package has two segments.
- */
+/** `github.com/acme/x@v1.2.3/y.go` → `github.com/acme/x`; a Composer package has two segments. */
 const getVendoredPackage = (rest: string): string => takeSegments(rest, getFirstSegment(rest).includes('.') ? 3 : 2);
 
-/** The first match wins, so specific markers come before general ones. */
+/** The first match wins. */
 const PATH_RULES: readonly LibraryRule[] = [
   ['/node_modules/', getNodePackage],
   ['/bower_components/', getNodePackage],
@@ -97,8 +92,7 @@ const PLATFORM_NAMESPACE_PATTERN = new RegExp(
 const GO_RUNTIME_PATTERN = /^(?:runtime|runtime\/debug|net\/http|reflect|testing)\./;
 
 /**
- * Returns the display name of the frame's library; null for application code.
- * @param file as the frame names it
+ * Returns null for application code.
  * @param name the frame's function
  */
 export function detectLibrary(file: string | null, name: string | null): string | null {

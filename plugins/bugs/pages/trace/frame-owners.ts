@@ -1,7 +1,4 @@
-/**
- * Reported owner of a frame: `in_app` and `module` of Sentry SDKs (contract 21, Sentry SDK intake).
- * All values are untrusted.
- */
+/** `in_app` and `module` of Sentry SDKs (contract 21, Sentry SDK intake); untrusted. */
 import type { Json } from '../../../../ports/store.js';
 
 interface FrameOwner {
@@ -16,10 +13,7 @@ const MAX_TEXT_LENGTH = 2048;
 
 const toText = (value: Json | undefined): string => (typeof value === 'string' ? value.slice(0, MAX_TEXT_LENGTH) : '');
 
-/**
- * Returns keys of a location, `cart/cart.go:41`, because paths in the text and in a frame may have
- * different roots.
- */
+/** `cart/cart.go:41`: paths may have different roots. */
 export function toLocationKeys(path: string, line: Json | undefined): string[] {
   const segments = path.split(/[\\/]/).filter((segment) => segment !== '');
   const number = typeof line === 'number' ? line : 0;
@@ -27,7 +21,7 @@ export function toLocationKeys(path: string, line: Json | undefined): string[] {
   return last === undefined ? [] : [`${segments.slice(-2).join('/')}:${number}`, `${last}:${number}`];
 }
 
-/** Returns the library: `github.com/acme/x` for Go, `com.acme` for Java, `requests` for Python. */
+/** `github.com/acme/x` for Go, `com.acme` for Java, `requests` for Python. */
 function getLibraryName(frame: Fields): string {
   const module = toText(frame['module']);
   if (module.includes('/')) return module.split('/', 3).join('/');
@@ -39,9 +33,7 @@ function getLibraryName(frame: Fields): string {
 
 export class FrameOwnerIndex {
   readonly #byPlace = new Map<string, FrameOwner | null>();
-  /**
-   * False when every frame is reported as in-app, as some SDKs do: then the flag is meaningless.
-   */
+  /** False when every frame is in-app, as some SDKs report. */
   readonly #isReliable: boolean;
 
   constructor(context: Json | undefined) {
@@ -59,7 +51,7 @@ export class FrameOwnerIndex {
     const paths = ['filename', 'abs_path', 'package', 'module'].map((name) => toText(frame[name]));
     for (const key of new Set(paths.flatMap((path) => toLocationKeys(path, frame['lineno'])))) {
       const before = this.#byPlace.get(key);
-      // An ambiguous location, shared by an application and a library frame, has no owner.
+      // Shared by an application and a library frame: no owner.
       this.#byPlace.set(key, before === undefined || before?.own === owner.own ? owner : null);
     }
   }

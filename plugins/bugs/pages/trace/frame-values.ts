@@ -1,7 +1,4 @@
-/**
- * Source and variables of stack frames from the occurrence's context (contract 21, Sentry SDK
- * intake). All values are untrusted.
- */
+/** From the occurrence's untrusted context (contract 21, Sentry SDK intake). */
 import type { Json } from '../../../../ports/store.js';
 import { toLocationKeys } from './frame-owners.js';
 
@@ -44,7 +41,7 @@ export class FrameValueIndex {
     for (const name of ['filename', 'abs_path', 'module']) {
       const path = frame[name];
       if (typeof path !== 'string') continue;
-      // Innermost frame first; a recursion repeats the location.
+      // Innermost first; a recursion repeats the location.
       for (const key of toLocationKeys(path.slice(-2048), frame['lineno']))
         if (!this.#byPlace.has(key)) this.#byPlace.set(key, value);
     }

@@ -1,6 +1,5 @@
 /**
- * Parses a stack trace for display. No line is lost: lines that are not frames become titles, notes
- * or source lines. Input is limited as in grouping.
+ * Lines that are not frames become titles, notes or source lines. Input is limited as in grouping.
  */
 import { parseFrames, type Frame } from '../../grouping/stack-trace.js';
 import { collapseFrames, type FrameRow } from './collapsed-frames.js';
@@ -45,7 +44,7 @@ export function buildTrace(stack: string | null, stated: ReportedTraceData = EMP
 
 const normalizeLineEnds = (text: string): string => text.replace(/\r\n?/g, '\n');
 
-/** Marks the frame of the reported file, which grouping prefers, otherwise the first frame. */
+/** Marks the reported file's frame, otherwise the first. */
 function markFrame(frames: Frame[], { file, line }: ReportedTraceData): Frame[] {
   const named = file === null ? undefined : frames.find((frame) => isAt(frame, file, line));
   if (named !== undefined) for (const frame of frames) frame.crash = frame === named;
@@ -57,9 +56,7 @@ const isAt = (frame: Frame, file: string, line: number | null): boolean =>
   (frame.line_no ?? 0) === (line ?? 0) &&
   (frame.file === file || frame.file.endsWith(`/${file}`) || file.endsWith(`/${frame.file}`));
 
-/**
- * Python lines between exceptions, which define how the exception above relates to the one below.
- */
+/** Lines between Python exceptions, which relate the one above to the one below. */
 const RELATIONS: readonly [pattern: RegExp, relation: string][] = [
   [/^During handling of the above exception/, 'While handling'],
   [/^The above exception was the (?:direct )?cause/, 'Caused by'],
@@ -77,12 +74,10 @@ const RELATION_PREFIXES: readonly [pattern: RegExp, relation: string, joins: Par
 const END_OF_INNER_PATTERN = /^--- End of inner exception stack trace ---$/;
 const IGNORED_LINE_PATTERN =
   /^(?:\+ Exception Group )?(?:Traceback \(most recent call last\):|Stack trace:|stack backtrace:|(?:#\d+ )?\{main\}|[{}\]],?)$/;
-/**
- * Python's separator before each member of an exception group, numbered, and after the last one.
- */
+/** Before each member of an exception group, numbered, and after the last. */
 const GROUP_MEMBER_PATTERN = /^\+(?:-\+)?-{4,40}(?: (\d{1,4}|\.\.\.) -{4,40})?$/;
 const BARS_PATTERN = /^[|\s]+/;
-/** Group bars before a line, and the indentation of source below its frame. */
+/** Group bars and the indentation of source. */
 const GROUP_BAR_PATTERN = /^[|\s]*\|/;
 const SOURCE_PATTERN = /^\s{4}/;
 const HEADING_PATTERN = /^(?:goroutine \d+ |[\w.$\\:]*(?:Error|Exception|Warning|Panic|Failure)\b)/;
@@ -94,10 +89,10 @@ class TraceParser {
   readonly #byLine: Map<number, Frame>;
   readonly #python: boolean;
   #part: TracePart = { relation: null, joins: null, level: 0, title: '', rows: [] };
-  /** .NET exceptions whose frames follow later. */
+  /** Their frames follow later (.NET). */
   readonly #outerParts: TracePart[] = [];
   readonly #listed = new Set<TracePart>();
-  /** Line that may name the function of the frame below (Go, Rust). */
+  /** May name the function of the frame below (Go, Rust). */
   #pending: string | null = null;
   #ended = false;
 
@@ -138,10 +133,7 @@ class TraceParser {
     this.#part.rows.push(toFrameRow(frame, line, this.stated));
   }
 
-  /**
-   * Adds the line above to the frame if it names the frame's function; otherwise it stays a
-   * separate line.
-   */
+  /** If the line above names the frame's function. */
   #claimPending(frame: Frame, pending: string): void {
     const numbered = /^\d{1,4}: +(.+)$/.exec(pending)?.[1];
     const named = numbered ?? pending;
@@ -232,16 +224,13 @@ class TraceParser {
   }
 }
 
-/** Node ends the last frame before an error's properties with a brace: `at f (a.js:1:2) {`. */
+/** Before an error's properties: `at f (a.js:1:2) {`. */
 function parseBracedFrame(line: string): Frame | null {
   const frame = line.startsWith('at ') && line.endsWith(' {') ? parseFrames(line.slice(0, -2))[0] : undefined;
   return frame === undefined ? null : { ...frame, crash: false };
 }
 
-/**
- * Returns the header in a frame's line: PHP's `X: text in a.php:3`, Ruby's `a.rb:3:in 'f': text
- * (X)`.
- */
+/** PHP's `X: text in a.php:3`, Ruby's `a.rb:3:in 'f': text (X)`. */
 function parseHeader(line: string): string | null {
   if (line.startsWith('at ')) return null;
   const php = !line.includes(' in ')
@@ -256,7 +245,7 @@ function parseHeader(line: string): string | null {
 const NATIVE_FRAME_PATTERN = /^at .* \((?:<anonymous>|native|index \d+)\)$/;
 const PLACE_PATTERN = /^["']?(?:, line (\d+)|[:(](\d+)(?:[:,](\d+))?)/;
 
-/** Returns the library, as reported or detected from the path; null for application code. */
+/** Prefers the reported library; null for application code. */
 function findLibrary({ file, function: name, line_no }: Frame, line: string, owners: FrameOwnerIndex): string | null {
   const owner = owners.find(file, line_no);
   if (owner?.own === true) return null;
@@ -275,7 +264,7 @@ function toFrameRow(frame: Frame, line: string, { owners, values }: ReportedTrac
   return {
     kind: 'frame',
     name,
-    // Java's folder derives from the class, which the function name already shows.
+    // Java's folder derives from the class, which the function shows.
     folder: whole ? path.slice(0, cut) : '',
     file: base,
     at: found === null ? '' : `:${found}${column === undefined ? '' : `:${column}`}`,

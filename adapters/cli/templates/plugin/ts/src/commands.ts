@@ -1,4 +1,3 @@
-/** What an administrator types: `aos sample list`. */
 import type { CommandSpec } from 'aos/plugin';
 import type { Notes } from './notes.js';
 

@@ -1,4 +1,3 @@
-/** Sample: the manifest, and what the plugin contributes. */
 import { BUG_CREATED } from 'aos/domain';
 import { definePlugin, joi, listen } from 'aos/plugin';
 import { commands } from './commands.js';
@@ -26,7 +25,7 @@ export default definePlugin<Config>({
   collections: [{ name: 'notes', indexes: [{ fields: ['at'] }] }],
   migrations: [
     {
-      // Recorded and run once, also where two processes start together. Numbers only rise; changes only add.
+      // Numbers only rise; changes only add.
       number: 1,
       name: 'source-of-notes',
       run: async ({ collection }) => {

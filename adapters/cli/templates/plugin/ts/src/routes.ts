@@ -1,4 +1,4 @@
-/** What programs call. The service validates, limits and describes it (`/docs/api`), and puts the envelope around. */
+/** What programs call; the service validates, limits and documents it. */
 import { created, joi, type RouteSpec } from 'aos/plugin';
 import type { Notes } from './notes.js';
 
