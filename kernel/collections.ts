@@ -1,4 +1,4 @@
-import type { Collection, Doc, DocumentStore, Transact } from '../ports/store.js';
+import type { Collection, Doc, DocumentStore, Transact } from '../ports/store/index.js';
 import type { FullManifest } from './manifest.js';
 
 export class NotInManifest extends Error {

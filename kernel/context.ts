@@ -1,12 +1,12 @@
 import type { DomainEvent, EventBus } from '../ports/events.js';
 import type { Jobs } from '../ports/jobs.js';
 import { CORE_PORTS, DECLARED_PORTS, type Ports } from '../ports/ports.js';
-import type { DocumentStore } from '../ports/store.js';
+import type { DocumentStore } from '../ports/store/index.js';
 import { resolveService, type ExtensionPoint, type Token } from '../ports/token.js';
 import { getPluginCollection, NotInManifest, createPluginTransact } from './collections.js';
 import type { ContainerScope } from './container.js';
 import { getFullJobName } from './contributions/job-faults.js';
-import { added, addedBy, collection, type Addition, type AppSettings, type PluginContext } from './contract.js';
+import { added, addedBy, collection, type Addition, type AppSettings, type PluginContext } from './contract/index.js';
 import type { PluginLocks } from './locks.js';
 import type { SuppliedPorts } from './kernel-parts.js';
 import type { PluginRun, ProvidedServices } from './plugin-run.js';

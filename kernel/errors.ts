@@ -2,7 +2,7 @@
  * Errors with stable codes (contract 00, error codes); docs/errors.md is generated from them. Any
  * other thrown value is a bug: 500 `internal_error`, logged, its text hidden unless `app.debug`.
  */
-import type { ErrorCodes } from '../ports/http.js';
+import type { ErrorCodes } from '../ports/http/index.js';
 
 export const CODES = {
   invalid_request: [

@@ -3,8 +3,8 @@ import type { Jobs } from '../ports/jobs.js';
 import type { UnlistedProxy } from '../ports/domain/system.js';
 import type { Ports } from '../ports/ports.js';
 import type { Processes } from '../ports/processes.js';
-import type { CollectionSpec, DocumentStore } from '../ports/store.js';
-import type { AppSettings, CommandSpec, Plugin } from './contract.js';
+import type { CollectionSpec, DocumentStore } from '../ports/store/index.js';
+import type { AppSettings, CommandSpec, Plugin } from './contract/index.js';
 import type { SectionSettings } from './plugin-registry.js';
 
 export interface KernelConfig extends SectionSettings {

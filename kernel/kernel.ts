@@ -4,7 +4,7 @@
  */
 import { hideTexts } from '../lib/text/hidden-texts.js';
 import { SYSTEM, type SystemInfo } from '../ports/domain/system.js';
-import type { MountedPage, MountedPanel, MountedRoute } from '../ports/http.js';
+import type { MountedPage, MountedPanel, MountedRoute } from '../ports/http/index.js';
 import type { Token } from '../ports/token.js';
 import { ContainerScope } from './container.js';
 import { createPluginContext, type SharedServices } from './context.js';

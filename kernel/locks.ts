@@ -8,7 +8,7 @@ import type { Clock } from '../ports/clock.js';
 import type { Ids } from '../ports/ids.js';
 import type { Logger } from '../ports/logger.js';
 import type { ProcessOwner, Processes } from '../ports/processes.js';
-import type { Collection, DocumentStore } from '../ports/store.js';
+import type { Collection, DocumentStore } from '../ports/store/index.js';
 
 export const LOCK_DURATION_MS = 30_000;
 const LOCK_NAME_PATTERN = /^[a-z0-9][A-Za-z0-9._:/-]{0,99}$/;

@@ -1,8 +1,8 @@
 /** Validates manifests against a closed schema, without running the plugin. */
 import Joi, { type ObjectSchema } from 'joi';
 import { DECLARED_PORTS, type DeclaredPorts } from '../ports/ports.js';
-import type { CollectionSpec } from '../ports/store.js';
-import type { Migration, Plugin } from './contract.js';
+import type { CollectionSpec } from '../ports/store/index.js';
+import type { Migration, Plugin } from './contract/index.js';
 import type { ErrorCatalog } from './errors.js';
 
 export const BUILT_IN = 'built in';

@@ -1,4 +1,4 @@
-import type { Authenticator, MountedPage, MountedPanel, MountedRoute, PageSpec } from '../ports/http.js';
+import type { Authenticator, MountedPage, MountedPanel, MountedRoute, PageSpec } from '../ports/http/index.js';
 import type { JobSpec } from '../ports/jobs.js';
 import type { Ids } from '../ports/ids.js';
 import type { Logger } from '../ports/logger.js';

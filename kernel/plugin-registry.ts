@@ -10,7 +10,7 @@ import {
   type BrokenPlugin,
   type PluginFault,
 } from './loading/broken-plugins.js';
-import { PLUGIN_API, type Plugin } from './contract.js';
+import { PLUGIN_API, type Plugin } from './contract/index.js';
 import { CODES } from './errors.js';
 import { PluginFaults, type Fault } from './faults.js';
 import {

@@ -1,5 +1,5 @@
 import type { PluginState } from '../ports/domain/system.js';
-import type { PluginParts } from './contract.js';
+import type { PluginParts } from './contract/index.js';
 import type { FullManifest } from './manifest.js';
 import type { RegisteredPlugin } from './plugin-registry.js';
 

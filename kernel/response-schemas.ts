@@ -1,5 +1,5 @@
 import joi, { type ObjectSchema, type Schema } from 'joi';
-import { withSchemaName } from '../ports/http.js';
+import { withSchemaName } from '../ports/http/index.js';
 
 /** Creates an object schema in which every field is required. */
 export const whole = (fields: Readonly<Record<string, Schema>>): ObjectSchema =>

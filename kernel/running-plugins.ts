@@ -2,7 +2,7 @@
  * The running plugins. A critical plugin's failure ends the start; otherwise only the plugins that
  * need the failed one fail with it.
  */
-import type { MountedHosts, MountedPage, MountedPanel, MountedRoute } from '../ports/http.js';
+import type { MountedHosts, MountedPage, MountedPanel, MountedRoute } from '../ports/http/index.js';
 import type { Logger } from '../ports/logger.js';
 import type { BrokenPlugin } from './loading/broken-plugins.js';
 import { CODES, type ErrorCatalog } from './errors.js';

@@ -1,6 +1,14 @@
 /** Keyset cursors: the sort values of a page's last row, opaque to clients. */
 import { compareDocs, toTotalSort, getPathValue } from './document.js';
-import { InvalidCursor, type Condition, type Doc, type Filter, type Page, type Scalar, type Sort } from './store.js';
+import {
+  InvalidCursor,
+  type Condition,
+  type Doc,
+  type Filter,
+  type Page,
+  type Scalar,
+  type Sort,
+} from './store/index.js';
 
 const formatSortName = (sort: Sort): string => sort.map(([path, order]) => (order === 'asc' ? '+' : '-') + path).join();
 

@@ -8,7 +8,7 @@ import {
   type Scalar,
   type Sort,
   type Update,
-} from './store.js';
+} from './store/index.js';
 
 type Operators = Exclude<Condition, Scalar>;
 type Tree = { [key: string]: Json | undefined };

@@ -9,7 +9,7 @@ import type {
   MountedPanel,
   MountedRoute,
   ProjectChoices,
-} from './http.js';
+} from './http/index.js';
 import type { RouteTools } from './tools.js';
 
 /** HTTP server; mount first, then start. */

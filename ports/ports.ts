@@ -11,7 +11,7 @@ import type { Outbound } from './outbound.js';
 import type { NetworkProbe } from './network-probe.js';
 import type { ReleaseStore } from './release-store.js';
 import type { Signers } from './signer.js';
-import type { SourceMaps } from './source-maps/reader.js';
+import type { SourceMaps } from './source-map-reader.js';
 import type { Backups } from './store/backups.js';
 
 /** Ports of every plugin. */

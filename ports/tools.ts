@@ -1,5 +1,5 @@
 /** Routes as tools for the MCP endpoint. */
-import type { HttpRequest, ToolSpec } from './http.js';
+import type { HttpRequest, ToolSpec } from './http/index.js';
 
 export { UserText, type UserTextPart } from './http/tool.js';
 

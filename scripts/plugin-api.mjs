@@ -26,7 +26,7 @@ const DECLARED_PORTS = /^ports\/(reach|release-store|installers|manual|signer|so
 
 const PAGES = {
   'plugin-api': {
-    entry: 'kernel/contract',
+    entry: 'kernel/contract/index',
     has: (path) => !DECLARED_PORTS.test(path),
     head: [
       '# The plugin API\n',
@@ -105,7 +105,7 @@ function visitIdentifiers(node, visit) {
 }
 
 /**
- * Returns texts by module path (`ports/store`): entries completely, other modules as far as they
+ * Returns texts by module path (`ports/store/index`): entries completely, other modules as far as they
  * are reachable.
  */
 function listSurface({ entry, others = [], has }) {

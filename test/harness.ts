@@ -3,9 +3,9 @@
  * port is opened and no job runs by itself: `jobs.runNow(name)` runs one, `http.mounted` holds the
  * routes.
  */
-import type { AppSettings, Plugin } from '../kernel/contract.js';
+import type { AppSettings, Plugin } from '../kernel/contract/index.js';
 import { Kernel, type KernelBootOptions, type KernelParts, type KernelMode } from '../kernel/kernel.js';
-import type { DocumentStore } from '../ports/store.js';
+import type { DocumentStore } from '../ports/store/index.js';
 import { createFakes, buildKernelParts, type FakePorts } from './kit/kernel-parts.js';
 import { withTimeout } from './support/timeout.js';
 

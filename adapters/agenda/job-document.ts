@@ -4,7 +4,7 @@
  * last outcome and holds the lock of `runNow`. `due_at` makes polling one index lookup: it is the
  * run time of a waiting job and the lock expiry of a running one.
  */
-import type { CollectionSpec, Json } from '../../ports/store.js';
+import type { CollectionSpec, Json } from '../../ports/store/index.js';
 
 export interface JobDoc {
   id: string;

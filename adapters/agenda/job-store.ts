@@ -2,7 +2,7 @@ import { DueTimeTracker } from '../../lib/clock-skew.js';
 import { toIsoString, MINUTE_MS } from '../../lib/time.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
-import { StoreConflict, type Collection, type Json, type Update } from '../../ports/store.js';
+import { StoreConflict, type Collection, type Json, type Update } from '../../ports/store/index.js';
 import type { JobDoc } from './job-document.js';
 
 /** A stored due time. A type alias, because it becomes part of an update. */

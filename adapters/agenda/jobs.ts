@@ -20,7 +20,7 @@ import type { Ids } from '../../ports/ids.js';
 import type { EnqueueOptions, JobInfo, Jobs, JobSpec } from '../../ports/jobs.js';
 import type { Logger } from '../../ports/logger.js';
 import type { Counter, Metrics } from '../../ports/metrics.js';
-import type { DocumentStore, Json } from '../../ports/store.js';
+import type { DocumentStore, Json } from '../../ports/store/index.js';
 import type { JobPayload } from './job-document.js';
 import { JobRunner, DEFAULT_TIMEOUT_MS } from './job-runner.js';
 import { validateJobSpec, describeJob, getRepeatInterval } from './job-spec.js';

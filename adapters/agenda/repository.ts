@@ -12,7 +12,7 @@ import { toIsoString } from '../../lib/time.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
 import type { Logger } from '../../ports/logger.js';
-import type { Collection, DocumentStore, Filter, Json, Update } from '../../ports/store.js';
+import type { Collection, DocumentStore, Filter, Json, Update } from '../../ports/store/index.js';
 import { JOBS_COLLECTION, type JobDoc, type JobPayload } from './job-document.js';
 import { JobStore, type DueTime } from './job-store.js';
 

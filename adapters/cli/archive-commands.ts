@@ -1,4 +1,4 @@
-import type { CommandSpec } from '../../kernel/contract.js';
+import type { CommandSpec } from '../../kernel/contract/index.js';
 import { EXIT_CODES } from './output.js';
 import {
   backUpTo,

@@ -2,7 +2,7 @@
  * `aos release-key rotate` and `aos license-key rotate` (contract 40, files; contract 50, license
  * files). A configured key needs `--to`.
  */
-import type { CommandSpec } from '../../kernel/contract.js';
+import type { CommandSpec } from '../../kernel/contract/index.js';
 import { invalid } from '../../kernel/errors.js';
 import type { KeyRotation, Service } from '../../config/compose/compose.js';
 import { readConfiguredFile, UntrustedFile } from '../../lib/files/trusted-file.js';

@@ -1,4 +1,4 @@
-import type { CommandSpec } from '../../kernel/contract.js';
+import type { CommandSpec } from '../../kernel/contract/index.js';
 import { withService } from './service.js';
 
 export const migrateCommand: CommandSpec = {

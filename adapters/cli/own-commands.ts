@@ -1,11 +1,11 @@
 /** Domain commands (`token`, `user`, `project` …) come from plugins. */
-import type { CommandSpec } from '../../kernel/contract.js';
+import type { CommandSpec } from '../../kernel/contract/index.js';
 
 export const OWN_COMMANDS: Readonly<Record<string, () => Promise<CommandSpec>>> = {
   serve: async () => (await import('./serve.js')).serveCommand,
   migrate: async () => (await import('./migrate.js')).migrateCommand,
   tick: async () => (await import('./tick.js')).tickCommand,
-  doctor: async () => (await import('./doctor.js')).doctorCommand,
+  doctor: async () => (await import('./doctor/index.js')).doctorCommand,
   backup: async () => (await import('./archive-commands.js')).backupCommand,
   restore: async () => (await import('./archive-commands.js')).restoreCommand,
   export: async () => (await import('./archive-commands.js')).exportCommand,

@@ -3,7 +3,7 @@
  * (program.ts).
  */
 import { open, readFile, stat } from 'node:fs/promises';
-import type { CommandCall, CommandSpec } from '../../kernel/contract.js';
+import type { CommandCall, CommandSpec } from '../../kernel/contract/index.js';
 import { invalid } from '../../kernel/errors.js';
 import { toPrintable } from '../../lib/text/printable.js';
 import type * as Asked from './asked-table.js';

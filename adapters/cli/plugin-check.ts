@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { loadConfig } from '../../config/load.js';
-import type { CommandSpec } from '../../kernel/contract.js';
+import type { CommandSpec } from '../../kernel/contract/index.js';
 import { compose, MemoryStore, PLACEHOLDER_KEYS, type Service } from '../../config/compose/compose.js';
 import { EXIT_CODES } from './output.js';
 import { handlePluginErrors } from './plugin-faults.js';

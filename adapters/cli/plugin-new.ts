@@ -3,7 +3,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { findPackageRoot } from '../../config/load.js';
-import { refuse, type CommandSpec } from '../../kernel/contract.js';
+import { refuse, type CommandSpec } from '../../kernel/contract/index.js';
 import { composeInMemory, BUILTIN, readVersion } from '../../config/compose/compose.js';
 import { handlePluginErrors } from './plugin-faults.js';
 import { UsageError } from './usage.js';

@@ -1,7 +1,7 @@
 import { loadConfig } from '../../config/load.js';
-import type { CommandSpec } from '../../kernel/contract.js';
+import type { CommandSpec } from '../../kernel/contract/index.js';
 import { requireStore, readRunningPluginStates } from '../../config/compose/compose.js';
-import { formatTable } from '../../lib/console/format-table.js';
+import { formatTable } from '../../lib/format-table.js';
 import type { PluginState } from '../../ports/domain/system.js';
 import { withService } from './service.js';
 

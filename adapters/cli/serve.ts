@@ -2,7 +2,7 @@
 import { join, relative, sep } from 'node:path';
 import { loadConfig, type ResolvedConfig } from '../../config/load.js';
 import { applyOption } from '../../config/sources.js';
-import type { CommandCall, CommandSpec } from '../../kernel/contract.js';
+import type { CommandCall, CommandSpec } from '../../kernel/contract/index.js';
 import { compose, type StartResult } from '../../config/compose/compose.js';
 import { findExistingFolder } from './data-directory.js';
 import { exitWithin, STORE_LOST_TIMEOUT_MS, ignoreOutputErrors, waitForStopSignal } from './process-exit.js';

@@ -1,7 +1,7 @@
 /** Built in advance, so that help and usage errors need no start. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CommandSpec } from '../../kernel/contract.js';
+import type { CommandSpec } from '../../kernel/contract/index.js';
 
 export type CommandSummary = Omit<CommandSpec, 'run'>;
 

@@ -2,7 +2,7 @@
  * The evaluator's lease covers all of it (interface, scheduled tick; contract 90, tick); exit code
  * 2 while another run holds it.
  */
-import type { CommandResult, CommandSpec } from '../../kernel/contract.js';
+import type { CommandResult, CommandSpec } from '../../kernel/contract/index.js';
 import { WATCHDOG, type RunRecord } from '../../ports/domain/watchdog.js';
 import type { Jobs } from '../../ports/jobs.js';
 import { RELEASE_STORE, type ReleaseStoreState } from '../../ports/domain/releases.js';

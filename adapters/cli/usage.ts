@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { CommandSpec } from '../../kernel/contract.js';
+import type { CommandSpec } from '../../kernel/contract/index.js';
 
 /**
  * Wrong usage. `message` is one sentence; `help` shows the usage, null if the sentence suffices.

@@ -1,4 +1,4 @@
-import type { HttpMethod } from '../../ports/http.js';
+import type { HttpMethod } from '../../ports/http/index.js';
 
 export interface RegisteredPath {
   path: string;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
-import type { MountedHosts } from '../../ports/http.js';
+import type { MountedHosts } from '../../ports/http/index.js';
 import { ASSETS_PATH } from './pages/assets.js';
 import type { PageServices } from './pages/visitor.js';
 import { sendFailure } from './transport/listener.js';

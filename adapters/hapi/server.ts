@@ -5,7 +5,7 @@ import { isBoom } from '@hapi/boom';
 import Hapi, { type Request, type ResponseToolkit, type Server } from '@hapi/hapi';
 import type { HttpServer } from '../../ports/http-server.js';
 import { CODES } from '../../kernel/errors.js';
-import type { ErrorCodes, MountedPage, MountedRoute } from '../../ports/http.js';
+import type { ErrorCodes, MountedPage, MountedRoute } from '../../ports/http/index.js';
 import type { RouteTools } from '../../ports/tools.js';
 import { createAddressResolver } from './wire/client-address.js';
 import { ApiRoute } from './routes/api-route.js';

@@ -34,7 +34,7 @@ import {
   type Update,
   type WriteOp,
   type WriteResult,
-} from '../../ports/store.js';
+} from '../../ports/store/index.js';
 
 function cloneJson<V>(value: V): V {
   return JSON.parse(stringifyJson(value)) as V;

@@ -10,7 +10,7 @@ import {
   type Doc,
   type DocumentStore,
   type Transact,
-} from '../../ports/store.js';
+} from '../../ports/store/index.js';
 import { MemoryCollection } from './collection.js';
 
 class UnmatchedChangeError extends Error {}

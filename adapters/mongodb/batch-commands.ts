@@ -1,5 +1,5 @@
 import { MongoBulkWriteError, type Collection as Driver } from 'mongodb';
-import { StoreConflict } from '../../ports/store.js';
+import { StoreConflict } from '../../ports/store/index.js';
 import { DUPLICATE_KEY_CODE } from './errors.js';
 import type { CallOutcome } from './gathering.js';
 import { getConflictIndex, type MongoDoc } from './translate.js';

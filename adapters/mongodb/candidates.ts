@@ -4,7 +4,7 @@
  */
 import type { Collection as Driver } from 'mongodb';
 import { getOrFilters } from '../../ports/document.js';
-import type { Filter } from '../../ports/store.js';
+import type { Filter } from '../../ports/store/index.js';
 import { buildTrigramQuery } from './trigrams.js';
 import { toFieldName, toQuery, type MongoQuery, type MongoDoc } from './translate.js';
 

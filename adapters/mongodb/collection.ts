@@ -15,7 +15,7 @@ import {
   type Update,
   type WriteOp,
   type WriteResult,
-} from '../../ports/store.js';
+} from '../../ports/store/index.js';
 import { findCandidateIds, type IndexInfo } from './candidates.js';
 import { toStoreError } from './errors.js';
 import { CallBatcher } from './gathering.js';

@@ -5,7 +5,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { MongoClient, type Collection, type Db, type Document, type MongoClientOptions } from 'mongodb';
-import { StoreUnavailable } from '../../ports/store.js';
+import { StoreUnavailable } from '../../ports/store/index.js';
 import type { ConnectionState } from './connection-logger.js';
 import { DeadlineExceededError, withDeadline } from './deadline.js';
 import { isServerMissing, toStoreError } from './errors.js';

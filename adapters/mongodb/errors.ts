@@ -1,5 +1,5 @@
 import { MongoBulkWriteError, MongoError, MongoServerError } from 'mongodb';
-import { StoreConflict, StoreFull, StoreUnavailable } from '../../ports/store.js';
+import { StoreConflict, StoreFull, StoreUnavailable } from '../../ports/store/index.js';
 import { DeadlineExceededError } from './deadline.js';
 import { getConflictIndex } from './translate.js';
 

@@ -3,7 +3,7 @@
  * without them.
  */
 import { checkPath } from '../../ports/document.js';
-import type { CollectionSpec, IndexSpec } from '../../ports/store.js';
+import type { CollectionSpec, IndexSpec } from '../../ports/store/index.js';
 import { toTrigramField } from './trigrams.js';
 import { toFieldName } from './translate.js';
 

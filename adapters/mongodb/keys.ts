@@ -3,7 +3,7 @@
  * contain operators and paths (`$…`, `a.b`), driver types (`_bsontype`, `$ref`) or NUL, which ends
  * a key; `~` is the adapter's own prefix. Field paths never need encoding.
  */
-import type { Json } from '../../ports/store.js';
+import type { Json } from '../../ports/store/index.js';
 
 const SPECIAL_KEY_PATTERN = /^[$~]|^_bsontype$|^__proto__$|^$|[.%\0]/;
 

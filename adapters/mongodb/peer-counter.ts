@@ -8,7 +8,7 @@ import { StalenessTracker } from '../../lib/staleness.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
 import type { Logger } from '../../ports/logger.js';
-import type { Collection, Doc, DocumentStore } from '../../ports/store.js';
+import type { Collection, Doc, DocumentStore } from '../../ports/store/index.js';
 
 interface PeerDoc extends Doc {
   host: string;

@@ -1,6 +1,6 @@
 /** Writes need a majority and reads go to the primary, so that a read sees every awaited write. */
 import { MongoServerError, type Collection as Driver } from 'mongodb';
-import type { Collection, CollectionSpec, Doc, DocumentStore } from '../../ports/store.js';
+import type { Collection, CollectionSpec, Doc, DocumentStore } from '../../ports/store/index.js';
 import { MongoCollection } from './collection.js';
 import type { IndexInfo } from './candidates.js';
 import type { ConnectionState } from './connection-logger.js';

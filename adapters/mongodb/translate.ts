@@ -4,7 +4,7 @@
  */
 import { Binary } from 'mongodb';
 import { getOrFilters, checkPath, stringifyJson, splitBytes, toTotalSort, attachBytes } from '../../ports/document.js';
-import type { Condition, Doc, Filter, Json, Scalar, Sort, Update } from '../../ports/store.js';
+import type { Condition, Doc, Filter, Json, Scalar, Sort, Update } from '../../ports/store/index.js';
 import { buildTrigramFields, buildTrigramUpdates, toTrigramField, HIDDEN_PREFIX } from './trigrams.js';
 import { decodeKeys, encodeKeys } from './keys.js';
 

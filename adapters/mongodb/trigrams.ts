@@ -4,7 +4,7 @@
  */
 import { extractTrigrams } from '../../lib/text/trigrams.js';
 import { getPathValue } from '../../ports/document.js';
-import type { Condition, Doc, Filter, Update } from '../../ports/store.js';
+import type { Condition, Doc, Filter, Update } from '../../ports/store/index.js';
 
 /** Maximum trigrams counted per filter; each needs one query. */
 const MAX_COUNTED_TRIGRAMS = 12;

@@ -2,7 +2,7 @@
  * CPU time budget of a job, measured by its own process, so that a busy machine does not make jobs
  * more expensive.
  */
-import { SourceMapRejected } from '../../ports/source-maps/reader.js';
+import { SourceMapRejected } from '../../ports/source-map-reader.js';
 
 /**
  * Called every few thousand steps.

@@ -2,7 +2,7 @@
  * Schedules jobs fairly: owners take turns, and an owner that has used its CPU time of a minute
  * waits for the next.
  */
-import { SourceMapRejected } from '../../ports/source-maps/reader.js';
+import { SourceMapRejected } from '../../ports/source-map-reader.js';
 import { UPLOAD_LIMITS } from './limits.js';
 
 const MINUTE_MS = 60_000;

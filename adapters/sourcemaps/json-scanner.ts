@@ -2,7 +2,7 @@
  * Scans JSON in a buffer without building values, so that untrusted input controls neither memory
  * nor stack depth.
  */
-import { SourceMapRejected } from '../../ports/source-maps/reader.js';
+import { SourceMapRejected } from '../../ports/source-map-reader.js';
 import { UPLOAD_LIMITS } from './limits.js';
 
 const QUOTE = 0x22;

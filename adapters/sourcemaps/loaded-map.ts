@@ -3,7 +3,7 @@
  * may point nowhere.
  */
 import { isAscii } from 'node:buffer';
-import type { ScriptPosition, SourcePosition } from '../../ports/source-maps/reader.js';
+import type { ScriptPosition, SourcePosition } from '../../ports/source-map-reader.js';
 import { parseFunctions, type NamePlace, type ScriptFunction, type ScriptFunctions } from './script-functions.js';
 import { UPLOAD_LIMITS } from './limits.js';
 import { parseMapOutline, type MapSection, type PlainMap } from './map-outline.js';

@@ -1,6 +1,6 @@
 /** Parses `manifest.json` of an artifact bundle, which is untrusted input. */
 import { parseGuid } from '../../lib/text/guid.js';
-import { SourceMapRejected, type BundledFile, type PackedFile } from '../../ports/source-maps/reader.js';
+import { SourceMapRejected, type BundledFile, type PackedFile } from '../../ports/source-map-reader.js';
 
 const MAX_URL_LENGTH = 1_000;
 

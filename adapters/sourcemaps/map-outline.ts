@@ -2,7 +2,7 @@
  * Locates the parts of a source map in its bytes and decodes them on demand, so that a map needs
  * little more memory than its own size.
  */
-import { SourceMapRejected } from '../../ports/source-maps/reader.js';
+import { SourceMapRejected } from '../../ports/source-map-reader.js';
 import { JsonScanner, type TextRange } from './json-scanner.js';
 import { UPLOAD_LIMITS } from './limits.js';
 import { SourceText } from './source-text.js';

@@ -1,5 +1,5 @@
 /** Checkpoints of the decoder state every few kilobytes are the starting points. */
-import { SourceMapRejected } from '../../ports/source-maps/reader.js';
+import { SourceMapRejected } from '../../ports/source-map-reader.js';
 import type { BudgetCheck } from './cpu-budget.js';
 
 /** Line and column are zero-based. */

@@ -3,7 +3,7 @@
  * function.
  */
 import { Parser, type Node, type Options } from 'acorn';
-import { SourceMapRejected } from '../../ports/source-maps/reader.js';
+import { SourceMapRejected } from '../../ports/source-map-reader.js';
 import { UPLOAD_LIMITS } from './limits.js';
 import type { BudgetCheck } from './cpu-budget.js';
 

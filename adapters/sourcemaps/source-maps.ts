@@ -6,7 +6,7 @@ import {
   type SourceMaps,
   type SourcePosition,
   type UploadedBytes,
-} from '../../ports/source-maps/reader.js';
+} from '../../ports/source-map-reader.js';
 import { UPLOAD_LIMITS } from './limits.js';
 import { MapProcess, type MapProcessLimits } from './map-process.js';
 import { FairScheduler } from './fair-scheduler.js';

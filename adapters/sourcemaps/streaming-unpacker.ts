@@ -1,5 +1,5 @@
 import { createInflateRaw, type InflateRaw } from 'node:zlib';
-import { SourceMapRejected, type PackedFile } from '../../ports/source-maps/reader.js';
+import { SourceMapRejected, type PackedFile } from '../../ports/source-map-reader.js';
 import { getHeaderBytes } from './zip.js';
 
 const CHUNK_BYTES = 256 * 1024;

@@ -9,7 +9,7 @@ import {
   type PackedFile,
   type ScriptPosition,
   type SourcePosition,
-} from '../../ports/source-maps/reader.js';
+} from '../../ports/source-map-reader.js';
 import { JsonScanner } from './json-scanner.js';
 import { UPLOAD_LIMITS } from './limits.js';
 import { LoadedMap } from './loaded-map.js';

@@ -4,7 +4,7 @@
  * archive is validated before use, and inflating is limited.
  */
 import { inflateRawSync } from 'node:zlib';
-import { SourceMapRejected, type PackedBytes, type PackedFile } from '../../ports/source-maps/reader.js';
+import { SourceMapRejected, type PackedBytes, type PackedFile } from '../../ports/source-map-reader.js';
 import { UPLOAD_LIMITS } from './limits.js';
 
 const END_SIGNATURE = 0x06054b50;

@@ -15,8 +15,8 @@ import {
   type Update,
   type WriteOp,
   type WriteResult,
-} from '../../ports/store.js';
-import { parseBody } from './body/stored-body.js';
+} from '../../ports/store/index.js';
+import { parseBody } from './stored-body.js';
 import { DamagedTextError } from './driver/damage.js';
 import type { SalvagedRow } from './reading/salvage.js';
 import type { FindRequest, ReadKind, WholeDoc, WriteKind } from './threads/messages.js';

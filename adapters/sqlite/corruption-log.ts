@@ -2,7 +2,7 @@
  * Records damage found by calls since the start, for the health report, because the full check runs
  * weekly.
  */
-import { StoreDamaged } from '../../ports/store.js';
+import { StoreDamaged } from '../../ports/store/index.js';
 import type { CorruptDocument } from '../../ports/store/damage.js';
 
 const MAX_RECORDS = 100;

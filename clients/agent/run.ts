@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { rejectAfterCrash, toCrash } from './crash.js';
 import { getErrorCode, EXIT_CODES, toAgentFailure } from './exit.js';
 import { DEFAULT_HOOKS, type Hooks } from './hooks.js';
-import { readOptions, type CheckedOptions } from './options.js';
+import { readOptions, type CheckedOptions } from './options/index.js';
 import { formatHelp, type Action, type Env } from './options/table.js';
 import { AgentOutput, type OutputStream } from './output.js';
 import { configureInstallation } from './actions/configure.js';

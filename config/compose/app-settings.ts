@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InstanceLock } from '../../adapters/node/instance-lock.js';
 import { findPackageRoot } from '../load.js';
-import type { AppSettings } from '../../kernel/contract.js';
+import type { AppSettings } from '../../kernel/contract/index.js';
 import { formatListenUrl } from './locations.js';
 import type { Setup } from './setup.js';
 

@@ -19,7 +19,7 @@ import { makeStores } from './stores.js';
 import { createWebServer } from './web-server.js';
 import { loadConfig, type Configuration, type ResolvedConfig } from '../load.js';
 import type { Kernel, KernelBootOptions, KernelMode } from '../../kernel/kernel.js';
-import type { DocumentStore } from '../../ports/store.js';
+import type { DocumentStore } from '../../ports/store/index.js';
 
 export type { KeyRotation } from '../../adapters/node/keys/key-ring.js';
 export type { ServiceKeys } from '../../adapters/node/keys/keys.js';

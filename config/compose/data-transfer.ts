@@ -46,7 +46,7 @@ import {
 } from './compose.js';
 import type { Kernel } from '../../kernel/kernel.js';
 import type { ReleaseStore } from '../../ports/release-store.js';
-import type { DocumentStore, Filter } from '../../ports/store.js';
+import type { DocumentStore, Filter } from '../../ports/store/index.js';
 
 export { fileExists } from '../../adapters/archive/files.js';
 export { requireWholeStore } from '../../adapters/archive/transfer/import.js';

@@ -5,9 +5,9 @@ import { checkFingerprints, KEYS_COLLECTION } from '../../adapters/node/keys/key
 import { HostProcesses } from '../../adapters/node/processes.js';
 import { findPackageRoot } from '../load.js';
 import { coreKeys } from '../schema.js';
-import type { AppSettings } from '../../kernel/contract.js';
+import type { AppSettings } from '../../kernel/contract/index.js';
 import { Kernel, type KernelConfig, type KernelParts } from '../../kernel/kernel.js';
-import type { DocumentStore } from '../../ports/store.js';
+import type { DocumentStore } from '../../ports/store/index.js';
 import { BUILTIN } from './builtin.js';
 import { getConfigFolder } from './locations.js';
 import type { ServicePorts } from './ports.js';

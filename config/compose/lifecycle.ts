@@ -4,7 +4,7 @@ import type { PeerCounter } from '../../adapters/mongodb/peer-counter.js';
 import { InstanceLock } from '../../adapters/node/instance-lock.js';
 import type { PinoLogger } from '../../adapters/node/logger.js';
 import type { UnlistedProxyRecorder } from '../../adapters/node/unlisted-proxies.js';
-import type { AppSettings } from '../../kernel/contract.js';
+import type { AppSettings } from '../../kernel/contract/index.js';
 import type { Kernel, KernelBootOptions } from '../../kernel/kernel.js';
 import { runWithTimeout } from '../../kernel/timeout.js';
 import { replaceFile } from '../../lib/files/replace-file.js';

@@ -1,6 +1,6 @@
 import type { ReleaseLocation } from '../../ports/release-store.js';
 import { iterateItems } from '../../lib/paging.js';
-import type { Doc, DocumentStore } from '../../ports/store.js';
+import type { Doc, DocumentStore } from '../../ports/store/index.js';
 
 const RELEASES_COLLECTION = 'releases_releases';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { compareFingerprints, KEY_FILES, loadKeys, type ServiceKeys } from '../../adapters/node/keys/keys.js';
 import type { ResolvedConfig } from '../load.js';
 import { requireOwnedFile } from '../../lib/files/trusted-file.js';
-import type { DocumentStore } from '../../ports/store.js';
+import type { DocumentStore } from '../../ports/store/index.js';
 
 const READ_FILES = ['server.json', 'server.lock', 'unlisted-proxies.json', 'restore', 'installer'];
 const STORE_SUFFIXES = ['', '-wal', '-shm', '-journal', '.lock', '.restoring'];

@@ -1,7 +1,7 @@
 import type { ServiceKeys } from '../../adapters/node/keys/keys.js';
 import type { Configuration, ResolvedConfig } from '../load.js';
 import type { KernelMode } from '../../kernel/kernel.js';
-import type { DocumentStore } from '../../ports/store.js';
+import type { DocumentStore } from '../../ports/store/index.js';
 
 export interface SetupOverrides {
   configuration?: Configuration;

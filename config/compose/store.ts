@@ -7,7 +7,7 @@ import type { ResolvedConfig } from '../load.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Logger } from '../../ports/logger.js';
 import type { Metrics } from '../../ports/metrics.js';
-import type { DocumentStore } from '../../ports/store.js';
+import type { DocumentStore } from '../../ports/store/index.js';
 
 export interface ConnectionListeners extends Pick<MongoStoreOptions, 'tell' | 'answered'> {
   /** So that a second connection is logged once. */

@@ -1,7 +1,7 @@
 import { MemoryReleaseStore } from '../../adapters/memory/release-store.js';
 import type { Metrics } from '../../ports/metrics.js';
 import type { ReleaseStore } from '../../ports/release-store.js';
-import type { DocumentStore } from '../../ports/store.js';
+import type { DocumentStore } from '../../ports/store/index.js';
 import type { LoggingServices } from './logging.js';
 import { openReleaseStore } from './release-storage.js';
 import type { Setup } from './setup.js';

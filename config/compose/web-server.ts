@@ -1,7 +1,7 @@
 import { readUnlistedProxies, type UnlistedProxyRecorder } from '../../adapters/node/unlisted-proxies.js';
 import type { PinoLogger } from '../../adapters/node/logger.js';
 import type { ResolvedConfig } from '../load.js';
-import type { AppSettings } from '../../kernel/contract.js';
+import type { AppSettings } from '../../kernel/contract/index.js';
 import type { Clock } from '../../ports/clock.js';
 import type { UnlistedProxy } from '../../ports/domain/system.js';
 import type { HttpServer } from '../../ports/http-server.js';
@@ -28,7 +28,7 @@ export async function createWebServer(
   const { app, clock, ids, log, lines, metrics, unlisted, peers } = parts;
   const { host, port, base_url, trusted_proxies } = config.server;
   const { HapiServer } = await import('../../adapters/hapi/server.js');
-  const { createHelpers: helpers } = await import('../../web/helpers.js');
+  const { createHelpers: helpers } = await import('../../web/helpers/index.js');
   return new HapiServer({
     host,
     port,

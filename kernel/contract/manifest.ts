@@ -3,7 +3,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
 import type { Logger } from '../../ports/logger.js';
 import type { DeclaredPorts } from '../../ports/ports.js';
-import type { Collection, CollectionSpec, Doc } from '../../ports/store.js';
+import type { Collection, CollectionSpec, Doc } from '../../ports/store/index.js';
 import type { ErrorCatalog } from '../errors.js';
 
 /** A numbered, additive change of the plugin's own data; runs once, under a lease. */

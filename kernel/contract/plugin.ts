@@ -1,11 +1,11 @@
 import type { Clock } from '../../ports/clock.js';
 import type { ListenSpec } from '../../ports/events.js';
-import type { CustomHosts, PageSpec, PanelSpec, RouteSpec } from '../../ports/http.js';
+import type { CustomHosts, PageSpec, PanelSpec, RouteSpec } from '../../ports/http/index.js';
 import type { Ids } from '../../ports/ids.js';
 import type { JobSpec } from '../../ports/jobs.js';
 import type { Logger } from '../../ports/logger.js';
 import type { Ports } from '../../ports/ports.js';
-import type { Collection, Doc, Transact } from '../../ports/store.js';
+import type { Collection, Doc, Transact } from '../../ports/store/index.js';
 import type { Extension, ExtensionPoint, Token } from '../../ports/token.js';
 import type { Instances } from '../container.js';
 import type { Class, Key } from '../inject.js';

@@ -1,5 +1,5 @@
 import { CORE_PORTS, DECLARED_PORTS, type Ports } from '../../ports/ports.js';
-import type { Collection, Doc } from '../../ports/store.js';
+import type { Collection, Doc } from '../../ports/store/index.js';
 import { token, type ExtensionPoint, type Token } from '../../ports/token.js';
 
 /** Settings of the service that every plugin may read (`config/schema.ts`). */

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import type { BasicGuard } from '../../ports/http.js';
+import type { BasicGuard } from '../../ports/http/index.js';
 import { functionSchema, type SchemaOf } from './part-schemas.js';
 
 export function findAccessFaults(access: unknown, scopes: ReadonlySet<string>): string[] {

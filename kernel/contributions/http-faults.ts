@@ -1,4 +1,4 @@
-import type { PageSpec, PanelSpec, RouteSpec } from '../../ports/http.js';
+import type { PageSpec, PanelSpec, RouteSpec } from '../../ports/http/index.js';
 import type { FullManifest } from '../manifest.js';
 import { findAccessFaults, isSessionRule, formatUnknownRule } from './access-faults.js';
 import type { NameRegistry } from './name-registry.js';

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import type { ListenSpec } from '../../ports/events.js';
-import type { PageSpec, PanelSpec, RouteSpec, StreamedInput, ToolSpec } from '../../ports/http.js';
+import type { PageSpec, PanelSpec, RouteSpec, StreamedInput, ToolSpec } from '../../ports/http/index.js';
 import type { JobSpec } from '../../ports/jobs.js';
 import type { Extension } from '../../ports/token.js';
 import type { CommandSpec } from '../contract/command.js';

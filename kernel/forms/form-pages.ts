@@ -1,4 +1,4 @@
-import { View, type HttpRequest, type PageResult, type PageSpec } from '../../ports/http.js';
+import { View, type HttpRequest, type PageResult, type PageSpec } from '../../ports/http/index.js';
 import { getFormMessage, ServiceError } from '../errors.js';
 
 /** The part of a rejection that a page shows. */

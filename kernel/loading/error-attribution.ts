@@ -4,7 +4,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { types } from 'node:util';
-import type { Migration, PluginParts } from '../contract.js';
+import type { Migration, PluginParts } from '../contract/index.js';
 import { BUILT_IN } from '../manifest.js';
 import { isInPackageOf, isModuleOf, listStackFiles } from './source-faults.js';
 

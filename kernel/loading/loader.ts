@@ -6,7 +6,7 @@ import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { requireRestrictedFile, UntrustedFile } from '../../lib/files/trusted-file.js';
-import type { Plugin } from '../contract.js';
+import type { Plugin } from '../contract/index.js';
 import { getFaultReason, type Fault } from '../faults.js';
 import { BUILT_IN, type LoadedPlugin } from '../manifest.js';
 import { shareContract } from './contract-resolver.js';

@@ -18,7 +18,7 @@ import {
   type Collection,
   type Doc,
   type DocumentStore,
-} from '../../ports/store.js';
+} from '../../ports/store/index.js';
 import { getPluginCollection } from '../collections.js';
 import type { FullManifest } from '../manifest.js';
 import { isLater, assertNotTooNew } from './version-skew.js';

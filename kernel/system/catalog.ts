@@ -1,6 +1,6 @@
 import type { ServiceCatalog } from '../../ports/domain/system.js';
 import type { HttpServer } from '../../ports/http-server.js';
-import type { PageSpec, Role } from '../../ports/http.js';
+import type { PageSpec, Role } from '../../ports/http/index.js';
 import type { RouteTools } from '../../ports/tools.js';
 import type { PluginRun } from '../plugin-run.js';
 

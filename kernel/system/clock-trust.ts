@@ -4,7 +4,7 @@ import { MINUTE_MS } from '../../lib/time.js';
 import type { Clock } from '../../ports/clock.js';
 import type { ClockState } from '../../ports/domain/system.js';
 import type { Logger } from '../../ports/logger.js';
-import type { Collection, Doc, DocumentStore } from '../../ports/store.js';
+import type { Collection, Doc, DocumentStore } from '../../ports/store/index.js';
 
 const NOTE_ID = 'clock';
 const CHECK_INTERVAL_MS = 5 * MINUTE_MS;

@@ -1,6 +1,6 @@
 import type { PluginState, ServiceRuntime, UnlistedProxy } from '../../ports/domain/system.js';
 import type { Processes } from '../../ports/processes.js';
-import type { DocumentStore } from '../../ports/store.js';
+import type { DocumentStore } from '../../ports/store/index.js';
 import type { ClockTrust } from './clock-trust.js';
 import { getFaultReason } from '../faults.js';
 import type { PluginRun } from '../plugin-run.js';

@@ -2,7 +2,7 @@
  * Writes that responses do not wait for (`last_used_at`, `last_seen_at`), but a stopping process
  * does.
  */
-import { PORT, inject, injectable, type Logger } from '../../kernel/contract.js';
+import { PORT, inject, injectable, type Logger } from '../../kernel/contract/index.js';
 
 @injectable()
 export class BackgroundTasks {

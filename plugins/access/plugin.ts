@@ -13,7 +13,7 @@ import {
 import { AUDIT_READER, AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
 import { LIVE_TOKENS } from '../../ports/domain/live-tokens.js';
 import { TOKEN_PROJECTS, TOKEN_PURPOSES, TOKENS } from '../../ports/domain/tokens.js';
-import { definePlugin, extend } from '../../kernel/contract.js';
+import { definePlugin, extend } from '../../kernel/contract/index.js';
 import { HOUR_MS } from '../../lib/time.js';
 import { CATALOG, RUNTIME } from '../../ports/domain/system.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';

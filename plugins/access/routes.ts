@@ -7,7 +7,7 @@ import {
   type Clock,
   type HttpRequest,
   type RouteSpec,
-} from '../../kernel/contract.js';
+} from '../../kernel/contract/index.js';
 import { denied, notFound } from '../../kernel/errors.js';
 import type { TokenProjects } from '../../ports/domain/tokens.js';
 import { MAX_TOKEN_LIFETIME_SECONDS, provisionToken, type ProvisionInput } from './tokens/provision.js';

@@ -1,4 +1,4 @@
-import type { PluginContext } from '../../kernel/contract.js';
+import type { PluginContext } from '../../kernel/contract/index.js';
 import { TOKEN_PROJECTS, TOKEN_PURPOSES } from '../../ports/domain/tokens.js';
 import { CATALOG, RUNTIME } from '../../ports/domain/system.js';
 import type { Account } from './model/account.js';

@@ -1,5 +1,5 @@
 /** Plans and applies documents, one at a time, with the rights of the caller. */
-import { conflict, ServiceError, type Principal } from '../../kernel/contract.js';
+import { conflict, ServiceError, type Principal } from '../../kernel/contract/index.js';
 import { invalid } from '../../kernel/errors.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
 import type { ConfigKind } from '../../ports/domain/config/kinds.js';

@@ -1,5 +1,5 @@
 /** Writes the stored objects as a document that applies without changes. Secrets are left out. */
-import type { Principal } from '../../kernel/contract.js';
+import type { Principal } from '../../kernel/contract/index.js';
 import { notFound } from '../../kernel/errors.js';
 import type { ConfigFields, ConfigKind, ConfigObject } from '../../ports/domain/config/kinds.js';
 import { isAbsent } from './field-changes.js';

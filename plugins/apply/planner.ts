@@ -3,7 +3,7 @@
  * order is: projects first, dependent objects after them; deletions last, in reverse.
  */
 import type { ValidationError, ValidationOptions } from 'joi';
-import { ServiceError, type Principal } from '../../kernel/contract.js';
+import { ServiceError, type Principal } from '../../kernel/contract/index.js';
 import { invalid } from '../../kernel/errors.js';
 import { VALIDATION_MESSAGES } from '../../lib/validation-messages.js';
 import type { ConfigFields, ConfigKind, ConfigObject } from '../../ports/domain/config/kinds.js';

@@ -2,7 +2,7 @@
  * Configuration as code (contract 97, apply): plugins contribute kinds of objects, and a document
  * describes the objects. Nothing else depends on this folder.
  */
-import { definePlugin } from '../../kernel/contract.js';
+import { definePlugin } from '../../kernel/contract/index.js';
 import { AUDIT } from '../../ports/domain/audit.js';
 import { CONFIG_KINDS, type ConfigKind } from '../../ports/domain/config/kinds.js';
 import { LIVE_TOKENS } from '../../ports/domain/live-tokens.js';

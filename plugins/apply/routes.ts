@@ -1,6 +1,13 @@
 /** `/api/admin/v1/apply`, the export, and the schema of the document (contract 97, apply). */
 import joi from 'joi';
-import { SharedBytes, text, whole, withJsonSchema, withSchemaName, type RouteSpec } from '../../kernel/contract.js';
+import {
+  SharedBytes,
+  text,
+  whole,
+  withJsonSchema,
+  withSchemaName,
+  type RouteSpec,
+} from '../../kernel/contract/index.js';
 import type { ConfigKind } from '../../ports/domain/config/kinds.js';
 import type { ServiceCatalog } from '../../ports/domain/system.js';
 import type { ApplyService } from './apply-service.js';

@@ -1,5 +1,5 @@
 /** Scheduled backups of the embedded store (contract 95, command line). */
-import { definePlugin } from '../../kernel/contract.js';
+import { definePlugin } from '../../kernel/contract/index.js';
 import { backupsConfigSchema, type BackupsConfig } from './config.js';
 import { BackupService } from './service.js';
 

@@ -1,4 +1,12 @@
-import { inject, injectable, PORT, token, type Clock, type HealthResult, type Logger } from '../../kernel/contract.js';
+import {
+  inject,
+  injectable,
+  PORT,
+  token,
+  type Clock,
+  type HealthResult,
+  type Logger,
+} from '../../kernel/contract/index.js';
 import type { BackupInfo, Backups } from '../../ports/store/backups.js';
 import type { BackupsConfig } from './config.js';
 import { isBackupDue, isBackupOverdue, type ScheduleState } from './schedule.js';

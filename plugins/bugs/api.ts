@@ -1,4 +1,4 @@
-import { inject, injectable } from '../../kernel/contract.js';
+import { inject, injectable } from '../../kernel/contract/index.js';
 import type {
   BugsApi,
   BatchReport,

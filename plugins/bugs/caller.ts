@@ -1,5 +1,5 @@
 import { requireProject, ServiceError } from '../../kernel/errors.js';
-import type { HttpRequest, Principal } from '../../ports/http.js';
+import type { HttpRequest, Principal } from '../../ports/http/index.js';
 
 export interface BugCaller {
   /** Token id, or `user:<account id>`. Leases and reports belong to it. */

@@ -1,4 +1,4 @@
-import type { CollectionSpec } from '../../ports/store.js';
+import type { CollectionSpec } from '../../ports/store/index.js';
 
 export const COLLECTIONS: readonly CollectionSpec[] = [
   {

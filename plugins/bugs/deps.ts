@@ -1,4 +1,4 @@
-import { token } from '../../kernel/contract.js';
+import { token } from '../../kernel/contract/index.js';
 import type { AccountDirectory } from '../../ports/domain/access.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
 import type { LiveTokenDetector } from '../../ports/domain/live-tokens.js';
@@ -8,7 +8,7 @@ import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
 import type { Logger } from '../../ports/logger.js';
-import type { Collection, Transact } from '../../ports/store.js';
+import type { Collection, Transact } from '../../ports/store/index.js';
 import type { GroupingSettings } from './grouping/grouping-settings.js';
 import type { RuleListDoc, RuleRevisionDoc } from './grouping/grouping-rule.js';
 import type {

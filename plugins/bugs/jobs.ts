@@ -1,4 +1,4 @@
-import { inject, injectable } from '../../kernel/contract.js';
+import { inject, injectable } from '../../kernel/contract/index.js';
 import { MAX_AHEAD_MS } from '../../lib/clock-skew.js';
 import { toIsoString } from '../../lib/time.js';
 import { removeAll } from '../../ports/store/remove-all.js';

@@ -3,7 +3,7 @@
  * `bugs.api`.
  */
 import joi from 'joi';
-import { definePlugin, extend, listen, perPlugin } from '../../kernel/contract.js';
+import { definePlugin, extend, listen, perPlugin } from '../../kernel/contract/index.js';
 import { ACCOUNTS } from '../../ports/domain/access.js';
 import { AUDIT, AUDIT_TARGETS } from '../../ports/domain/audit.js';
 import { LIVE_TOKENS } from '../../ports/domain/live-tokens.js';

@@ -1,4 +1,4 @@
-import type { Instances, PluginContext } from '../../kernel/contract.js';
+import type { Instances, PluginContext } from '../../kernel/contract/index.js';
 import { BugTrackerService } from './api.js';
 import { BugsJobs } from './jobs.js';
 import { ClaimableItemNotifier } from './claims/claimable-item-notifier.js';
@@ -22,7 +22,7 @@ import { ItemBoard } from './lists/item-board.js';
 import { ItemListService } from './lists/item-list.js';
 import { SavedViewService } from './lists/saved-views.js';
 import { StatsService } from './lists/item-stats.js';
-import { StoredUnmappedOccurrences } from './unmapped-frames/unmapped-occurrences.js';
+import { StoredUnmappedOccurrences } from './unmapped-occurrences.js';
 import { LinkService } from './links/link-service.js';
 import { MergeService } from './editing/merging.js';
 import { GroupingRuleService } from './regrouping/grouping-rules.js';

@@ -2,7 +2,7 @@
  * The dashboard (contract 80). Its panels come from other plugins; the HTTP adapter loads them and
  * passes their markup.
  */
-import { definePlugin, View, type PageSpec } from '../../kernel/contract.js';
+import { definePlugin, View, type PageSpec } from '../../kernel/contract/index.js';
 import { AUDIT } from '../../ports/domain/audit.js';
 import { ONBOARDING_STEPS, STEP_PROJECT } from '../../ports/domain/dashboard.js';
 import { TOKENS } from '../../ports/domain/tokens.js';

@@ -1,6 +1,6 @@
 /** POST /theme: light, dark or system, stored in a cookie so that it works without scripts. */
 import joi from 'joi';
-import { Redirect, type PageSpec } from '../../kernel/contract.js';
+import { Redirect, type PageSpec } from '../../kernel/contract/index.js';
 import { invalid } from '../../kernel/errors.js';
 
 const COOKIE_MAX_AGE_SECONDS = 365 * 24 * 3600;

@@ -1,4 +1,4 @@
-import { inject, injectable, PORT, type AppSettings, type Principal } from '../../kernel/contract.js';
+import { inject, injectable, PORT, type AppSettings, type Principal } from '../../kernel/contract/index.js';
 import { notFound, ServiceError } from '../../kernel/errors.js';
 import {
   AGENT_REQUESTED,

@@ -1,9 +1,9 @@
 /** Progress of an item's last agent request, for its page. */
-import { collection, inject, injectable, PORT } from '../../kernel/contract.js';
+import { collection, inject, injectable, PORT } from '../../kernel/contract/index.js';
 import { TOKENS, type TokenIssuer } from '../../ports/domain/tokens.js';
 import type { Clock } from '../../ports/clock.js';
 import { DAY_MS, toIsoString } from '../../lib/time.js';
-import type { Collection, Doc } from '../../ports/store.js';
+import type { Collection, Doc } from '../../ports/store/index.js';
 
 export interface AgentRun extends Doc {
   project: string;

@@ -2,7 +2,7 @@
  * Lifetime of a request's token (contract 10, amendments): until its webhook, project or item is
  * deleted, the webhook no longer receives the event, or the item is decided or was reopened.
  */
-import { inject, injectable, token } from '../../kernel/contract.js';
+import { inject, injectable, token } from '../../kernel/contract/index.js';
 import { AGENT_REQUESTED } from '../../ports/domain/agent-requests.js';
 import { ITEMS, type TrackedItems } from '../../ports/domain/bugs.js';
 import { PROJECTS, type ProjectDirectory } from '../../ports/domain/projects.js';

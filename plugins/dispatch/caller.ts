@@ -1,4 +1,4 @@
-import type { Principal } from '../../kernel/contract.js';
+import type { Principal } from '../../kernel/contract/index.js';
 
 /** Returns the only project that the caller may access; null: all. */
 export const getBoundProject = (principal: Principal): string | null =>

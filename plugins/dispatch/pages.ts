@@ -8,7 +8,7 @@ import {
   type HttpRequest,
   type PageSpec,
   type FormRejection,
-} from '../../kernel/contract.js';
+} from '../../kernel/contract/index.js';
 import type { Item, ItemAction } from '../../ports/domain/bugs.js';
 import type { ItemFactProvider } from '../../ports/domain/item-facts.js';
 import type { LiveTopic } from '../../ports/domain/live-topics.js';

@@ -2,7 +2,7 @@
  * Dispatch (contract 70: `agent.requested`): a user, a program or a rule requests an item's agent,
  * and a webhook starts it.
  */
-import { definePlugin, extend, listen } from '../../kernel/contract.js';
+import { definePlugin, extend, listen } from '../../kernel/contract/index.js';
 import { AGENT_SETTINGS } from '../../ports/domain/agent-requests.js';
 import { AUDIT } from '../../ports/domain/audit.js';
 import { BUG_CREATED, BUG_CRITICAL, FEATURE_CREATED, ITEM_ACTIONS, ITEMS } from '../../ports/domain/bugs.js';

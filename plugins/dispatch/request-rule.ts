@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { MANAGED_FIELD, whole, withSchemaName, type Doc } from '../../kernel/contract.js';
+import { MANAGED_FIELD, whole, withSchemaName, type Doc } from '../../kernel/contract/index.js';
 import type { Item, Severity } from '../../ports/domain/bugs.js';
 
 export interface RequestRule extends Doc {

@@ -1,10 +1,10 @@
-import { collection, inject, injectable, PORT, type Principal } from '../../kernel/contract.js';
+import { collection, inject, injectable, PORT, type Principal } from '../../kernel/contract/index.js';
 import { conflict, owned, requireProject, unknownProject } from '../../kernel/errors.js';
 import { AUDIT, type AuditLog } from '../../ports/domain/audit.js';
 import { PROJECTS, type ProjectDirectory } from '../../ports/domain/projects.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
-import type { Collection } from '../../ports/store.js';
+import type { Collection } from '../../ports/store/index.js';
 import { getBoundProject } from './caller.js';
 import type { RequestRule, RequestRuleFields } from './request-rule.js';
 

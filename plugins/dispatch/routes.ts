@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { created, deleted, withSchemaName, whole, type RouteSpec } from '../../kernel/contract.js';
+import { created, deleted, withSchemaName, whole, type RouteSpec } from '../../kernel/contract/index.js';
 import { getCallerName } from './caller.js';
 import type { AgentDispatchService } from './agent-requests.js';
 import {

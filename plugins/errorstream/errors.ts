@@ -1,4 +1,4 @@
-import { refusals, type ErrorCatalog } from '../../kernel/contract.js';
+import { refusals, type ErrorCatalog } from '../../kernel/contract/index.js';
 
 export const ERRORS = {
   invalid_pattern: [

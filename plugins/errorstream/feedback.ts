@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { getUrgency } from '../../lib/urgency.js';
 import type { ReportDetails, Report } from '../../ports/domain/bugs.js';
 import type { ErrorSender, FeedbackReport } from '../../ports/domain/errors.js';
-import { cutObject } from './limits/truncate.js';
+import { cutObject } from './truncate.js';
 import { cutText } from '../../lib/text/cut-text.js';
 import { REPORT_LIMITS } from './report-converter.js';
 import { toErrorTitle } from '../../lib/text/error-title.js';

@@ -2,7 +2,7 @@
  * List elements are read in separate turns, because truncating many large reports would block other
  * requests (contract 21, intake).
  */
-import { inject, injectable, PORT, type Clock, type Logger } from '../../kernel/contract.js';
+import { inject, injectable, PORT, type Clock, type Logger } from '../../kernel/contract/index.js';
 import { requireProject, ServiceError } from '../../kernel/errors.js';
 import { BUGS, type BugsApi, type BatchReport, type ReportResult } from '../../ports/domain/bugs.js';
 import type {
@@ -14,7 +14,7 @@ import type {
   FeedbackReport,
   PublicErrorAnswer,
 } from '../../ports/domain/errors.js';
-import type { TokenPrincipal } from '../../ports/http.js';
+import type { TokenPrincipal } from '../../ports/http/index.js';
 import { toErrorResponse, toPublicResponse } from './response.js';
 import { parseElement, type ErrorBody } from './report-body.js';
 import { buildFeedbackReport, formatFeedback } from './feedback.js';

@@ -2,11 +2,11 @@
  * From an application's own handler (contract 21, Beyond the specification: what JavaScript and
  * releases need). Text has no debug ids, so maps are found by version and address.
  */
-import { inject, injectable, token } from '../../kernel/contract.js';
+import { inject, injectable, token } from '../../kernel/contract/index.js';
 import type { ErrorReport } from '../../ports/domain/errors.js';
 import type { FrameRewriter, UnmappedFrames, RewrittenFrames } from '../../ports/domain/frame-rewriting.js';
-import type { SourcePosition } from '../../ports/source-maps/reader.js';
-import type { Json } from '../../ports/store.js';
+import type { SourcePosition } from '../../ports/source-map-reader.js';
+import type { Json } from '../../ports/store/index.js';
 import type { ErrorBody } from './report-body.js';
 import { findScriptFrames, replaceFrames, type TextFrame } from './text-frames.js';
 

@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { Reply, View, type HttpRequest, type PageSpec, type PanelSpec } from '../../kernel/contract.js';
+import { Reply, View, type HttpRequest, type PageSpec, type PanelSpec } from '../../kernel/contract/index.js';
 import type { ErrorGroup, ErrorGroupQuery, ErrorGroups } from '../../ports/domain/bugs.js';
 import { toHeadline } from '../../lib/text/error-title.js';
 import { formatInteger } from '../../lib/text/format-integer.js';

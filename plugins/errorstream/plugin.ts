@@ -2,7 +2,7 @@
  * A minimal intake for an application's global exception handler (contract 21); `bugs.api` groups,
  * counts and stores, so that both intakes agree.
  */
-import { definePlugin, extend } from '../../kernel/contract.js';
+import { definePlugin, extend } from '../../kernel/contract/index.js';
 import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
 import { BUGS, ERROR_GROUPS, ITEM_ACTIONS, ITEMS, GROUP_MUTER, REPORT_FILTERS } from '../../ports/domain/bugs.js';
 import { ONBOARDING_STEPS } from '../../ports/domain/dashboard.js';

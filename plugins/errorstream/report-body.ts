@@ -1,8 +1,8 @@
 /** Truncating limits are not validated here (contract 21, intake). */
 import joi from 'joi';
-import { withSchemaName, withJsonSchema, hideFromOpenApi } from '../../kernel/contract.js';
+import { withSchemaName, withJsonSchema, hideFromOpenApi } from '../../kernel/contract/index.js';
 import type { ErrorLevel } from '../../ports/domain/bugs.js';
-import type { Json } from '../../ports/store.js';
+import type { Json } from '../../ports/store/index.js';
 import { timestampSchema } from './timestamp.js';
 
 export const MAX_REPORTS = 100;

@@ -1,13 +1,13 @@
 import { invalid } from '../../kernel/errors.js';
 import { getJsonSize } from '../../lib/json/json-size.js';
-import { correctSenderTime } from '../../lib/clocks/sender-clock.js';
+import { correctSenderTime } from '../../lib/sender-clock.js';
 import { getUrgency } from '../../lib/urgency.js';
 import type { ReportDetails, Report } from '../../ports/domain/bugs.js';
 import type { ErrorDetails, ErrorReport, ErrorSender } from '../../ports/domain/errors.js';
-import type { Json } from '../../ports/store.js';
+import type { Json } from '../../ports/store/index.js';
 import type { UnmappedFrames } from '../../ports/domain/frame-rewriting.js';
 import type { ErrorBody } from './report-body.js';
-import { cutHead, cutNewest, cutObject, cutStack } from './limits/truncate.js';
+import { cutHead, cutNewest, cutObject, cutStack } from './truncate.js';
 import { formatCrashReport } from './apple-crash.js';
 import { cutText } from '../../lib/text/cut-text.js';
 import { toErrorTitle } from '../../lib/text/error-title.js';

@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { withSchemaName } from '../../kernel/contract.js';
+import { withSchemaName } from '../../kernel/contract/index.js';
 import type { ReportResult } from '../../ports/domain/bugs.js';
 import type { ErrorAnswer, PublicErrorAnswer } from '../../ports/domain/errors.js';
 

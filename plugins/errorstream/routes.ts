@@ -1,6 +1,6 @@
-import type { HttpRequest, Principal, RouteSpec } from '../../kernel/contract.js';
+import type { HttpRequest, Principal, RouteSpec } from '../../kernel/contract/index.js';
 import { ServiceError } from '../../kernel/errors.js';
-import { Reply, type TokenPrincipal } from '../../ports/http.js';
+import { Reply, type TokenPrincipal } from '../../ports/http/index.js';
 import { reportOutputSchemas } from './response.js';
 import { intakeBodySchema, type ErrorBody } from './report-body.js';
 import type { ErrorReportIntake } from './intake.js';

@@ -1,5 +1,5 @@
 import type { ScriptFrame } from '../../ports/domain/frame-rewriting.js';
-import type { SourcePosition } from '../../ports/source-maps/reader.js';
+import type { SourcePosition } from '../../ports/source-map-reader.js';
 
 export interface TextFrame extends ScriptFrame {
   at: number;

@@ -1,6 +1,6 @@
 /** RFC 3339 with offset, on an existing day (contract 00, names). */
 import joi from 'joi';
-import { withJsonSchema } from '../../kernel/contract.js';
+import { withJsonSchema } from '../../kernel/contract/index.js';
 import { isTimestamp } from '../../lib/time.js';
 
 const MAX_TIME_LENGTH = 40;

@@ -2,7 +2,7 @@
  * Source maps that were not loaded in time (contract 21, source maps). Every step is repeatable.
  * Rewritten texts are truncated as in reports; the occurrence store scrubs them.
  */
-import { inject, injectable, token } from '../../kernel/contract.js';
+import { inject, injectable, token } from '../../kernel/contract/index.js';
 import { cutText } from '../../lib/text/cut-text.js';
 import { toIsoString } from '../../lib/time.js';
 import {
@@ -16,10 +16,10 @@ import {
   type UnmappedOccurrences,
   type RewrittenOccurrence,
 } from '../../ports/domain/frame-rewriting.js';
-import type { SourcePosition } from '../../ports/source-maps/reader.js';
+import type { SourcePosition } from '../../ports/source-map-reader.js';
 import type { Logger } from '../../ports/logger.js';
-import type { Json } from '../../ports/store.js';
-import { cutHead, cutObject, cutStack } from './limits/truncate.js';
+import type { Json } from '../../ports/store/index.js';
+import { cutHead, cutObject, cutStack } from './truncate.js';
 import { REPORT_LIMITS } from './report-converter.js';
 import { FRAME_REWRITER_RESOLVER, MAX_RAW_TRACE_LENGTH, formatSourceLines } from './minified-traces.js';
 import { findFramesOfScripts, replaceFrames, type TextFrame } from './text-frames.js';

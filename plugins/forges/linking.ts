@@ -1,5 +1,5 @@
 /** Links every mentioned item and resolves what it fixes (contract 20, forges). */
-import { inject, injectable } from '../../kernel/contract.js';
+import { inject, injectable } from '../../kernel/contract/index.js';
 import { ServiceError } from '../../kernel/errors.js';
 import { ITEMS, type TrackedItems } from '../../ports/domain/bugs.js';
 import type { ForgeChange, ForgeOutcome, LinkOutcome } from '../../ports/domain/forge-changes.js';

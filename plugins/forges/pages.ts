@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { View, type PageSpec } from '../../kernel/contract.js';
+import { View, type PageSpec } from '../../kernel/contract/index.js';
 import type { ProjectSectionProvider } from '../../ports/domain/projects.js';
 import { listForgeAddresses } from './addresses.js';
 import type { ForgeSecretService } from './secrets.js';

@@ -2,7 +2,7 @@
  * Forges (contract 20, forges): webhooks of GitHub, GitLab and Gitea link commits and pull requests
  * to items, and resolve what they fix.
  */
-import { definePlugin, extend } from '../../kernel/contract.js';
+import { definePlugin, extend } from '../../kernel/contract/index.js';
 import { AUDIT } from '../../ports/domain/audit.js';
 import { ITEMS } from '../../ports/domain/bugs.js';
 import { PULL_REQUESTS } from '../../ports/domain/forge-changes.js';

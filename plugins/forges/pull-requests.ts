@@ -1,10 +1,10 @@
 /** By URL, so that items show the state whichever came first. */
 import { hash } from 'node:crypto';
-import { collection, inject, injectable, PORT } from '../../kernel/contract.js';
+import { collection, inject, injectable, PORT } from '../../kernel/contract/index.js';
 import { toIsoString } from '../../lib/time.js';
 import type { PullRequest, PullRequests, ReceivedPullRequest } from '../../ports/domain/forge-changes.js';
 import type { Clock } from '../../ports/clock.js';
-import { StoreConflict, type Collection, type Doc } from '../../ports/store.js';
+import { StoreConflict, type Collection, type Doc } from '../../ports/store/index.js';
 import type { DeliveredChange } from './payloads/change.js';
 import { getPullRequestPage } from '../../lib/http/pull-request-page.js';
 

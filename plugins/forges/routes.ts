@@ -2,7 +2,7 @@
  * Webhook routes of forges, and the route that creates a project's secret (contract 20, forges).
  */
 import joi from 'joi';
-import { created, withSchemaName, whole, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
+import { created, withSchemaName, whole, type HttpRequest, type RouteSpec } from '../../kernel/contract/index.js';
 import { ServiceError } from '../../kernel/errors.js';
 import type { Clock } from '../../ports/clock.js';
 import { listForgeAddresses } from './addresses.js';

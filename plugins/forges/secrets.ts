@@ -3,13 +3,13 @@
  * forges).
  */
 import { randomBytes } from 'node:crypto';
-import { collection, inject, injectable, PORT, type Principal } from '../../kernel/contract.js';
+import { collection, inject, injectable, PORT, type Principal } from '../../kernel/contract/index.js';
 import { denied, notFound, requireProject } from '../../kernel/errors.js';
 import { AUDIT, type AuditLog } from '../../ports/domain/audit.js';
 import { PROJECTS, type ProjectDirectory, type ProjectInfo } from '../../ports/domain/projects.js';
 import type { Cipher } from '../../ports/cipher.js';
 import type { Clock } from '../../ports/clock.js';
-import type { Collection, Doc } from '../../ports/store.js';
+import type { Collection, Doc } from '../../ports/store/index.js';
 
 /** The document's id is the project's slug. */
 export interface StoredForgeSecret extends Doc {

@@ -8,7 +8,7 @@ import {
   type Clock,
   type HttpRequest,
   type PageSpec,
-} from '../../kernel/contract.js';
+} from '../../kernel/contract/index.js';
 import { capitalize } from '../../lib/sentence.js';
 import { formatAuditAction, formatAuditField, formatAuditValue } from '../../lib/audit-sentence.js';
 import { DAY_MS, toIsoString, normalizeTime } from '../../lib/time.js';

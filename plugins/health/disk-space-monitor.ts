@@ -2,7 +2,7 @@
  * The disk is read in the background, at most once a second (contract 00, limits). A failed read
  * does not count as short.
  */
-import { inject, injectable, PORT, type Clock, type Logger } from '../../kernel/contract.js';
+import { inject, injectable, PORT, type Clock, type Logger } from '../../kernel/contract/index.js';
 import { RUNTIME, type ServiceRuntime } from '../../ports/domain/system.js';
 import type { StorageSpace } from '../../ports/domain/health.js';
 import { CONFIG, type HealthConfig } from './health-service.js';

@@ -2,7 +2,7 @@
  * Missing modules are `ok` with `state (contract 95): 'not_installed'`, so that monitoring need not
  * know which version has which check.
  */
-import type { HealthResult } from '../../kernel/contract.js';
+import type { HealthResult } from '../../kernel/contract/index.js';
 import { MAX_AHEAD_MS } from '../../lib/clock-skew.js';
 import type { IntegrityStatus } from './integrity-checker.js';
 import type { JobInfo } from '../../ports/jobs.js';

@@ -8,11 +8,11 @@ import {
   whole,
   type HttpRequest,
   type RouteSpec,
-} from '../../kernel/contract.js';
+} from '../../kernel/contract/index.js';
 import { ServiceError } from '../../kernel/errors.js';
 import type { ServiceCatalog } from '../../ports/domain/system.js';
 import type { Metrics } from '../../ports/metrics.js';
-import type { Principal } from '../../ports/http.js';
+import type { Principal } from '../../ports/http/index.js';
 import type { HealthReport } from './health-report.js';
 import type { MigrationRunner } from './migration-runner.js';
 import type { HealthService } from './health-service.js';

@@ -1,5 +1,5 @@
 /** A check that hangs or throws never hides the others. */
-import { inject, injectable, PORT, token, type Clock } from '../../kernel/contract.js';
+import { inject, injectable, PORT, token, type Clock } from '../../kernel/contract/index.js';
 import { MIGRATIONS, RUNTIME, type ServiceMigrations, type ServiceRuntime } from '../../ports/domain/system.js';
 import type { Jobs } from '../../ports/jobs.js';
 import { IntegrityChecker } from './integrity-checker.js';

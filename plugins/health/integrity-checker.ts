@@ -8,7 +8,7 @@ import {
   type Clock,
   type Collection,
   type Logger,
-} from '../../kernel/contract.js';
+} from '../../kernel/contract/index.js';
 import { hasElapsed } from '../../lib/clock-skew.js';
 import { RUNTIME, type ServiceRuntime } from '../../ports/domain/system.js';
 import type { DamageLocation } from '../../ports/store/damage.js';

@@ -1,6 +1,6 @@
 /** The migrator's lease excludes other processes, so only the run of this process is tracked. */
-import { inject, injectable, PORT, type Clock, type Logger } from '../../kernel/contract.js';
-import type { Principal } from '../../ports/http.js';
+import { inject, injectable, PORT, type Clock, type Logger } from '../../kernel/contract/index.js';
+import type { Principal } from '../../ports/http/index.js';
 import { AUDIT, type AuditLog } from '../../ports/domain/audit.js';
 import { MIGRATIONS, RUNTIME, type ServiceMigrations, type ServiceRuntime } from '../../ports/domain/system.js';
 

@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { definePlugin, extend } from '../../kernel/contract.js';
+import { definePlugin, extend } from '../../kernel/contract/index.js';
 import { AUDIT, AUDIT_READER } from '../../ports/domain/audit.js';
 import { CATALOG, MIGRATIONS, RUNTIME } from '../../ports/domain/system.js';
 import { WATCHDOG } from '../../ports/domain/watchdog.js';

@@ -1,6 +1,13 @@
 /** /migrations and /system (contract 80), for every user; only administrators run migrations. */
 import { buildAuditPages, toAuditRow } from './audit-page.js';
-import { Redirect, View, type Clock, type HttpRequest, type PageSpec, type PanelSpec } from '../../kernel/contract.js';
+import {
+  Redirect,
+  View,
+  type Clock,
+  type HttpRequest,
+  type PageSpec,
+  type PanelSpec,
+} from '../../kernel/contract/index.js';
 import type { AuditLog, AuditReader } from '../../ports/domain/audit.js';
 import type { WatchdogApi } from '../../ports/domain/watchdog.js';
 import type { JobInfo, Jobs } from '../../ports/jobs.js';

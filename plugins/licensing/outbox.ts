@@ -1,4 +1,4 @@
-import { token, type Clock, type Collection, type Logger, type PluginContext } from '../../kernel/contract.js';
+import { token, type Clock, type Collection, type Logger, type PluginContext } from '../../kernel/contract/index.js';
 import { Outbox } from '../../lib/outbox.js';
 import type { ActivationDoc, LicenseDoc, LicensingOutboxEntry, WithOutbox } from './model/documents.js';
 

@@ -3,7 +3,7 @@
  * key (contract 50).
  */
 import joi from 'joi';
-import { definePlugin, extend, type JobSpec, type PluginContext } from '../../kernel/contract.js';
+import { definePlugin, extend, type JobSpec, type PluginContext } from '../../kernel/contract/index.js';
 import { HOUR_MS, MINUTE_MS, SECOND_MS, toIsoString } from '../../lib/time.js';
 import { THROTTLE } from '../../ports/domain/access.js';
 import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';

@@ -1,4 +1,4 @@
-import type { Instances, PluginContext } from '../../kernel/contract.js';
+import type { Instances, PluginContext } from '../../kernel/contract/index.js';
 import { DEPS, type LicensingDeps } from './deps.js';
 import { LicenseDirectoryAdapter } from './licenses/directory.js';
 import { LicenseExpiryJob } from './licenses/expiry-job.js';

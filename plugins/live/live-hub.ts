@@ -3,8 +3,8 @@
  * is polled from the store, so that changes of every process are noticed.
  */
 import { SingleFlight } from '../../lib/single-flight.js';
-import type { Logger } from '../../kernel/contract.js';
-import type { ServerSentEvent } from '../../ports/http.js';
+import type { Logger } from '../../kernel/contract/index.js';
+import type { ServerSentEvent } from '../../ports/http/index.js';
 import type { LiveTopic } from '../../ports/domain/live-topics.js';
 
 const POLL_INTERVAL_MS = 2_000;

@@ -4,8 +4,8 @@
  * rendered with the rights of the user.
  */
 import joi from 'joi';
-import { definePlugin, type RouteSpec } from '../../kernel/contract.js';
-import { EventStreamAnswer } from '../../ports/http.js';
+import { definePlugin, type RouteSpec } from '../../kernel/contract/index.js';
+import { EventStreamAnswer } from '../../ports/http/index.js';
 import { LIVE_TOPICS } from '../../ports/domain/live-topics.js';
 import { LiveHub } from './live-hub.js';
 

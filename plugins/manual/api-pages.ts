@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { View, type AppSettings, type PageSpec } from '../../kernel/contract.js';
+import { View, type AppSettings, type PageSpec } from '../../kernel/contract/index.js';
 import { notFound } from '../../kernel/errors.js';
 import type { SystemInfo } from '../../ports/domain/system.js';
 import { buildApiIndex, buildApiOperations, type ApiGroup, type ApiOperation } from './api-docs.js';

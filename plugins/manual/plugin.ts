@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { definePlugin, extend, Reply, View, type HttpRequest, type PageSpec } from '../../kernel/contract.js';
+import { definePlugin, extend, Reply, View, type HttpRequest, type PageSpec } from '../../kernel/contract/index.js';
 import { notFound } from '../../kernel/errors.js';
 import { SEARCH_PROVIDERS, type SearchProvider } from '../../ports/domain/search.js';
 import { SYSTEM } from '../../ports/domain/system.js';

@@ -2,8 +2,8 @@
  * Records whether an agent has ever called, for the dashboard's first steps
  * (ports/domain/dashboard.ts).
  */
-import type { Clock, Collection, Doc, Logger } from '../../kernel/contract.js';
-import { StoreConflict } from '../../ports/store.js';
+import type { Clock, Collection, Doc, Logger } from '../../kernel/contract/index.js';
+import { StoreConflict } from '../../ports/store/index.js';
 
 export interface FirstCallDoc extends Doc {
   at: string;

@@ -1,5 +1,5 @@
 /** `POST /mcp`: transport checks before the protocol (origin, media types, JSON, batches). */
-import { Reply, type HttpRequest } from '../../kernel/contract.js';
+import { Reply, type HttpRequest } from '../../kernel/contract/index.js';
 import { acceptsJson, isJson, allowsBatches, isOriginAllowed } from './transport-headers.js';
 import { InvalidMessage, INVALID_REQUEST_CODE, readMessage } from './json-rpc-message.js';
 import type { McpProtocol } from './mcp-protocol.js';

@@ -4,7 +4,7 @@
  * JSON.
  */
 import type * as Sdk from '@modelcontextprotocol/server';
-import { Reply, type HttpRequest } from '../../kernel/contract.js';
+import { Reply, type HttpRequest } from '../../kernel/contract/index.js';
 import type { Logger } from '../../ports/logger.js';
 import { INSTRUCTIONS } from './instructions.js';
 import type { ToolRegistry } from './tool-registry.js';

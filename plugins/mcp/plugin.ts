@@ -1,6 +1,6 @@
 /** MCP endpoint for coding agents (contract 95). Its tools are routes that declare `tool`. */
 import joi from 'joi';
-import { definePlugin, extend } from '../../kernel/contract.js';
+import { definePlugin, extend } from '../../kernel/contract/index.js';
 import { ONBOARDING_STEPS } from '../../ports/domain/dashboard.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { McpEndpoint } from './mcp-endpoint.js';

@@ -1,5 +1,5 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
-import type { HttpRequest } from '../../ports/http.js';
+import type { HttpRequest } from '../../ports/http/index.js';
 import type { RouteAnswer, RouteTool, RouteTools } from '../../ports/tools.js';
 import { MAX_TEXT_CHARACTERS, DEFAULT_TEXT_CHARACTERS, buildToolResult } from './tool-result.js';
 import { simplifySchema } from './input-schema.js';

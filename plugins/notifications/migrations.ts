@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Doc, Migration, MigrationContext } from '../../kernel/contract.js';
+import type { Doc, Migration, MigrationContext } from '../../kernel/contract/index.js';
 import { collectAll } from '../../lib/paging.js';
 import type { Channel } from './channels/channel.js';
 import { SEVERITIES, type NotificationSeverity } from './notes/note.js';

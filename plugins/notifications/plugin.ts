@@ -3,7 +3,7 @@
  * services. Webhooks send every event to programs immediately.
  */
 import joi from 'joi';
-import { definePlugin, extend } from '../../kernel/contract.js';
+import { definePlugin, extend } from '../../kernel/contract/index.js';
 import { AUDIT } from '../../ports/domain/audit.js';
 import { ONBOARDING_STEPS } from '../../ports/domain/dashboard.js';
 import { PROJECT_CLEANUPS, PROJECTS } from '../../ports/domain/projects.js';
@@ -21,7 +21,7 @@ import { ChannelSettingsBuilder } from './channels/channel-settings.js';
 import { ChannelService } from './channels/channel-service.js';
 import { CHANNEL_KIND_NAMES } from './channels/channel-kinds.js';
 import { buildChannelRoutes } from './http/routes.js';
-import { StoredMailQueue } from './mail/mail-queue.js';
+import { StoredMailQueue } from './mail-queue.js';
 import { MIGRATIONS } from './migrations.js';
 import type { StoredNotification } from './notes/stored-notification.js';
 import { LISTENED_EVENTS } from './notes/topics.js';

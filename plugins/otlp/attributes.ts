@@ -1,4 +1,4 @@
-import type { Json } from '../../ports/store.js';
+import type { Json } from '../../ports/store/index.js';
 
 export const MAX_DEPTH = 8;
 export const MAX_ATTRIBUTES = 256;

@@ -3,9 +3,9 @@
  * unsupported ones are accepted and discarded unread (contract 21, Amendments).
  */
 import joi from 'joi';
-import { text, type Clock, type Logger, type RouteSpec } from '../../kernel/contract.js';
+import { text, type Clock, type Logger, type RouteSpec } from '../../kernel/contract/index.js';
 import { HOUR_MS } from '../../lib/time.js';
-import type { BodyFilter } from '../../ports/http.js';
+import type { BodyFilter } from '../../ports/http/index.js';
 import { JSON_MEDIA_TYPE, PROTOBUF_MEDIA_TYPE } from './media-types.js';
 
 const DISCARDING_FILTER: BodyFilter = { push: () => [], end: () => [] };

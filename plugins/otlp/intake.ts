@@ -1,8 +1,8 @@
-import { inject, injectable, PORT, type Logger } from '../../kernel/contract.js';
+import { inject, injectable, PORT, type Logger } from '../../kernel/contract/index.js';
 import { ServiceError } from '../../kernel/errors.js';
 import { ERROR_INTAKE, type ErrorIntake, type ErrorSender } from '../../ports/domain/errors.js';
 import { PROJECTS, type ProjectDirectory } from '../../ports/domain/projects.js';
-import type { TokenPrincipal } from '../../ports/http.js';
+import type { TokenPrincipal } from '../../ports/http/index.js';
 import { findFirstText } from './attributes.js';
 import type { LogRecord, ParsedLogs } from './log-record.js';
 import { convertRecord, type ConvertedRecord } from './report-converter.js';

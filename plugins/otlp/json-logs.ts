@@ -1,4 +1,4 @@
-import type { Json } from '../../ports/store.js';
+import type { Json } from '../../ports/store/index.js';
 import { MAX_DEPTH, MAX_ATTRIBUTES, createAttributes, toText, type Attributes } from './attributes.js';
 import { MAX_RECORDS, InvalidLogsError, type LogRecord, type ParsedLogs } from './log-record.js';
 

@@ -1,4 +1,4 @@
-import type { Json } from '../../ports/store.js';
+import type { Json } from '../../ports/store/index.js';
 import type { Attributes } from './attributes.js';
 
 export interface LogRecord {

@@ -2,7 +2,7 @@
  * OpenTelemetry logs (contract 21, Beyond the specification): exceptions become reports of the
  * error stream.
  */
-import { definePlugin } from '../../kernel/contract.js';
+import { definePlugin } from '../../kernel/contract/index.js';
 import { ERROR_INTAKE } from '../../ports/domain/errors.js';
 import { PROJECTS } from '../../ports/domain/projects.js';
 import { buildDroppedSignalRoutes } from './dropped-signals.js';

@@ -2,7 +2,7 @@
  * An empty message takes two bytes, so fields are counted, and the event loop runs between records.
  */
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
-import type { Json } from '../../ports/store.js';
+import type { Json } from '../../ports/store/index.js';
 import { MAX_DEPTH, MAX_ATTRIBUTES, createAttributes, type Attributes } from './attributes.js';
 import { MAX_RECORDS, MAX_VALUES, InvalidLogsError, type LogRecord, type ParsedLogs } from './log-record.js';
 import { yieldToEventLoop } from '../../lib/process/event-loop.js';

@@ -1,6 +1,6 @@
 import type { ErrorLevel } from '../../ports/domain/bugs.js';
 import type { ErrorDetails, ErrorReport } from '../../ports/domain/errors.js';
-import type { Json } from '../../ports/store.js';
+import type { Json } from '../../ports/store/index.js';
 import { findFirstText, toText } from './attributes.js';
 import type { LogRecord } from './log-record.js';
 

@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { withSchemaName, text, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
+import { withSchemaName, text, type HttpRequest, type RouteSpec } from '../../kernel/contract/index.js';
 import { ServiceError } from '../../kernel/errors.js';
 import { MAX_JSON_VALUES, parseEventJson } from '../../lib/json/event-json.js';
 import type { LogCaller, LogIntake } from './intake.js';

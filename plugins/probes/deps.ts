@@ -1,4 +1,4 @@
-import { token } from '../../kernel/contract.js';
+import { token } from '../../kernel/contract/index.js';
 import type { Cipher } from '../../ports/cipher.js';
 import type { Clock } from '../../ports/clock.js';
 import type { WatchdogApi } from '../../ports/domain/watchdog.js';
@@ -8,7 +8,7 @@ import type { Logger } from '../../ports/logger.js';
 import type { EgressPolicy, Outbound } from '../../ports/outbound.js';
 import type { Processes, ProcessOwner } from '../../ports/processes.js';
 import type { NetworkProbe } from '../../ports/network-probe.js';
-import type { Collection } from '../../ports/store.js';
+import type { Collection } from '../../ports/store/index.js';
 import type { ProbeDoc } from './model/probe.js';
 
 export interface ProbesConfig {

@@ -1,17 +1,17 @@
 import joi from 'joi';
-import { definePlugin, extend } from '../../kernel/contract.js';
+import { definePlugin, extend } from '../../kernel/contract/index.js';
 import { AUDIT } from '../../ports/domain/audit.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { MONITOR_PROBES, WATCHDOG } from '../../ports/domain/watchdog.js';
 import { ProbeRunner } from './runner/probe-runner.js';
 import { ProbeScheduler } from './runner/probe-scheduler.js';
 import { DEPS, type ProbesConfig, type ProbesDeps } from './deps.js';
-import { buildProbeRoutes } from './http/routes.js';
+import { buildProbeRoutes } from './probe-routes.js';
 import { formatTarget, type Probe } from './model/probe.js';
 import { findUnknownFields } from './model/probe-schema.js';
 import { getProbeHref, NEW_PROBE_PATH } from './pages/probe-form.js';
 import { buildProbePages } from './pages/probe-pages.js';
-import { ProbeService, type PreparedProbe } from './store/probe-service.js';
+import { ProbeService, type PreparedProbe } from './probe-service.js';
 
 const config = joi.object({
   enabled: joi

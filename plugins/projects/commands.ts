@@ -1,5 +1,5 @@
-import { fromForm, type CommandSpec } from '../../kernel/contract.js';
-import { formatTable } from '../../lib/console/format-table.js';
+import { fromForm, type CommandSpec } from '../../kernel/contract/index.js';
+import { formatTable } from '../../lib/format-table.js';
 import type { IntakeKeyService } from './intake-keys.js';
 import { createBodySchema, toProjectView, type ProjectFields } from './project.js';
 import type { ProjectService } from './service.js';

@@ -13,7 +13,7 @@ import {
   type Clock,
   type Collection,
   type Principal,
-} from '../../kernel/contract.js';
+} from '../../kernel/contract/index.js';
 import { conflict } from '../../kernel/errors.js';
 import { buildElapsedFilter } from '../../lib/clock-skew.js';
 import { SECOND_MS } from '../../lib/time.js';

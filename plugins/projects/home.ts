@@ -1,5 +1,5 @@
 /** A project's home page with the parts of all plugins (contract 80). */
-import type { Logger } from '../../kernel/contract.js';
+import type { Logger } from '../../kernel/contract/index.js';
 import type { ProjectInfo, ProjectPart, ProjectPartProvider } from '../../ports/domain/projects.js';
 import { buildDsn } from './project.js';
 import { SETUP_LANGUAGES, findSetupSteps } from './setup-steps.js';

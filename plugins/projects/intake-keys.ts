@@ -2,7 +2,7 @@
  * Public intake keys (contract 15): tokens of kind `intake` that only allow error intake for one
  * project.
  */
-import { inject, injectable, type Principal } from '../../kernel/contract.js';
+import { inject, injectable, type Principal } from '../../kernel/contract/index.js';
 import { invalid, notFound } from '../../kernel/errors.js';
 import { AUDIT, type Actor, type AuditLog } from '../../ports/domain/audit.js';
 import { TOKENS, type TokenIssuer, type TokenRecord } from '../../ports/domain/tokens.js';

@@ -11,7 +11,7 @@ import {
   type PageResult,
   type Logger,
   type PageSpec,
-} from '../../kernel/contract.js';
+} from '../../kernel/contract/index.js';
 import type { PathRoot, ProjectPartProvider, ProjectSectionProvider } from '../../ports/domain/projects.js';
 import type { ServiceCatalog } from '../../ports/domain/system.js';
 import { loadParts, buildSetupCard } from './home.js';

@@ -1,5 +1,5 @@
 /** Projects, which own reports, releases and licenses (contract 15). */
-import { definePlugin, extend } from '../../kernel/contract.js';
+import { definePlugin, extend } from '../../kernel/contract/index.js';
 import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
 import { TOKEN_PROJECTS, TOKENS } from '../../ports/domain/tokens.js';
 import { ONBOARDING_STEPS, STEP_PROJECT } from '../../ports/domain/dashboard.js';

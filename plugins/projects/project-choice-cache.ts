@@ -1,4 +1,4 @@
-import type { ChoosableProject, Clock, ProjectChoices } from '../../kernel/contract.js';
+import type { ChoosableProject, Clock, ProjectChoices } from '../../kernel/contract/index.js';
 import { SECOND_MS } from '../../lib/time.js';
 import type { ProjectService } from './service.js';
 

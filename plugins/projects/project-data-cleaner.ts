@@ -12,7 +12,7 @@ import {
   type Collection,
   type Doc,
   type Logger,
-} from '../../kernel/contract.js';
+} from '../../kernel/contract/index.js';
 import { collectAll } from '../../lib/paging.js';
 import { PROJECT_CLEANUPS, type ProjectCleanup } from '../../ports/domain/projects.js';
 import { TOKENS, type TokenIssuer } from '../../ports/domain/tokens.js';

@@ -1,6 +1,6 @@
 /** Projects: the stored document, its rules and its public view (contract 15). */
 import joi from 'joi';
-import { MANAGED_FIELD, withSchemaName, whole, type Doc } from '../../kernel/contract.js';
+import { MANAGED_FIELD, withSchemaName, whole, type Doc } from '../../kernel/contract/index.js';
 import type { Actor } from '../../ports/domain/audit.js';
 import type { PathRoot, ProjectInfo } from '../../ports/domain/projects.js';
 

@@ -7,7 +7,7 @@ import {
   createPageSchema,
   whole,
   type RouteSpec,
-} from '../../kernel/contract.js';
+} from '../../kernel/contract/index.js';
 import type { ProjectDeletionService } from './deletion.js';
 import type { IntakeKeyService } from './intake-keys.js';
 import { pickWarnings } from '../../ports/store/skipped-documents.js';

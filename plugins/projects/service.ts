@@ -11,7 +11,7 @@ import {
   type Doc,
   type Logger,
   type Principal,
-} from '../../kernel/contract.js';
+} from '../../kernel/contract/index.js';
 import { isSystemDirectoryName } from '../../lib/formats/system-names.js';
 import {
   conflict,
@@ -28,7 +28,7 @@ import { hasScope } from '../../lib/scopes.js';
 import { AUDIT, type Actor, type AuditLog } from '../../ports/domain/audit.js';
 import type { ProjectDirectory, ProjectInfo, ProjectInput } from '../../ports/domain/projects.js';
 import { CATALOG, type ServiceCatalog } from '../../ports/domain/system.js';
-import { StoreConflict, type Filter } from '../../ports/store.js';
+import { StoreConflict, type Filter } from '../../ports/store/index.js';
 import { CorruptionReporter } from '../../ports/store/corruption-reporter.js';
 import { ProjectDataCleaner } from './project-data-cleaner.js';
 import {

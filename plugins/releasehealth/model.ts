@@ -1,7 +1,7 @@
 import { getVersionIdentity } from '../../lib/versions.js';
 import { HOUR_MS, toIsoString } from '../../lib/time.js';
 import type { SessionCounts, SessionOutcome } from '../../ports/domain/release-health.js';
-import type { CollectionSpec, Doc } from '../../ports/store.js';
+import type { CollectionSpec, Doc } from '../../ports/store/index.js';
 
 /** Outcomes that are counted in addition to `started`. */
 export type TroubledOutcome = Exclude<SessionOutcome, 'ok'>;

@@ -2,7 +2,7 @@
  * Versions of a project with their sessions, and the dashboard card (contract 21, release health).
  */
 import joi from 'joi';
-import { View, type HttpRequest, type PageSpec, type PanelSpec } from '../../kernel/contract.js';
+import { View, type HttpRequest, type PageSpec, type PanelSpec } from '../../kernel/contract/index.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { ReleaseHealth, VersionHealth } from '../../ports/domain/release-health.js';
 

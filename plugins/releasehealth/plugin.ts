@@ -2,7 +2,7 @@
  * Release health (contract 21, release health): counts sessions by version, environment and hour,
  * to show crash rates and stop rollouts that crash more than the previous version.
  */
-import { definePlugin, extend } from '../../kernel/contract.js';
+import { definePlugin, extend } from '../../kernel/contract/index.js';
 import { HOUR_MS } from '../../lib/time.js';
 import { PROJECT_CLEANUPS, PROJECTS } from '../../ports/domain/projects.js';
 import { PUBLISHED_VERSIONS } from '../../ports/domain/releases.js';

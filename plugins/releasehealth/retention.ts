@@ -1,6 +1,6 @@
-import { collection, inject, injectable, PORT, token, type Clock } from '../../kernel/contract.js';
+import { collection, inject, injectable, PORT, token, type Clock } from '../../kernel/contract/index.js';
 import { DAY_MS, toIsoString } from '../../lib/time.js';
-import type { Collection } from '../../ports/store.js';
+import type { Collection } from '../../ports/store/index.js';
 import { removeAll } from '../../ports/store/remove-all.js';
 import type { ReleaseHealthConfig } from './config.js';
 import type { HourDoc, TroubledDoc } from './model.js';

@@ -1,9 +1,9 @@
 import joi from 'joi';
-import { withSchemaName, whole, type RouteSpec } from '../../kernel/contract.js';
+import { withSchemaName, whole, type RouteSpec } from '../../kernel/contract/index.js';
 import { notFound, requireProject } from '../../kernel/errors.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { ReleaseHealthQuery, ReleaseHealth } from '../../ports/domain/release-health.js';
-import type { Principal } from '../../ports/http.js';
+import type { Principal } from '../../ports/http/index.js';
 
 export const MAX_HOURS = 720;
 export const DEFAULT_HOURS = 24;

@@ -1,5 +1,5 @@
 /** Reports crashed sessions by version (contract 21, release health). */
-import { collection, inject, injectable, PORT, type Clock } from '../../kernel/contract.js';
+import { collection, inject, injectable, PORT, type Clock } from '../../kernel/contract/index.js';
 import { estimateDistinct, mergeSketches } from '../../lib/text/distinct-sketch.js';
 import { iteratePages } from '../../lib/paging.js';
 import { HOUR_MS } from '../../lib/time.js';
@@ -10,7 +10,7 @@ import type {
   SessionWindow,
   VersionHealth,
 } from '../../ports/domain/release-health.js';
-import type { Collection, Filter } from '../../ports/store.js';
+import type { Collection, Filter } from '../../ports/store/index.js';
 import { getVersionName } from '../../lib/versions.js';
 import { toHour, getMinute, toVersionKey, type HourDoc } from './model.js';
 

@@ -6,7 +6,7 @@ import {
   type Installers,
   type Logger,
   type PluginContext,
-} from '../../kernel/contract.js';
+} from '../../kernel/contract/index.js';
 import type { LeaseRow } from '../../lib/lease.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
 import type { LiveTokenDetector } from '../../ports/domain/live-tokens.js';

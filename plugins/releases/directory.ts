@@ -1,5 +1,5 @@
 /** Offered by the setup service before an installation, from memory (contract 60, catalog). */
-import { inject, injectable } from '../../kernel/contract.js';
+import { inject, injectable } from '../../kernel/contract/index.js';
 import type { CatalogChannel, ReleaseDirectory } from '../../ports/domain/releases.js';
 import { getLatestRelease } from './update-check/channel-releases.js';
 import { ReleaseIndex } from './update-check/release-index.js';

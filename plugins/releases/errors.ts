@@ -1,4 +1,4 @@
-import { refusals, type ErrorCatalog } from '../../kernel/contract.js';
+import { refusals, type ErrorCatalog } from '../../kernel/contract/index.js';
 
 export const RELEASE_ERRORS = {
   publish_in_progress: [409, 'The same release is being published by another call.', 'It is being published already'],

@@ -1,4 +1,4 @@
-import type { Metrics } from '../../kernel/contract.js';
+import type { Metrics } from '../../kernel/contract/index.js';
 import type { Signer } from '../../ports/signer.js';
 
 export function registerKeyMetrics(

@@ -2,7 +2,7 @@ import { ServiceError } from '../../kernel/errors.js';
 import { createProcessLease, type HeldLease, type LeaseRow, type ProcessLeaseParts } from '../../lib/lease.js';
 import { MINUTE_MS, SECOND_MS } from '../../lib/time.js';
 import type { ProcessOwner } from '../../ports/processes.js';
-import type { Collection } from '../../ports/store.js';
+import type { Collection } from '../../ports/store/index.js';
 
 const LEASE_MS = 20 * SECOND_MS;
 const RETRY_INTERVAL_MS = 50;

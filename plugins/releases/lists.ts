@@ -1,6 +1,6 @@
-import { inject, injectable, type Principal } from '../../kernel/contract.js';
+import { inject, injectable, type Principal } from '../../kernel/contract/index.js';
 import { requireProject } from '../../kernel/errors.js';
-import type { Filter } from '../../ports/store.js';
+import type { Filter } from '../../ports/store/index.js';
 import { DEPS, type ReleaseDeps } from './deps.js';
 import type { Platform } from '../../lib/formats/platform.js';
 import { ReleaseTimestamps } from './release-timestamps.js';

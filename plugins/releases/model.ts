@@ -4,7 +4,7 @@ import type { LeaseRow } from '../../lib/lease.js';
 import type { ReleaseHalted, ReleasePublished, ReleaseRolledBack } from '../../ports/domain/releases.js';
 import type { ProcessOwner } from '../../ports/processes.js';
 import type { ReleaseLocation } from '../../ports/release-store.js';
-import type { Doc } from '../../ports/store.js';
+import type { Doc } from '../../ports/store/index.js';
 
 export interface ReleaseFields {
   product: string;

@@ -1,4 +1,4 @@
-import { definePlugin, extend, type JobSpec, type PluginContext } from '../../kernel/contract.js';
+import { definePlugin, extend, type JobSpec, type PluginContext } from '../../kernel/contract/index.js';
 import { ACCOUNT_CHANGE_LISTENERS, ACCOUNTS, LOGIN_ATTEMPT_LIMITER } from '../../ports/domain/access.js';
 import { AUDIT } from '../../ports/domain/audit.js';
 import { LIVE_TOKENS } from '../../ports/domain/live-tokens.js';

@@ -1,4 +1,4 @@
-import { inject, injectable } from '../../kernel/contract.js';
+import { inject, injectable } from '../../kernel/contract/index.js';
 import { RepeatedTimeRange } from '../../lib/clock-skew.js';
 import { toIsoString, MINUTE_MS } from '../../lib/time.js';
 import { DEPS, type ReleaseDeps } from './deps.js';

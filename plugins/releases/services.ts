@@ -1,4 +1,4 @@
-import type { Instances, PluginContext } from '../../kernel/contract.js';
+import type { Instances, PluginContext } from '../../kernel/contract/index.js';
 import { UpdateCheckService } from './update-check/update-check-service.js';
 import { ManifestRepository } from './update-check/manifest-repository.js';
 import { ReleaseIndex } from './update-check/release-index.js';

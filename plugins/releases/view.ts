@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { withSchemaName, whole } from '../../kernel/contract.js';
+import { withSchemaName, whole } from '../../kernel/contract/index.js';
 import { buildPackageUrl } from './update-check/release-json.js';
 import type { ReleaseDoc } from './model.js';
 import { PLATFORMS } from '../../lib/formats/platform.js';

@@ -3,10 +3,10 @@
  * A ref or another full name leads directly to its page.
  */
 import joi from 'joi';
-import { definePlugin, Redirect, Reply, View, type HttpRequest, type PageSpec } from '../../kernel/contract.js';
+import { definePlugin, Redirect, Reply, View, type HttpRequest, type PageSpec } from '../../kernel/contract/index.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { CATALOG } from '../../ports/domain/system.js';
-import type { SessionPrincipal } from '../../ports/http.js';
+import type { SessionPrincipal } from '../../ports/http/index.js';
 import { createPageSearch } from './page-search.js';
 import { SearchService } from './search-service.js';
 

@@ -2,8 +2,8 @@
  * Queries all search providers concurrently, each with a timeout, so that a slow one does not delay
  * the others.
  */
-import type { Logger } from '../../kernel/contract.js';
-import type { SessionPrincipal } from '../../ports/http.js';
+import type { Logger } from '../../kernel/contract/index.js';
+import type { SessionPrincipal } from '../../ports/http/index.js';
 import { findActions, type ActionResults } from './search-actions.js';
 import type { SearchHit, SearchProvider, SearchQuery } from '../../ports/domain/search.js';
 

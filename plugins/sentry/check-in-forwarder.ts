@@ -1,6 +1,6 @@
-import { inject, injectable, token } from '../../kernel/contract.js';
+import { inject, injectable, token } from '../../kernel/contract/index.js';
 import type { CheckInSender, WatchdogApi } from '../../ports/domain/watchdog.js';
-import type { TokenPrincipal } from '../../ports/http.js';
+import type { TokenPrincipal } from '../../ports/http/index.js';
 import { parseCheckIn } from './check-in.js';
 import type { UntypedRecord } from './untyped-values.js';
 

@@ -2,7 +2,7 @@
  * Drops unsupported items, such as attachments, and oversized ones other than events, while they
  * arrive. The header stays, with `length` 0 and the `skipped` size.
  */
-import type { BodyFilter } from '../../ports/http.js';
+import type { BodyFilter } from '../../ports/http/index.js';
 import { MAX_HEADER_BYTES, parseHeader } from './envelope.js';
 
 const LF = 0x0a;

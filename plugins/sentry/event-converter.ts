@@ -5,7 +5,7 @@
 import type { ErrorLevel } from '../../ports/domain/bugs.js';
 import type { ErrorDetails, ErrorReport } from '../../ports/domain/errors.js';
 import type { UnmappedFrames, MissingMap } from '../../ports/domain/frame-rewriting.js';
-import type { Json } from '../../ports/store.js';
+import type { Json } from '../../ports/store/index.js';
 import { buildContext } from './report-context.js';
 import { buildExceptionChain, listGroupMembers, withNewFrames, type ChainedException } from './exception-chain.js';
 import { parseFrames, type StackFrame } from './stack-frames.js';

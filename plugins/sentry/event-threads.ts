@@ -2,7 +2,7 @@
  * For the report's `context` (contract 21, Sentry SDK intake): the crashed one first, stacks as
  * text up to the size limit.
  */
-import type { Json } from '../../ports/store.js';
+import type { Json } from '../../ports/store/index.js';
 import { parseFrames, type StackFrame } from './stack-frames.js';
 import { formatStack } from './trace-formatter.js';
 import { toLine, toRecord, toRecords, type UntypedRecord } from './untyped-values.js';

@@ -2,7 +2,7 @@
  * Only a keyed hash is stored, so identifying fields are removed from the context (contract 21,
  * people affected).
  */
-import type { Json } from '../../ports/store.js';
+import type { Json } from '../../ports/store/index.js';
 import { toLine, toRecord, limitDepth } from './untyped-values.js';
 
 const IDENTIFYING_FIELDS = ['id', 'email', 'username', 'ip_address'] as const;

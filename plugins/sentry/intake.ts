@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
-import { inject, injectable, PORT, token, type Ids } from '../../kernel/contract.js';
+import { inject, injectable, PORT, token, type Ids } from '../../kernel/contract/index.js';
 import { denied, notFound, ServiceError } from '../../kernel/errors.js';
 import { ERROR_INTAKE, type ErrorIntake, type ErrorSender } from '../../ports/domain/errors.js';
 import type { FrameRewriter } from '../../ports/domain/frame-rewriting.js';
 import { PROJECTS, type ProjectDirectory } from '../../ports/domain/projects.js';
-import type { TokenPrincipal } from '../../ports/http.js';
+import type { TokenPrincipal } from '../../ports/http/index.js';
 import { isCheckIn } from './check-in.js';
 import { CheckInForwarder } from './check-in-forwarder.js';
 import type { Envelope, EnvelopeItem } from './envelope.js';

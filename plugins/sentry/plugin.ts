@@ -2,7 +2,7 @@
  * For unmodified Sentry SDKs with a project's DSN (contract 21). Only translates events for the
  * error stream; no other module depends on it.
  */
-import { definePlugin } from '../../kernel/contract.js';
+import { definePlugin } from '../../kernel/contract/index.js';
 import { ERROR_INTAKE } from '../../ports/domain/errors.js';
 import { FRAME_REWRITER } from '../../ports/domain/frame-rewriting.js';
 import { SESSION_INTAKE } from '../../ports/domain/release-health.js';

@@ -3,7 +3,7 @@
  */
 import { getJsonSize } from '../../lib/json/json-size.js';
 import type { MissingMap } from '../../ports/domain/frame-rewriting.js';
-import type { Json } from '../../ports/store.js';
+import type { Json } from '../../ports/store/index.js';
 import { listAllFrames, type ChainedException } from './exception-chain.js';
 import { findOwnFrame, type StackFrame } from './stack-frames.js';
 import { getFirstFrames } from './trace-formatter.js';

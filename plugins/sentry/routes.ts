@@ -1,7 +1,7 @@
 import joi from 'joi';
-import { withSchemaName, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
+import { withSchemaName, type HttpRequest, type RouteSpec } from '../../kernel/contract/index.js';
 import { ServiceError } from '../../kernel/errors.js';
-import { Reply } from '../../ports/http.js';
+import { Reply } from '../../ports/http/index.js';
 import { findIntakeKey } from './credential.js';
 import { parseEnvelope, type Envelope } from './envelope.js';
 import { EnvelopeFilter } from './envelope-filter.js';

@@ -9,7 +9,7 @@ import {
   type MissingMap,
   type RewrittenFrames,
 } from '../../ports/domain/frame-rewriting.js';
-import type { SourcePosition } from '../../ports/source-maps/reader.js';
+import type { SourcePosition } from '../../ports/source-map-reader.js';
 import { parseGuid } from '../../lib/text/guid.js';
 import { toLine, toList, toRecord, toRecords, type UntypedRecord } from './untyped-values.js';
 

@@ -1,4 +1,4 @@
-import { inject, injectable, token } from '../../kernel/contract.js';
+import { inject, injectable, token } from '../../kernel/contract/index.js';
 import type { SessionIntake, SessionSender } from '../../ports/domain/release-health.js';
 import { parseSessions, type SessionMetadata } from './session.js';
 import type { UntypedRecord } from './untyped-values.js';

@@ -1,6 +1,6 @@
 /** Reads untyped values, because nothing has validated what SDKs send. */
 import { boundJson, type JsonBounds } from '../../lib/json/json-bounds.js';
-import type { Json } from '../../ports/store.js';
+import type { Json } from '../../ports/store/index.js';
 
 export type UntypedRecord = Readonly<Record<string, unknown>>;
 

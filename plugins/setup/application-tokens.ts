@@ -1,11 +1,11 @@
 /** The request can only restrict what the server grants (contract 60, token). */
-import { PORT, collection, inject, injectable, type Clock, type Collection } from '../../kernel/contract.js';
+import { PORT, collection, inject, injectable, type Clock, type Collection } from '../../kernel/contract/index.js';
 import { conflict } from '../../kernel/errors.js';
 import { AUDIT, type AuditLog } from '../../ports/domain/audit.js';
 import { TOKENS, type TokenIssuer } from '../../ports/domain/tokens.js';
 import { PROJECTS, type ProjectDirectory } from '../../ports/domain/projects.js';
 import { SYSTEM, type SystemInfo } from '../../ports/domain/system.js';
-import type { Principal, Role } from '../../ports/http.js';
+import type { Principal, Role } from '../../ports/http/index.js';
 import type { IssuedDoc } from './documents.js';
 import { requireInstaller, SETUP_SCOPES } from './session.js';
 

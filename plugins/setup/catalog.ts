@@ -1,4 +1,4 @@
-import { inject, injectable } from '../../kernel/contract.js';
+import { inject, injectable } from '../../kernel/contract/index.js';
 import { PROJECTS, type ProjectDirectory } from '../../ports/domain/projects.js';
 import type { CatalogChannel, ReleaseDirectory } from '../../ports/domain/releases.js';
 import { token } from '../../ports/token.js';

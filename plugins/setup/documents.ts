@@ -1,5 +1,5 @@
 /** `replace` only affects these (contract 60, token). Keyed by token id or monitor source. */
-import type { Doc } from '../../kernel/contract.js';
+import type { Doc } from '../../kernel/contract/index.js';
 
 export interface IssuedDoc extends Doc {
   kind: 'application' | 'machine';

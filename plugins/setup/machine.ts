@@ -7,14 +7,14 @@ import {
   type AppSettings,
   type Clock,
   type Collection,
-} from '../../kernel/contract.js';
+} from '../../kernel/contract/index.js';
 import { conflict, invalid, ServiceError } from '../../kernel/errors.js';
 import { MINUTE_MS } from '../../lib/time.js';
 import { AUDIT, type AuditLog } from '../../ports/domain/audit.js';
 import { TOKENS, type TokenIssuer } from '../../ports/domain/tokens.js';
 import { WATCHDOG, type MonitorView, type WatchdogApi } from '../../ports/domain/watchdog.js';
-import type { Principal } from '../../ports/http.js';
-import { StoreConflict } from '../../ports/store.js';
+import type { Principal } from '../../ports/http/index.js';
+import { StoreConflict } from '../../ports/store/index.js';
 import type { IssuedDoc, MachineDoc } from './documents.js';
 import { buildSchedule, type Schedule } from './schedule.js';
 import { buildReportScript, type ReportScript } from './report-script.js';

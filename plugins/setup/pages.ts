@@ -1,6 +1,6 @@
 /** /machines: installed machines, with installers and the command to copy (contract 80). */
 import joi from 'joi';
-import { View, type HttpRequest, type Installers, type PageSpec } from '../../kernel/contract.js';
+import { View, type HttpRequest, type Installers, type PageSpec } from '../../kernel/contract/index.js';
 import type { ProjectDirectory, ProjectInfo, ProjectPartProvider } from '../../ports/domain/projects.js';
 import type { VersionAdoption, WatchdogApi } from '../../ports/domain/watchdog.js';
 

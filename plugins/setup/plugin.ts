@@ -1,5 +1,5 @@
 /** The setup path (contract 60): the first installation of an application by the update agent. */
-import { definePlugin, extend } from '../../kernel/contract.js';
+import { definePlugin, extend } from '../../kernel/contract/index.js';
 import { CREDENTIALS } from '../../ports/domain/access.js';
 import { AUDIT } from '../../ports/domain/audit.js';
 import { TOKENS } from '../../ports/domain/tokens.js';

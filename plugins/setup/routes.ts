@@ -8,7 +8,7 @@ import {
   whole,
   type HttpRequest,
   type RouteSpec,
-} from '../../kernel/contract.js';
+} from '../../kernel/contract/index.js';
 import { MONITOR_SOURCE_PATTERN } from '../../ports/domain/watchdog.js';
 import type { ApplicationRequest, ApplicationTokenService } from './application-tokens.js';
 import type { SetupCatalog } from './catalog.js';

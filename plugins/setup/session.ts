@@ -1,10 +1,10 @@
 /** Login to the setup path, and its authenticated callers (contract 60, login). */
-import { PORT, collection, inject, injectable, type Clock, type Collection } from '../../kernel/contract.js';
+import { PORT, collection, inject, injectable, type Clock, type Collection } from '../../kernel/contract/index.js';
 import { denied, ServiceError } from '../../kernel/errors.js';
 import { CREDENTIALS, type CredentialCheck } from '../../ports/domain/access.js';
 import { TOKENS, type TokenIssuer } from '../../ports/domain/tokens.js';
 import { FIRST_LOGIN_MARK_ID, type SetupMark } from './documents.js';
-import type { HttpRequest, Principal, Role } from '../../ports/http.js';
+import type { HttpRequest, Principal, Role } from '../../ports/http/index.js';
 
 export const SETUP_SESSION_SECONDS = 1_800;
 export const SETUP_SCOPES = ['setup:install'];

@@ -1,5 +1,5 @@
 /** Finds the map of a script by debug id, otherwise by release and address. */
-import { collection, inject, injectable, PORT, type Clock, type Collection } from '../../kernel/contract.js';
+import { collection, inject, injectable, PORT, type Clock, type Collection } from '../../kernel/contract/index.js';
 import { BoundedMap } from '../../lib/bounded-map.js';
 import { resolveMapName, listScriptNames } from './script-addresses.js';
 import { BundleService } from './bundles.js';

@@ -6,12 +6,12 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { deflateRaw, inflateRaw } from 'node:zlib';
-import { collection, inject, injectable, PORT, type Clock, type Collection } from '../../kernel/contract.js';
+import { collection, inject, injectable, PORT, type Clock, type Collection } from '../../kernel/contract/index.js';
 import { MAX_AHEAD_MS } from '../../lib/clock-skew.js';
 import { iterateItems } from '../../lib/paging.js';
 import { toIsoString } from '../../lib/time.js';
-import { StoreConflict } from '../../ports/store.js';
-import type { BundledFile, SourceMaps, UploadedBytes } from '../../ports/source-maps/reader.js';
+import { StoreConflict } from '../../ports/store/index.js';
+import type { BundledFile, SourceMaps, UploadedBytes } from '../../ports/source-map-reader.js';
 import { toArtifactKey, CHUNK_BYTES, type Artifact, type Bundle, type BundleChunk } from './model.js';
 
 const CHUNK_BATCH_SIZE = 8;

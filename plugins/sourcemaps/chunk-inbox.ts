@@ -1,6 +1,6 @@
 /** Uploaded chunks are found by the SHA-1 of their content, so interrupted uploads can resume. */
 import { createHash } from 'node:crypto';
-import { collection, inject, injectable, PORT, type Clock, type Collection } from '../../kernel/contract.js';
+import { collection, inject, injectable, PORT, type Clock, type Collection } from '../../kernel/contract/index.js';
 import { invalid, ServiceError } from '../../kernel/errors.js';
 import { MAX_CHUNKS_PER_UPLOAD, CHUNK_BYTES, type Chunk } from './model.js';
 

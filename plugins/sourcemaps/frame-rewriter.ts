@@ -2,7 +2,7 @@
  * An error waits at most some seconds for its maps and is never lost (contract 21, Beyond the
  * specification: what JavaScript and releases need).
  */
-import { inject, injectable, PORT, type AppSettings, type Clock, type Logger } from '../../kernel/contract.js';
+import { inject, injectable, PORT, type AppSettings, type Clock, type Logger } from '../../kernel/contract/index.js';
 import { BoundedMap } from '../../lib/bounded-map.js';
 import type {
   FrameRewriteRequest,
@@ -16,7 +16,7 @@ import {
   type PackedUpload,
   type SourceMaps,
   type SourcePosition,
-} from '../../ports/source-maps/reader.js';
+} from '../../ports/source-map-reader.js';
 import { ArtifactResolver, type MapPair } from './artifact-resolver.js';
 import { BundleService } from './bundles.js';
 import type { Artifact } from './model.js';

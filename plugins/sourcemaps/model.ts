@@ -1,5 +1,5 @@
-import type { CollectionSpec } from '../../kernel/contract.js';
-import type { BundledFile } from '../../ports/source-maps/reader.js';
+import type { CollectionSpec } from '../../kernel/contract/index.js';
+import type { BundledFile } from '../../ports/source-map-reader.js';
 
 /**
  * Size of all chunks of an upload but the last; tools must use it, because offsets derive from it.

@@ -2,7 +2,7 @@
  * Source maps (contract 21, Beyond the specification: what JavaScript and releases need): accepts
  * uploads of unmodified `sentry-cli` and bundler plugins.
  */
-import { definePlugin, extend, type Collection } from '../../kernel/contract.js';
+import { definePlugin, extend, type Collection } from '../../kernel/contract/index.js';
 import { iterateItems } from '../../lib/paging.js';
 import { FRAME_REWRITER } from '../../ports/domain/frame-rewriting.js';
 import { PROJECT_CLEANUPS, PROJECTS } from '../../ports/domain/projects.js';

@@ -1,4 +1,4 @@
-import { inject, injectable, PORT, type Clock } from '../../kernel/contract.js';
+import { inject, injectable, PORT, type Clock } from '../../kernel/contract/index.js';
 import { BundleService } from './bundles.js';
 import type { SourceMapConfig } from './config.js';
 import { ChunkInbox } from './chunk-inbox.js';

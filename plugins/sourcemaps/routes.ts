@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { withSchemaName, Reply, whole, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
+import { withSchemaName, Reply, whole, type HttpRequest, type RouteSpec } from '../../kernel/contract/index.js';
 import { invalid } from '../../kernel/errors.js';
 import { MAX_CHUNKS_PER_UPLOAD, CHUNK_BYTES } from './model.js';
 import { parseForm } from './multipart.js';

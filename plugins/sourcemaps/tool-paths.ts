@@ -1,5 +1,5 @@
 import joi from 'joi';
-import type { HttpRequest, RouteSpec } from '../../kernel/contract.js';
+import type { HttpRequest, RouteSpec } from '../../kernel/contract/index.js';
 import { ServiceError } from '../../kernel/errors.js';
 import type { MapUploader } from './uploads.js';
 

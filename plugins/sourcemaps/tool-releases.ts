@@ -3,7 +3,13 @@
  * calls return one sentence, which the tools display.
  */
 import joi from 'joi';
-import { withSchemaName as shape, Reply, whole, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
+import {
+  withSchemaName as shape,
+  Reply,
+  whole,
+  type HttpRequest,
+  type RouteSpec,
+} from '../../kernel/contract/index.js';
 import { invalid } from '../../kernel/errors.js';
 import type { BuildCommit, BuildHistory, PublishedVersions } from '../../ports/domain/releases.js';
 import { normalizeTime } from '../../lib/time.js';

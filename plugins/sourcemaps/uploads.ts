@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { inject, injectable, token } from '../../kernel/contract.js';
+import { inject, injectable, token } from '../../kernel/contract/index.js';
 import { requireProject, ServiceError } from '../../kernel/errors.js';
 import { PROJECTS, type ProjectDirectory } from '../../ports/domain/projects.js';
-import type { TokenPrincipal } from '../../ports/http.js';
-import { SourceMapRejected, type BundledFile, type UploadedBytes } from '../../ports/source-maps/reader.js';
+import type { TokenPrincipal } from '../../ports/http/index.js';
+import { SourceMapRejected, type BundledFile, type UploadedBytes } from '../../ports/source-map-reader.js';
 import { BundleService, type BundlePlan } from './bundles.js';
 import type { SourceMapConfig } from './config.js';
 import { SourceMapFrameRewriter } from './frame-rewriter.js';

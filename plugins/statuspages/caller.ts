@@ -1,4 +1,4 @@
-import type { Principal } from '../../kernel/contract.js';
+import type { Principal } from '../../kernel/contract/index.js';
 
 export const getTokenProject = (principal: Principal): string | null =>
   principal.kind === 'token' ? principal.project : null;

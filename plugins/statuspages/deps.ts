@@ -7,7 +7,7 @@ import {
   type Ids,
   type Logger,
   type PasswordHasher,
-} from '../../kernel/contract.js';
+} from '../../kernel/contract/index.js';
 import type { AttemptThrottle } from '../../ports/domain/access.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
 import type { MailQueue } from '../../ports/domain/mail/mail-queue.js';

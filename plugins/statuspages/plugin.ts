@@ -3,7 +3,7 @@
  * pages). Nothing depends on this plugin.
  */
 import joi from 'joi';
-import { definePlugin, extend } from '../../kernel/contract.js';
+import { definePlugin, extend } from '../../kernel/contract/index.js';
 import { THROTTLE } from '../../ports/domain/access.js';
 import { AUDIT, AUDIT_TARGETS } from '../../ports/domain/audit.js';
 import { MAIL_QUEUE } from '../../ports/domain/mail/mail-queue.js';

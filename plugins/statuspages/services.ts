@@ -1,4 +1,4 @@
-import type { Clock, Instances, PluginContext } from '../../kernel/contract.js';
+import type { Clock, Instances, PluginContext } from '../../kernel/contract/index.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import { DEPS, type StatusPagesDeps } from './deps.js';
 import { PageHostResolver } from './public-page/page-hosts.js';

@@ -2,7 +2,7 @@
  * Ping URLs receive plain text, which the HTTP server does not check like JSON fields (contract 20,
  * endpoints).
  */
-import { inject, injectable } from '../../kernel/contract.js';
+import { inject, injectable } from '../../kernel/contract/index.js';
 import { invalid } from '../../kernel/errors.js';
 import { findLiveTokenFields } from '../../ports/domain/live-tokens.js';
 import { DEPS, type WatchdogDeps } from './deps.js';

@@ -1,4 +1,4 @@
-import { token } from '../../kernel/contract.js';
+import { token } from '../../kernel/contract/index.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
 import type { LiveTokenDetector } from '../../ports/domain/live-tokens.js';
 import type { AlarmReceivers } from '../../ports/domain/alarms/receivers.js';
@@ -9,7 +9,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
 import type { Logger } from '../../ports/logger.js';
 import type { Processes } from '../../ports/processes.js';
-import type { Collection } from '../../ports/store.js';
+import type { Collection } from '../../ports/store/index.js';
 import type {
   AddressDoc,
   ChangeDoc,

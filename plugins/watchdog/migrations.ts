@@ -1,4 +1,4 @@
-import type { Migration, MigrationContext } from '../../kernel/contract.js';
+import type { Migration, MigrationContext } from '../../kernel/contract/index.js';
 import { collectAll } from '../../lib/paging.js';
 import { HOUR_MS } from '../../lib/time.js';
 import type { WindowDoc } from './model/maintenance-window.js';

@@ -2,7 +2,7 @@
  * Monitors receive heartbeats; an evaluator detects missing ones and emits events (contract 30).
  */
 import joi from 'joi';
-import { definePlugin, extend, listen } from '../../kernel/contract.js';
+import { definePlugin, extend, listen } from '../../kernel/contract/index.js';
 import type { Metrics } from '../../ports/metrics.js';
 import { AUTHENTICATOR } from '../../ports/domain/access.js';
 import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';

@@ -2,7 +2,7 @@
  * Monitors prevent a project's deletion; the history of former monitors stays, without its name.
  */
 import type { ProjectCleanup, ProjectUsage } from '../../ports/domain/projects.js';
-import type { Collection, Doc } from '../../ports/store.js';
+import type { Collection, Doc } from '../../ports/store/index.js';
 import type { WatchdogDeps } from './deps.js';
 
 const BATCH_SIZE = 500;

@@ -1,12 +1,12 @@
-import type { Clock, Instances, PluginContext } from '../../kernel/contract.js';
+import type { Clock, Instances, PluginContext } from '../../kernel/contract/index.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
 import type { ProjectDirectory, SellerBrands } from '../../ports/domain/projects.js';
-import type { Authenticator } from '../../ports/http.js';
+import type { Authenticator } from '../../ports/http/index.js';
 import { DEPS, type WatchdogDeps } from './deps.js';
 import { MonitorEvaluator } from './evaluator/evaluator.js';
 import { OutageRecorder } from './evaluator/outages.js';
 import { EvaluatorRunService } from './evaluator/runs.js';
-import { GroupStateService } from './groups/group-states.js';
+import { GroupStateService } from './group-states.js';
 import { MonitorCheckInService } from './heartbeat/check-ins.js';
 import { HeartbeatIntake } from './heartbeat/heartbeat-intake.js';
 import { MetricHistoryService } from './metrics/metric-history-service.js';
@@ -23,7 +23,7 @@ import { ProbedMonitorService } from './monitors/probed-monitor-service.js';
 import { MonitorSnapshotService } from './monitors/monitor-snapshot-service.js';
 import { MonitorStatusService } from './monitors/monitor-status-service.js';
 import { MonitorOutbox } from './timeline/monitor-outbox.js';
-import { DownExplanationService } from './explanation/down-explanation-service.js';
+import { DownExplanationService } from './down-explanation-service.js';
 import { TimelineService } from './timeline/timeline-service.js';
 
 const SERVICE_CLASSES = {

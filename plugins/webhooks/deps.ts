@@ -5,7 +5,7 @@ import {
   type Ids,
   type Logger,
   type PluginContext,
-} from '../../kernel/contract.js';
+} from '../../kernel/contract/index.js';
 import type { Cipher } from '../../ports/cipher.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
 import type { AttemptDataProvider } from '../../ports/domain/webhooks.js';

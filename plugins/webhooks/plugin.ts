@@ -1,6 +1,6 @@
 /** Every event of every plugin is stored here before its producer removes it (contract 70). */
 import joi from 'joi';
-import { definePlugin, extend, type PluginContext } from '../../kernel/contract.js';
+import { definePlugin, extend, type PluginContext } from '../../kernel/contract/index.js';
 import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
 import { PROJECT_CLEANUPS, PROJECTS } from '../../ports/domain/projects.js';
 import { ALARM_RECEIVERS } from '../../ports/domain/alarms/receivers.js';

@@ -1,4 +1,4 @@
-import type { Instances, PluginContext } from '../../kernel/contract.js';
+import type { Instances, PluginContext } from '../../kernel/contract/index.js';
 import { DeliveryQueue } from './deliveries/delivery-queue.js';
 import { DeliveryWorkerPool } from './deliveries/delivery-workers.js';
 import { DeliveryLog } from './deliveries/delivery-log.js';

@@ -1,4 +1,4 @@
-import type { Authenticator, FormResultStore, Role } from '../http.js';
+import type { Authenticator, FormResultStore, Role } from '../http/index.js';
 import { extensionPoint, token } from '../token.js';
 
 export const AUTHENTICATOR = token<Authenticator>('access.authenticator');

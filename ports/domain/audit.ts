@@ -1,4 +1,4 @@
-import type { Principal } from '../http.js';
+import type { Principal } from '../http/index.js';
 import { extensionPoint, token } from '../token.js';
 
 export interface AuditEntry {

@@ -1,5 +1,5 @@
 /** Error intake for external formats (contract 21). */
-import type { Json } from '../store.js';
+import type { Json } from '../store/index.js';
 import { token } from '../token.js';
 import type { ErrorLevel, GroupMember, ItemStatus, Severity } from './bugs.js';
 import type { UnmappedFrames } from './frame-rewriting.js';

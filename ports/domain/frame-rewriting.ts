@@ -2,8 +2,8 @@
  * Maps frames of minified scripts to their sources (contract 21, Beyond the specification: what
  * JavaScript and releases need).
  */
-import type { SourcePosition } from '../source-maps/reader.js';
-import type { Json } from '../store.js';
+import type { SourcePosition } from '../source-map-reader.js';
+import type { Json } from '../store/index.js';
 import { token } from '../token.js';
 
 /** A frame as reported by the engine; line and column start at 1. */

@@ -1,5 +1,5 @@
 /** Items of the bug tracker and the reports that create them (contracts 20 and 21). */
-import type { Json } from '../store.js';
+import type { Json } from '../store/index.js';
 import type { PullRequestState } from './forge-changes.js';
 import type { UnmappedFrames } from './frame-rewriting.js';
 

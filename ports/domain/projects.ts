@@ -1,4 +1,4 @@
-import type { ProjectChoices } from '../http.js';
+import type { ProjectChoices } from '../http/index.js';
 import { extensionPoint, token } from '../token.js';
 
 /** Maps paths of a machine to the repository: `/srv/app/` → `src/`. */

@@ -1,5 +1,5 @@
 /** Search providers of plugins. */
-import type { SessionPrincipal } from '../http.js';
+import type { SessionPrincipal } from '../http/index.js';
 import { extensionPoint } from '../token.js';
 
 export interface SearchQuery {

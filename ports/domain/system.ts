@@ -1,7 +1,7 @@
 /** Runtime, migrations and catalog of the service. */
 import type { CorruptDocument } from '../store/damage.js';
 import type { StoreExaminationResult } from '../store/examination.js';
-import type { Role } from '../http.js';
+import type { Role } from '../http/index.js';
 import type { Processes } from '../processes.js';
 import { token } from '../token.js';
 import type { RouteTools } from '../tools.js';

@@ -1,4 +1,4 @@
-import type { TokenKind } from '../http.js';
+import type { TokenKind } from '../http/index.js';
 import { extensionPoint, token } from '../token.js';
 import type { AccountInfo } from './access.js';
 

@@ -1,5 +1,5 @@
 /** The watchdog for other plugins (contract 30). */
-import type { Json } from '../store.js';
+import type { Json } from '../store/index.js';
 import { event, extensionPoint, token } from '../token.js';
 
 /** Case-sensitive, no `.` or `..` segment (contract 30, heartbeat). */

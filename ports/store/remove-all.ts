@@ -1,4 +1,4 @@
-import type { Collection, Doc, Filter } from '../store.js';
+import type { Collection, Doc, Filter } from './index.js';
 
 const MAX_REMOVED_PER_BATCH = 500;
 

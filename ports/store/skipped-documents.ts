@@ -2,7 +2,7 @@
  * Lists that skip damaged documents and report them in `warnings` (contract 00, envelope). For
  * display only: code that writes based on a list must use the collection, whose page fails.
  */
-import type { Collection, Doc, FindQuery, Page } from '../store.js';
+import type { Collection, Doc, FindQuery, Page } from './index.js';
 import type { StoreDamaged } from './damage.js';
 
 const MAX_NAMED_DOCUMENTS = 20;

@@ -21,7 +21,7 @@ export interface Rule {
 const PURE = /^(joi|re2js|otpauth|qrcode|hash-wasm|node:(crypto|buffer|url|util|zlib))$/;
 const NODE = /^node:/;
 const PORTS = /^ports\//;
-const KERNEL_API = /^kernel\/(contract|errors)$/;
+const KERNEL_API = /^kernel\/(contract\/index|errors)$/;
 const ANYTHING = /^/;
 /**
  * Pure helpers that import nothing of the project: everyone's, but not of a client that is
@@ -99,7 +99,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     layer: 'kernel',
-    files: /^kernel\/(contract|inject)\.ts$/,
+    files: /^kernel\/(contract\/index|inject)\.ts$/,
     project: [PORTS],
     packages: [/^(joi|tsyringe|reflect-metadata)$/],
     says: 'kernel/contract.ts and inject.ts import ports, lib, joi and tsyringe’s decorators',

@@ -15,7 +15,7 @@ import { SendTimeCalculator } from '../../plugins/notifications/sending/send-tim
 import { RetryTimeCalculator } from '../../plugins/webhooks/deliveries/retry-times.js';
 import type { WebhookDelivery } from '../../plugins/webhooks/model/delivery.js';
 import type { Webhook } from '../../plugins/webhooks/model/webhook.js';
-import type { Collection, Doc } from '../../ports/store.js';
+import type { Collection, Doc } from '../../ports/store/index.js';
 import { ManualClock } from '../kit/clock.js';
 import { RecordingLog } from '../kit/fakes.js';
 

@@ -7,7 +7,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { Connection } from '../../adapters/sqlite/connection/connection.js';
-import { restoreBody } from '../../adapters/sqlite/body/stored-body.js';
+import { restoreBody } from '../../adapters/sqlite/stored-body.js';
 import type { OccurrenceDoc } from '../../plugins/bugs/item/occurrence-documents.js';
 import { Tracker } from './tracker.js';
 import { codeOf, expectError, type Wire } from './wire.js';

@@ -1,6 +1,6 @@
 /** Unknown query parameters, on every route (contract 00, amendments). */
 import { expect } from 'chai';
-import type { RouteSpec } from '../../ports/http.js';
+import type { RouteSpec } from '../../ports/http/index.js';
 import { BUILTIN } from '../../config/compose/compose.js';
 import { bootTestKernel } from '../harness.js';
 import { ADMIN_ACCOUNT, TestService } from '../support/service.js';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { findPackageRoot } from '../../config/load.js';
 import { BUILTIN } from '../../config/compose/compose.js';
-import type { RouteSpec } from '../../ports/http.js';
+import type { RouteSpec } from '../../ports/http/index.js';
 import { bootTestKernel } from '../harness.js';
 
 /**

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import { CODES } from '../../kernel/errors.js';
-import type { ErrorCodes } from '../../ports/http.js';
+import type { ErrorCodes } from '../../ports/http/index.js';
 import { BUILTIN } from '../../config/compose/compose.js';
 import { findPackageRoot } from '../../config/load.js';
 

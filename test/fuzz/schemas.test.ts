@@ -11,7 +11,7 @@ import {
   createParamsSchema,
   QueryValidator,
 } from '../../adapters/hapi/validation/validators.js';
-import type { RouteSpec } from '../../kernel/contract.js';
+import type { RouteSpec } from '../../kernel/contract/index.js';
 import { BUILTIN } from '../../config/compose/compose.js';
 import { bootTestKernel } from '../harness.js';
 import { scaleRepeats } from '../support/repeat-budget.js';

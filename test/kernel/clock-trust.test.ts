@@ -1,9 +1,9 @@
 /** What deletes by age waits for a clock that is believed (decision 050), over every engine. */
 import { expect } from 'chai';
-import { definePlugin } from '../../kernel/contract.js';
+import { definePlugin } from '../../kernel/contract/index.js';
 import { ClockTrust } from '../../kernel/system/clock-trust.js';
 import { DAY_MS, HOUR_MS, toIsoString, MINUTE_MS } from '../../lib/time.js';
-import type { DocumentStore } from '../../ports/store.js';
+import type { DocumentStore } from '../../ports/store/index.js';
 import { boot, ManualClock, RecordingLog } from '../kit/index.js';
 import { PluginStores } from '../support/stores.js';
 

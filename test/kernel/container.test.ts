@@ -1,7 +1,7 @@
 /** Constructor injection: what the container makes. */
 import { expect } from 'chai';
 import { ContainerScope } from '../../kernel/container.js';
-import { inject, injectable, token } from '../../kernel/contract.js';
+import { inject, injectable, token } from '../../kernel/contract/index.js';
 
 const NAME = token<string>('name');
 

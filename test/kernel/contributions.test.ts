@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { Plugin } from '../../kernel/contract.js';
-import type { Access, RouteSpec } from '../../ports/http.js';
+import type { Plugin } from '../../kernel/contract/index.js';
+import type { Access, RouteSpec } from '../../ports/http/index.js';
 import { bootTestKernel, type TestKernel } from '../harness.js';
 
 const route = (path: string, more: object = {}): RouteSpec => ({

@@ -5,7 +5,14 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { findPackageRoot } from '../../config/load.js';
-import { definePlugin, refusals, refuse, ServiceError, type Plugin, type RouteSpec } from '../../kernel/contract.js';
+import {
+  definePlugin,
+  refusals,
+  refuse,
+  ServiceError,
+  type Plugin,
+  type RouteSpec,
+} from '../../kernel/contract/index.js';
 import { boot, type TestService } from '../kit/index.js';
 import { getRejection } from '../harness.js';
 

@@ -7,7 +7,7 @@ import {
   type Extension,
   type Plugin,
   type PluginContext,
-} from '../../kernel/contract.js';
+} from '../../kernel/contract/index.js';
 import { bootTestKernel, type TestKernel } from '../harness.js';
 
 type Action = (ref: string) => string;

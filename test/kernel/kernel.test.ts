@@ -1,9 +1,16 @@
 import { expect } from 'chai';
 import Joi from 'joi';
-import { inject, injectable, PORT, type Plugin, type PluginContext, type PluginParts } from '../../kernel/contract.js';
+import {
+  inject,
+  injectable,
+  PORT,
+  type Plugin,
+  type PluginContext,
+  type PluginParts,
+} from '../../kernel/contract/index.js';
 import { BootStopped, CriticalPluginFailed } from '../../kernel/faults.js';
 import { MemoryStore } from '../../adapters/memory/store.js';
-import type { DocumentStore } from '../../ports/store.js';
+import type { DocumentStore } from '../../ports/store/index.js';
 import type { DomainEvent } from '../../ports/events.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { token } from '../../ports/token.js';

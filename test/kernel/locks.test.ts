@@ -3,11 +3,17 @@
  * asleep.
  */
 import { expect } from 'chai';
-import { definePlugin, LeaseLost, type HeldLock, type Plugin, type PluginContext } from '../../kernel/contract.js';
+import {
+  definePlugin,
+  LeaseLost,
+  type HeldLock,
+  type Plugin,
+  type PluginContext,
+} from '../../kernel/contract/index.js';
 import { LOCK_DURATION_MS, PluginLocks } from '../../kernel/locks.js';
 import type { LeaseRow } from '../../lib/lease.js';
 import type { ProcessOwner, Processes } from '../../ports/processes.js';
-import type { DocumentStore } from '../../ports/store.js';
+import type { DocumentStore } from '../../ports/store/index.js';
 import { boot, FakeIds, ManualClock, MemoryStore, RecordingLog } from '../kit/index.js';
 import { getRejection, waitUntil } from '../harness.js';
 import { PluginStores } from '../support/stores.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { timeParameter } from '../../kernel/contract.js';
+import { timeParameter } from '../../kernel/contract/index.js';
 import { ServiceError } from '../../kernel/errors.js';
 
 describe('kernel: timeParameter', () => {

@@ -1,7 +1,7 @@
 /** Tools in a plugin's routes: judged with their route, and no name twice. */
 import { expect } from 'chai';
-import { definePlugin, type Plugin } from '../../kernel/contract.js';
-import type { RouteSpec, ToolSpec } from '../../ports/http.js';
+import { definePlugin, type Plugin } from '../../kernel/contract/index.js';
+import type { RouteSpec, ToolSpec } from '../../ports/http/index.js';
 import { bootTestKernel, getRejection } from '../harness.js';
 
 const route = (path: string, tool: RouteSpec['tool']): RouteSpec => ({

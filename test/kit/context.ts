@@ -5,7 +5,7 @@
  * const ctx = await contextFor<Config>(plugin, { config: { room: 'ops' } }); const notes = new
  * Notes(ctx.collection('notes'), ctx.clock);
  */
-import type { AppSettings, Plugin, PluginContext } from '../../kernel/contract.js';
+import type { AppSettings, Plugin, PluginContext } from '../../kernel/contract/index.js';
 import { getFullJobName } from '../../kernel/contributions/job-faults.js';
 import { Kernel } from '../../kernel/kernel.js';
 import type { DomainEvent } from '../../ports/events.js';

@@ -4,7 +4,7 @@
  */
 import type { Cipher } from '../../ports/cipher.js';
 import type { PasswordHasher } from '../../ports/hasher.js';
-import type { Authenticator } from '../../ports/http.js';
+import type { Authenticator } from '../../ports/http/index.js';
 import type { HttpServer } from '../../ports/http-server.js';
 import type { Ids } from '../../ports/ids.js';
 import type { EnqueueOptions, JobInfo, Jobs, JobSpec } from '../../ports/jobs.js';
@@ -12,7 +12,7 @@ import type { Logger } from '../../ports/logger.js';
 import type { Metrics } from '../../ports/metrics.js';
 import { OutboundError, type Outbound } from '../../ports/outbound.js';
 import type { NetworkProbe } from '../../ports/network-probe.js';
-import { SourceMapRejected, type SourceMaps } from '../../ports/source-maps/reader.js';
+import { SourceMapRejected, type SourceMaps } from '../../ports/source-map-reader.js';
 import type { RouteTools } from '../../ports/tools.js';
 
 /** Returns increasing ids in the form of a UUIDv7. */

@@ -8,7 +8,7 @@ import { MemoryReleaseStore } from '../../adapters/memory/release-store.js';
 import { createMemorySigners } from '../../adapters/memory/signers.js';
 import { MemoryStore } from '../../adapters/memory/store.js';
 import { NO_BACKUPS } from '../../ports/store/backups.js';
-import type { AppSettings } from '../../kernel/contract.js';
+import type { AppSettings } from '../../kernel/contract/index.js';
 import type { KernelParts } from '../../kernel/kernel-parts.js';
 import { ManualClock } from './clock.js';
 import {

@@ -1,4 +1,4 @@
-import type { MountedRoute } from '../../ports/http.js';
+import type { MountedRoute } from '../../ports/http/index.js';
 import type { TestAnswer } from './answer.js';
 
 /** Fields that the service adds to a response. */

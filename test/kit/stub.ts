@@ -1,4 +1,4 @@
-import type { Plugin, Token } from '../../kernel/contract.js';
+import type { Plugin, Token } from '../../kernel/contract/index.js';
 
 /**
  * A plugin that provides `token` with these members and no others. One that the test did not give

@@ -2,9 +2,9 @@
  * Credentials of test visitors: the principal itself is the credential, so that tests create no
  * accounts or tokens. Replaces the access plugin.
  */
-import type { Plugin } from '../../kernel/contract.js';
+import type { Plugin } from '../../kernel/contract/index.js';
 import { AUTHENTICATOR } from '../../ports/domain/access.js';
-import { View, type Authenticator, type Principal, type SessionPrincipal } from '../../ports/http.js';
+import { View, type Authenticator, type Principal, type SessionPrincipal } from '../../ports/http/index.js';
 
 /**
  * A signed-in account by its role, a token by its scopes, the shared key, or an anonymous visitor.

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { MemoryStore } from '../../adapters/memory/store.js';
 import { Lease, LeaseLost, type LeaseOptions, type LeaseRow, type LeaseRows } from '../../lib/lease.js';
-import type { Collection } from '../../ports/store.js';
+import type { Collection } from '../../ports/store/index.js';
 import { waitUntil } from '../harness.js';
 
 const TTL = 45_000;

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { MemoryStore } from '../../adapters/memory/store.js';
 import { Outbox, formatOutboxPosition, type OutboxDelivery } from '../../lib/outbox.js';
-import type { Collection } from '../../ports/store.js';
+import type { Collection } from '../../ports/store/index.js';
 
 interface Entry {
   id: string;

@@ -2,7 +2,7 @@
  * Every page there is, from what the plugins mount: a new one cannot be forgotten by the suites
  * that walk them all.
  */
-import type { PageSpec } from '../../kernel/contract.js';
+import type { PageSpec } from '../../kernel/contract/index.js';
 import { BUILTIN } from '../../config/compose/compose.js';
 import { bootTestKernel } from '../harness.js';
 import { ADMIN_ACCOUNT } from '../support/service.js';

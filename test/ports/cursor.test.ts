@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { toAfterFilters, decodeCursor, encodeCursor, resolvePageLimit, toPage } from '../../ports/cursor.js';
 import { compareDocs, matchesFilter, toTotalSort, getPathValue } from '../../ports/document.js';
-import { InvalidCursor, type Doc, type Scalar } from '../../ports/store.js';
+import { InvalidCursor, type Doc, type Scalar } from '../../ports/store/index.js';
 import { arbitraryDoc, arbitrarySort } from '../kit/contracts/arbitraries.js';
 
 describe('cursors', () => {

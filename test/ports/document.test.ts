@@ -12,7 +12,7 @@ import {
   getUniqueValue,
   getPathValue,
 } from '../../ports/document.js';
-import type { Doc, Update } from '../../ports/store.js';
+import type { Doc, Update } from '../../ports/store/index.js';
 
 const change = (doc: object, update: Update): Doc => applyUpdate({ id: 'a', ...doc }, toPlainUpdate(update));
 

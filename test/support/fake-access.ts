@@ -1,4 +1,4 @@
-import { definePlugin } from '../../kernel/contract.js';
+import { definePlugin } from '../../kernel/contract/index.js';
 import { ACCOUNTS, type AccountDirectory } from '../../ports/domain/access.js';
 import { LIVE_TOKENS, type LiveTokenDetector } from '../../ports/domain/live-tokens.js';
 

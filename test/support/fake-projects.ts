@@ -1,5 +1,5 @@
 /** A stand-in for the projects plugin with responses chosen by the test. */
-import { definePlugin, type Plugin } from '../../kernel/contract.js';
+import { definePlugin, type Plugin } from '../../kernel/contract/index.js';
 import { PROJECT_CLEANUPS, PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 
 interface ProjectDirectoryFake {

@@ -5,13 +5,13 @@
 import { EXIT_CODES, printFailure, printResult } from '../../adapters/cli/output.js';
 import { parseCommand } from '../../adapters/cli/usage.js';
 import { loadConfig } from '../../config/load.js';
-import type { CommandSpec } from '../../kernel/contract.js';
+import type { CommandSpec } from '../../kernel/contract/index.js';
 import { compose } from '../../config/compose/compose.js';
 import type { CommandOutcome } from './service.js';
 
 /** Excludes the commands that signal the end of a start to V8. */
 const COMMANDS: Readonly<Record<string, () => Promise<CommandSpec>>> = {
-  doctor: async () => (await import('../../adapters/cli/doctor.js')).doctorCommand,
+  doctor: async () => (await import('../../adapters/cli/doctor/index.js')).doctorCommand,
   backup: async () => (await import('../../adapters/cli/archive-commands.js')).backupCommand,
   restore: async () => (await import('../../adapters/cli/archive-commands.js')).restoreCommand,
   export: async () => (await import('../../adapters/cli/archive-commands.js')).exportCommand,

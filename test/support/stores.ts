@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { MemoryStore } from '../../adapters/memory/store.js';
 import { MongoStore } from '../../adapters/mongodb/store.js';
 import { SqliteStore } from '../../adapters/sqlite/store.js';
-import type { CollectionSpec, DocumentStore, Transact } from '../../ports/store.js';
+import type { CollectionSpec, DocumentStore, Transact } from '../../ports/store/index.js';
 import { createDatabaseUrl } from './mongo/databases.js';
 import { findMongoUrl } from './mongo/server.js';
 

@@ -3,7 +3,7 @@
  * its declared indexes. No test server shows MongoDB's query plans.
  */
 import { MemoryStore } from '../../adapters/memory/store.js';
-import type { Collection, CollectionSpec, Condition, Doc, Filter, Sort, Update } from '../../ports/store.js';
+import type { Collection, CollectionSpec, Condition, Doc, Filter, Sort, Update } from '../../ports/store/index.js';
 
 export interface RecordedQuery {
   collection: string;
@@ -87,7 +87,7 @@ export function isCoveredByIndex({ method, filter, sort }: RecordedQuery, indexe
 const EMPTY_QUERY: RecordedQuery = { collection: '', method: 'count', filter: {}, sort: [] };
 
 /**
- * Few documents are found by one of `values` or by a text (ports/store.ts, CollectionSpec), in any
+ * Few documents are found by one of `values` or by a text (ports/store/index.ts, CollectionSpec), in any
  * order. Many need a scan in that order, which the other rule covers.
  */
 function isSelectiveLookup(asked: RecordedQuery, spec: Partial<CollectionSpec>): boolean {

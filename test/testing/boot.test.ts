@@ -1,6 +1,6 @@
 /** `aos/testing`: what an integrator's test does with a plugin. */
 import { expect } from 'chai';
-import { joi, StoreConflict, type Plugin } from '../../kernel/contract.js';
+import { joi, StoreConflict, type Plugin } from '../../kernel/contract/index.js';
 import { BUG_CREATED } from '../../ports/domain/bugs.js';
 import { PROJECTS } from '../../ports/domain/projects.js';
 import { boot, contextFor, stub, type TestService } from '../kit/index.js';

@@ -1,6 +1,6 @@
 /** A plugin as an integrator writes one: a little of everything that `aos/testing` can ask for. */
 import joi from 'joi';
-import { definePlugin, event, listen, Redirect, refuse, View, type Doc } from '../../kernel/contract.js';
+import { definePlugin, event, listen, Redirect, refuse, View, type Doc } from '../../kernel/contract/index.js';
 import { BUG_CREATED } from '../../ports/domain/bugs.js';
 import { PROJECTS } from '../../ports/domain/projects.js';
 

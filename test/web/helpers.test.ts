@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { buildBarPath } from '../../web/helpers/charts.js';
 import { listTimeTicks } from '../../web/helpers/time-axis.js';
 import fc from 'fast-check';
-import { createHelpers, type Helper } from '../../web/helpers.js';
+import { createHelpers, type Helper } from '../../web/helpers/index.js';
 import { buildSparkPath } from '../../web/helpers/charts.js';
 import { formatBytes } from '../../web/helpers/format.js';
 import { escapeHtml } from '../../web/helpers/html.js';

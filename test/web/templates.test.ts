@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import Handlebars from 'handlebars';
-import { createHelpers } from '../../web/helpers.js';
+import { createHelpers } from '../../web/helpers/index.js';
 import { COMPILE, filesBelow, partialOf, render, renderFile, root, templates } from './templates.js';
 
 /** Markup that other code made and escaped, by file: nothing else may print unescaped. */

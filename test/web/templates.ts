@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Handlebars from 'handlebars';
-import { createHelpers } from '../../web/helpers.js';
+import { createHelpers } from '../../web/helpers/index.js';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 export const NOW = Date.parse('2026-11-20T08:15:30.123Z');

@@ -5,7 +5,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { formatCanonicalJson, type JsonValue } from '../../../lib/formats/canonical-json.js';
 import { attachBytes } from '../../../ports/document.js';
-import type { Doc } from '../../../ports/store.js';
+import type { Doc } from '../../../ports/store/index.js';
 import { parseArchiveJson } from '../container/head.js';
 import { ArchiveRejectedError } from '../container/archive-rejected-error.js';
 

@@ -1,5 +1,5 @@
 import type { ReleaseLocation, ReleaseStore } from '../../../ports/release-store.js';
-import type { Doc, DocumentStore } from '../../../ports/store.js';
+import type { Doc, DocumentStore } from '../../../ports/store/index.js';
 import type { ArchiveHead } from '../container/head.js';
 import { createTextEntry, writeArchive, type ArchiveEntry } from '../container/writer.js';
 import { iteratePackageEntries, type ArchivedPlaces } from '../packages.js';

@@ -3,7 +3,7 @@
  * The archive is validated completely first; then a marker declares the store half imported: no
  * start serves it, and another import empties it first (docs/consistency.md, import).
  */
-import type { CollectionSpec, Doc, DocumentStore, Filter } from '../../../ports/store.js';
+import type { CollectionSpec, Doc, DocumentStore, Filter } from '../../../ports/store/index.js';
 import { parseArchiveJson, type ArchiveHead } from '../container/head.js';
 import { readEntryText, readArchive } from '../container/reader.js';
 import { ArchiveRejectedError } from '../container/archive-rejected-error.js';

@@ -1,7 +1,7 @@
 import type { ResolvedConfig } from '../../../config/load.js';
 import { runWithTimeout } from '../../../kernel/timeout.js';
 import { NoStore, requireStore, createStore } from '../../../config/compose/compose.js';
-import type { DocumentStore } from '../../../ports/store.js';
+import type { DocumentStore } from '../../../ports/store/index.js';
 import { findExistingFolder } from '../data-directory.js';
 
 const STORE_TIMEOUT_MS = 8_000;

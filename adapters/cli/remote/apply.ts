@@ -1,4 +1,4 @@
-import type { CommandCall, CommandSpec } from '../../../kernel/contract.js';
+import type { CommandCall, CommandSpec } from '../../../kernel/contract/index.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
 import { EXIT_CODES } from '../output.js';
 import { CONNECTION_OPTIONS, ServiceClient } from './client.js';

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { readRemoteEnv, type RemoteEnv } from '../../../config/remote-env.js';
 import { readConfiguredFile } from '../../../lib/files/trusted-file.js';
 import { sendRequest } from '../../../lib/http/send-request.js';
-import type { CommandCall, CommandSpec } from '../../../kernel/contract.js';
+import type { CommandCall, CommandSpec } from '../../../kernel/contract/index.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { UsageError } from '../usage.js';
 import { loadProfile } from './profile.js';

@@ -1,5 +1,5 @@
 import { Document, isScalar, visit } from 'yaml';
-import type { CommandSpec } from '../../../kernel/contract.js';
+import type { CommandSpec } from '../../../kernel/contract/index.js';
 import { hasControlCharacters } from '../../../lib/text/printable.js';
 import { CONNECTION_OPTIONS, getTexts, ServiceClient } from './client.js';
 

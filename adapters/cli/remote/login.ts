@@ -1,5 +1,5 @@
 import { readRemoteEnv } from '../../../config/remote-env.js';
-import type { CommandSpec } from '../../../kernel/contract.js';
+import type { CommandSpec } from '../../../kernel/contract/index.js';
 import { UsageError } from '../usage.js';
 import { CONNECTION_OPTIONS, parseServiceUrl, ServiceClient } from './client.js';
 import { saveProfile } from './profile.js';

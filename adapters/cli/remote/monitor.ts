@@ -1,6 +1,6 @@
-import type { CommandSpec } from '../../../kernel/contract.js';
+import type { CommandSpec } from '../../../kernel/contract/index.js';
 import { invalid } from '../../../kernel/errors.js';
-import { formatTable } from '../../../lib/console/format-table.js';
+import { formatTable } from '../../../lib/format-table.js';
 import { CONNECTION_OPTIONS, getTexts, PAGE_OPTIONS, ServiceClient } from './client.js';
 
 interface Monitor {

@@ -1,5 +1,5 @@
-import type { CommandSpec } from '../../../kernel/contract.js';
-import { formatTable } from '../../../lib/console/format-table.js';
+import type { CommandSpec } from '../../../kernel/contract/index.js';
+import { formatTable } from '../../../lib/format-table.js';
 import { CONNECTION_OPTIONS, getTexts, PAGE_OPTIONS, ServiceClient } from './client.js';
 
 interface Release {

@@ -1,4 +1,4 @@
-import type { Access, AccessRule, BasicGuard, Principal } from '../../../ports/http.js';
+import type { Access, AccessRule, BasicGuard, Principal } from '../../../ports/http/index.js';
 import { Failure } from '../wire/failure.js';
 
 const SETUP_SCOPE = 'setup:install';

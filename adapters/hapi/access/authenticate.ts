@@ -1,4 +1,4 @@
-import type { Authenticator, Principal, RouteSpec } from '../../../ports/http.js';
+import type { Authenticator, Principal, RouteSpec } from '../../../ports/http/index.js';
 import type { IncomingRequest } from '../wire/incoming-request.js';
 import { getCookie } from '../wire/cookies.js';
 import { SESSION_COOKIE } from './csrf.js';

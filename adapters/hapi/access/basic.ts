@@ -1,4 +1,4 @@
-import type { BasicCredentials, BasicGuard, Principal } from '../../../ports/http.js';
+import type { BasicCredentials, BasicGuard, Principal } from '../../../ports/http/index.js';
 import { Failure } from '../wire/failure.js';
 import type { IncomingRequest } from '../wire/incoming-request.js';
 

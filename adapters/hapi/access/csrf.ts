@@ -1,6 +1,6 @@
 /** CSRF tokens, bound to the visitor's cookie (contract 10, web session). */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Authenticator } from '../../../ports/http.js';
+import type { Authenticator } from '../../../ports/http/index.js';
 import { Failure } from '../wire/failure.js';
 
 export const SESSION_COOKIE = 'svc_session';

@@ -1,4 +1,4 @@
-import type { Authenticator, RequestRejection } from '../../../ports/http.js';
+import type { Authenticator, RequestRejection } from '../../../ports/http/index.js';
 import type { IncomingRequest } from '../wire/incoming-request.js';
 import type { Failure } from '../wire/failure.js';
 import { CREDENTIAL_MISSING } from './access-policy.js';

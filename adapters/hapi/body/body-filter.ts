@@ -1,6 +1,6 @@
 /** Filters a body while it arrives: decompresses it and drops the parts that its sieve rejects. */
 import type { Transform } from 'node:stream';
-import type { BodyFilter } from '../../../ports/http.js';
+import type { BodyFilter } from '../../../ports/http/index.js';
 import type { BodyReservation } from '../limits/body-budget.js';
 import { Failure, OVERLOADED, createTooLargeFailure } from '../wire/failure.js';
 import { CORRUPT_BODY, createDecoderStream } from './decoders.js';

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import type { RouteSpec } from '../../../ports/http.js';
+import type { RouteSpec } from '../../../ports/http/index.js';
 import type { HttpLimits } from '../../../ports/http/limits.js';
 import { Failure, OVERLOADED } from '../wire/failure.js';
 import { BodyBudget, type BodyReservation } from '../limits/body-budget.js';

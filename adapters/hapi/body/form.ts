@@ -1,4 +1,4 @@
-import type { FormFile } from '../../../ports/http.js';
+import type { FormFile } from '../../../ports/http/index.js';
 import { Failure } from '../wire/failure.js';
 
 export const MULTIPART_TYPE = 'multipart/form-data';

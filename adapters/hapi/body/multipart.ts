@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import { ServiceError } from '../../../kernel/errors.js';
-import type { StreamedInput, UploadedBody } from '../../../ports/http.js';
+import type { StreamedInput, UploadedBody } from '../../../ports/http/index.js';
 import { readPacedBody, createTooLongError, type MinimumRate } from './paced-body.js';
 
 type MultipartLimits = NonNullable<StreamedInput['multipart']>;

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { StreamedInput, UploadedBody } from '../../../ports/http.js';
+import type { StreamedInput, UploadedBody } from '../../../ports/http/index.js';
 import { Failure, createTooLargeFailure } from '../wire/failure.js';
 import { parseMediaType, ENCODING_NOT_ALLOWED } from './body-reader.js';
 import { hasBoundary, getMaxBodyBytes, MultipartBody } from './multipart.js';

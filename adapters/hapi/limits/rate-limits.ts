@@ -4,7 +4,7 @@
  */
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import type { Clock } from '../../../ports/clock.js';
-import type { PublicBucket, RateClass } from '../../../ports/http.js';
+import type { PublicBucket, RateClass } from '../../../ports/http/index.js';
 import type { HttpLimits } from '../../../ports/http/limits.js';
 import { Failure } from '../wire/failure.js';
 

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { ErrorCodes, MountedRoute, RouteSpec } from '../../../ports/http.js';
+import type { ErrorCodes, MountedRoute, RouteSpec } from '../../../ports/http/index.js';
 import { Components } from './components.js';
 import { buildOperation, buildSecuritySchemes } from './operation.js';
 import {

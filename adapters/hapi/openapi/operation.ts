@@ -1,4 +1,4 @@
-import type { MountedRoute, RouteSpec, StreamedInput } from '../../../ports/http.js';
+import type { MountedRoute, RouteSpec, StreamedInput } from '../../../ports/http/index.js';
 import { AccessPolicy } from '../access/access-policy.js';
 import { SESSION_COOKIE } from '../access/csrf.js';
 import { toCookieName } from '../wire/cookies.js';

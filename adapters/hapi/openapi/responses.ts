@@ -1,4 +1,4 @@
-import type { ErrorCodes, MountedRoute, RouteSpec } from '../../../ports/http.js';
+import type { ErrorCodes, MountedRoute, RouteSpec } from '../../../ports/http/index.js';
 import type { AccessPolicy } from '../access/access-policy.js';
 import { buildRef, type Components } from './components.js';
 import { listBranches, getComponentName, type SchemaDescription, type JsonSchema } from './schema-description.js';

@@ -30,7 +30,7 @@ export interface SchemaDescription {
 
 export const isRequired = (described: SchemaDescription): boolean => described.flags?.presence === 'required';
 
-/** Whether a schema is documented: not if it is `unlisted` (ports/http.ts) or forbidden. */
+/** Whether a schema is documented: not if it is `unlisted` (ports/http/index.ts) or forbidden. */
 export const isListed = ({ flags, metas = [] }: SchemaDescription): boolean =>
   flags?.presence !== 'forbidden' && !metas.some(({ unlisted }) => unlisted === true);
 

@@ -1,4 +1,4 @@
-import type { MountedPage } from '../../../ports/http.js';
+import type { MountedPage } from '../../../ports/http/index.js';
 import { createCountsPage } from './navigation-counts.js';
 import { createHomePage } from './home.js';
 import { createShownPage } from './form-idempotency.js';

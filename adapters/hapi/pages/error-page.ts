@@ -1,6 +1,6 @@
 /** Renders failures as pages: what happened, which field, who has access and what to do. */
 import type { Request } from '@hapi/hapi';
-import type { View } from '../../../ports/http.js';
+import type { View } from '../../../ports/http/index.js';
 import { buildFailureResponse } from '../wire/envelope.js';
 import { Failure, getErrorText } from '../wire/failure.js';
 import { validateHeaders } from '../wire/headers.js';

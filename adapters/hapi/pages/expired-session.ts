@@ -3,7 +3,7 @@
  * user typed (contract 80, conduct).
  */
 import { encodeSavedForm, listWrittenFields } from '../../../lib/saved-form.js';
-import type { View } from '../../../ports/http.js';
+import type { View } from '../../../ports/http/index.js';
 import { UNAUTHORIZED } from '../access/access-policy.js';
 import { ForeignView } from './form-idempotency.js';
 

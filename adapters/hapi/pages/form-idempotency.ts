@@ -11,7 +11,7 @@ import {
   type MountedPage,
   type PageResult,
   type SessionPrincipal,
-} from '../../../ports/http.js';
+} from '../../../ports/http/index.js';
 import { Failure } from '../wire/failure.js';
 
 const FORM_IN_PROGRESS = new Failure('conflict', 'Already submitted and still in progress. Check the list first.');

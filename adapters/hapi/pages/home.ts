@@ -1,4 +1,4 @@
-import { Redirect, type MountedPage, type Role } from '../../../ports/http.js';
+import { Redirect, type MountedPage, type Role } from '../../../ports/http/index.js';
 
 export const createHomePage = (first: (role: Role) => string): MountedPage => ({
   plugin: 'hapi',

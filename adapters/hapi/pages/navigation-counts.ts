@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { Reply, type MountedPage, type Role } from '../../../ports/http.js';
+import { Reply, type MountedPage, type Role } from '../../../ports/http/index.js';
 import type { NavSection } from './navigation.js';
 
 export const createCountsPage = (

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../ports/clock.js';
 import type { Logger } from '../../../ports/logger.js';
-import type { MountedPage, Role } from '../../../ports/http.js';
+import type { MountedPage, Role } from '../../../ports/http/index.js';
 import { withTimeout } from './panels.js';
 import { getErrorText } from '../wire/failure.js';
 

@@ -1,5 +1,5 @@
 import type { Request } from '@hapi/hapi';
-import type { PageSpec } from '../../../ports/http.js';
+import type { PageSpec } from '../../../ports/http/index.js';
 import type { UploadedBody } from '../../../ports/http/uploaded-body.js';
 import type { AccessPolicy } from '../access/access-policy.js';
 import { CSRF_FAILED, isValidCsrfToken } from '../access/csrf.js';

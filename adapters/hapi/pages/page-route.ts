@@ -8,7 +8,7 @@ import {
   type MountedPage,
   type PageResult,
   type Role,
-} from '../../../ports/http.js';
+} from '../../../ports/http/index.js';
 import type { HttpResponse } from '../wire/http-response.js';
 import { IncomingRequest } from '../wire/incoming-request.js';
 import { formatSetCookie } from '../wire/cookies.js';

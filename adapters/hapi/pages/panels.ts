@@ -1,7 +1,7 @@
 /** Dashboard cards. */
 import Handlebars from 'handlebars';
 import type { Logger } from '../../../ports/logger.js';
-import type { MountedPanel, SessionPrincipal } from '../../../ports/http.js';
+import type { MountedPanel, SessionPrincipal } from '../../../ports/http/index.js';
 import { getErrorText } from '../wire/failure.js';
 import type { ViewRenderer } from './view-renderer.js';
 

@@ -8,7 +8,7 @@ import {
   type MountedPage,
   type PageSpec,
   type ProjectChoices,
-} from '../../../ports/http.js';
+} from '../../../ports/http/index.js';
 
 const PROJECT_COOKIE = 'svc_project';
 const YEAR_SECONDS = 31_536_000;

@@ -1,7 +1,7 @@
 /** Cached responses bypass rate limiting. */
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
 import { SingleFlight } from '../../../lib/single-flight.js';
-import { Redirect, Reply, SharedBytes, type MountedPage, type PageResult } from '../../../ports/http.js';
+import { Redirect, Reply, SharedBytes, type MountedPage, type PageResult } from '../../../ports/http/index.js';
 import { validateParams, createParamsSchema } from '../validation/validators.js';
 import type { ObserveRequest } from '../transport/request-metrics.js';
 import { toSuccessJson } from '../wire/envelope.js';

@@ -1,4 +1,4 @@
-import { Redirect, type MountedPage } from '../../../ports/http.js';
+import { Redirect, type MountedPage } from '../../../ports/http/index.js';
 
 const YEAR_SECONDS = 31_536_000;
 

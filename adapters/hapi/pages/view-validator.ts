@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import Handlebars from 'handlebars';
-import type { MountedPage } from '../../../ports/http.js';
+import type { MountedPage } from '../../../ports/http/index.js';
 import { listPluginPartials } from './view-renderer.js';
 
 const BUILT_IN_HELPERS = ['if', 'unless', 'each', 'with', 'lookup', 'log', 'helperMissing', 'blockHelperMissing'];

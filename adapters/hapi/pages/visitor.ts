@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createFormId } from '../../../lib/saved-form.js';
-import type { FormResultStore, ProjectChoices, SessionPrincipal, View } from '../../../ports/http.js';
+import type { FormResultStore, ProjectChoices, SessionPrincipal, View } from '../../../ports/http/index.js';
 import type { Request } from '@hapi/hapi';
 import type { RouteServices } from '../routes/route-services.js';
 import type { IncomingRequest } from '../wire/incoming-request.js';

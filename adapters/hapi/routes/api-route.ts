@@ -3,7 +3,7 @@
  * schema. The body of a caller without a credential is never read.
  */
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
-import { EventStreamAnswer, FileAnswer, type MountedRoute, type RouteSpec } from '../../../ports/http.js';
+import { EventStreamAnswer, FileAnswer, type MountedRoute, type RouteSpec } from '../../../ports/http/index.js';
 import { AccessPolicy } from '../access/access-policy.js';
 import type { ParsedBody } from '../body/body-reader.js';
 import { UploadRule } from '../body/upload-rule.js';

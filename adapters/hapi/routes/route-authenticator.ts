@@ -2,7 +2,7 @@
  * Authenticates the caller of a route, and verifies that a session's change comes from a page of
  * this service.
  */
-import type { BasicGuard, Principal, RouteSpec } from '../../../ports/http.js';
+import type { BasicGuard, Principal, RouteSpec } from '../../../ports/http/index.js';
 import { CREDENTIAL_MISSING, type AccessPolicy } from '../access/access-policy.js';
 import { authenticate, authenticateWithExtractor } from '../access/authenticate.js';
 import { authenticateBasic } from '../access/basic.js';

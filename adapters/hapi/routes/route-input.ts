@@ -1,4 +1,4 @@
-import type { HttpRequest, RouteSpec } from '../../../ports/http.js';
+import type { HttpRequest, RouteSpec } from '../../../ports/http/index.js';
 import type { BodyReader, BodyHead, ParsedBody } from '../body/body-reader.js';
 import type { RequestSlot } from '../limits/requests-in-flight.js';
 import { BodyValidator, validateParams, createParamsSchema, QueryValidator } from '../validation/validators.js';

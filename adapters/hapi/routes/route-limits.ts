@@ -1,5 +1,5 @@
 /** Limits of a route's calls: request slots and token buckets (contract 00, limits). */
-import type { PublicBucket, RateClass, RouteSpec } from '../../../ports/http.js';
+import type { PublicBucket, RateClass, RouteSpec } from '../../../ports/http/index.js';
 import type { AccessPolicy } from '../access/access-policy.js';
 import { OPEN_BODY_BYTES } from '../limits/body-budget.js';
 import type { RequestSlot } from '../limits/requests-in-flight.js';

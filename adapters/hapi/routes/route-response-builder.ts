@@ -1,4 +1,4 @@
-import { Redirect, Reply, SharedBytes, type Answer, type MountedRoute } from '../../../ports/http.js';
+import { Redirect, Reply, SharedBytes, type Answer, type MountedRoute } from '../../../ports/http/index.js';
 import { reportDenial } from '../access/denial-report.js';
 import { addRateLimitHeaders } from '../limits/rate-limits.js';
 import { formatSetCookie } from '../wire/cookies.js';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../ports/clock.js';
 import type { StorageSpace } from '../../../ports/domain/health.js';
-import type { Authenticator } from '../../../ports/http.js';
+import type { Authenticator } from '../../../ports/http/index.js';
 import type { Ids } from '../../../ports/ids.js';
 import type { Logger } from '../../../ports/logger.js';
 import type { BodyReader } from '../body/body-reader.js';

@@ -1,4 +1,4 @@
-import { EventStreamAnswer, FileAnswer } from '../../../ports/http.js';
+import { EventStreamAnswer, FileAnswer } from '../../../ports/http/index.js';
 import type { AccessPolicy } from '../access/access-policy.js';
 import { SESSION_COOKIE } from '../access/csrf.js';
 import { createFileResponse } from '../streams/file-response.js';

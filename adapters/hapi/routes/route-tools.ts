@@ -3,7 +3,7 @@
  * limits and schemas apply.
  */
 import type { ServerInjectOptions, ServerInjectResponse } from '@hapi/hapi';
-import type { HttpRequest, MountedRoute, RouteSpec, ToolSpec } from '../../../ports/http.js';
+import type { HttpRequest, MountedRoute, RouteSpec, ToolSpec } from '../../../ports/http/index.js';
 import type { RouteAnswer, RouteTool, RouteTools } from '../../../ports/tools.js';
 import { IncomingRequest, type ToolCallContext } from '../wire/incoming-request.js';
 import { buildFailureResponse } from '../wire/envelope.js';

@@ -3,7 +3,7 @@
  * readers (limits/unsent-budget.ts).
  */
 import type { ServerResponse } from 'node:http';
-import { SharedBytes } from '../../../ports/http.js';
+import { SharedBytes } from '../../../ports/http/index.js';
 import type { UnsentBudget } from '../limits/unsent-budget.js';
 import type { BodyStream } from '../wire/body-stream.js';
 import { ResponseWriter } from './response-writer.js';

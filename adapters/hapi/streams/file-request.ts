@@ -3,7 +3,7 @@
  *   sections 13 and 14).
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { StreamableFile } from '../../../ports/http.js';
+import type { StreamableFile } from '../../../ports/http/index.js';
 
 export interface FilePart {
   status: 200 | 206 | 304 | 412 | 416;

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import type { StreamableFile } from '../../../ports/http.js';
+import type { StreamableFile } from '../../../ports/http/index.js';
 import { Failure } from '../wire/failure.js';
 import type { HttpResponse } from '../wire/http-response.js';
 import type { BodyStream } from '../wire/body-stream.js';

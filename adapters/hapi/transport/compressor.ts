@@ -1,7 +1,7 @@
 /** An encoder per slow reader would hold several megabytes each; few run concurrently. */
 import { once } from 'node:events';
 import { constants, createBrotliCompress, createDeflate, createGzip } from 'node:zlib';
-import { SharedBytes } from '../../../ports/http.js';
+import { SharedBytes } from '../../../ports/http/index.js';
 import { FairSlots } from '../limits/fair-slots.js';
 
 /** As fast as gzip; the maximum is for files compressed at build time. */

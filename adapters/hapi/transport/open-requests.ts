@@ -3,7 +3,7 @@
  * 95, shutdown). Lines contain no header, body, query or requested URL, which may hold secrets.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Principal } from '../../../ports/http.js';
+import type { Principal } from '../../../ports/http/index.js';
 import type { Logger } from '../../../ports/logger.js';
 import { CountedResponse } from './counted-response.js';
 

@@ -6,7 +6,7 @@ import { CODES } from '../../../kernel/errors.js';
 import type { Counter, Histogram, Metrics } from '../../../ports/metrics.js';
 
 const DURATION_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** Rate classes of routes (ports/http.ts, RateClass), and pages. */
+/** Rate classes of routes (ports/http/index.ts, RateClass), and pages. */
 const ROUTE_KINDS = ['api', 'intake', 'bulk', 'public', 'none', 'page'] as const;
 const STATUS_CLASSES = ['2xx', '3xx', '4xx', '5xx'];
 

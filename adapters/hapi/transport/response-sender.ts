@@ -6,7 +6,7 @@
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { Request, ResponseToolkit, Lifecycle } from '@hapi/hapi';
 import { getClientNetwork } from '../../../lib/addresses.js';
-import { SharedBytes } from '../../../ports/http.js';
+import { SharedBytes } from '../../../ports/http/index.js';
 import type { UnsentBudget } from '../limits/unsent-budget.js';
 import { hasETag } from '../streams/file-request.js';
 import { BufferedBody } from '../streams/buffered-body.js';

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { SharedBytes } from '../../../ports/http.js';
+import type { SharedBytes } from '../../../ports/http/index.js';
 
 export interface BodyStream {
   readonly bytes: number | null;

@@ -1,5 +1,5 @@
 /** Under https every cookie is named `__Host-<name>`, which only this exact host can set. */
-import type { Cookie } from '../../../ports/http.js';
+import type { Cookie } from '../../../ports/http/index.js';
 
 const HOST_PREFIX = '__Host-';
 

@@ -3,7 +3,7 @@
  * License endpoints omit it, for errors too.
  */
 import { CODES, type ErrorCode } from '../../../kernel/errors.js';
-import { JsonText, SharedBytes } from '../../../ports/http.js';
+import { JsonText, SharedBytes } from '../../../ports/http/index.js';
 import type { HttpResponse } from './http-response.js';
 import type { Failure } from './failure.js';
 

@@ -1,6 +1,6 @@
 /** An undeclared code is a bug of its plugin: 500, and a log line with the fix. */
 import { CODES, ServiceError } from '../../../kernel/errors.js';
-import type { ErrorCodes } from '../../../ports/http.js';
+import type { ErrorCodes } from '../../../ports/http/index.js';
 import { toFailure, type Failure } from './failure.js';
 
 export class UndeclaredCode extends Error {

@@ -4,7 +4,7 @@
  * reverse.
  */
 import { timingSafeEqual } from 'node:crypto';
-import type { Authenticator, Cookie, Flash } from '../../../ports/http.js';
+import type { Authenticator, Cookie, Flash } from '../../../ports/http/index.js';
 
 export const FLASH_COOKIE = 'svc_flash';
 const FLASH_TONES = new Set(['success', 'warning', 'danger', 'info']);

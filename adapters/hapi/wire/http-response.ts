@@ -1,4 +1,4 @@
-import type { SharedBytes } from '../../../ports/http.js';
+import type { SharedBytes } from '../../../ports/http/index.js';
 import type { BodyStream } from './body-stream.js';
 
 export interface HttpResponse {

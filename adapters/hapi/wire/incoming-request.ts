@@ -1,7 +1,7 @@
 /** One request as a handler sees it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getClientNetwork } from '../../../lib/addresses.js';
-import type { HttpRequest, Principal, RateClass } from '../../../ports/http.js';
+import type { HttpRequest, Principal, RateClass } from '../../../ports/http/index.js';
 import type { AddressResolver } from './client-address.js';
 import { parseCookies } from './cookies.js';
 

@@ -1,4 +1,4 @@
-import type { Authenticator, Redirect } from '../../../ports/http.js';
+import type { Authenticator, Redirect } from '../../../ports/http/index.js';
 import type { HttpResponse } from './http-response.js';
 import { formatSetCookie } from './cookies.js';
 import { createFlashCookie } from './flash.js';

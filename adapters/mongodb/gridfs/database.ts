@@ -1,7 +1,7 @@
 /** Package data has a separate client, whose pool it may exhaust. */
 import { ObjectId, type Collection, type MongoClientOptions } from 'mongodb';
 import { DiskFull, DiskUnwritable } from '../../../ports/release-store.js';
-import { StoreFull } from '../../../ports/store.js';
+import { StoreFull } from '../../../ports/store/index.js';
 import type { ConnectionState } from '../connection-logger.js';
 import { MongoConnection } from '../connection.js';
 import { DUPLICATE_KEY_CODE, toStoreError } from '../errors.js';

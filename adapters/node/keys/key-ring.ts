@@ -8,7 +8,7 @@ import type { Cipher } from '../../../ports/cipher.js';
 import type { Clock } from '../../../ports/clock.js';
 import type { Logger } from '../../../ports/logger.js';
 import type { PredecessorKey, PublicKey, Signature, Signer } from '../../../ports/signer.js';
-import type { Collection, Doc } from '../../../ports/store.js';
+import type { Collection, Doc } from '../../../ports/store/index.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { KeyError } from './keys.js';
 import type { SigningKey } from './signing-key.js';

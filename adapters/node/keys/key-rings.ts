@@ -8,7 +8,7 @@ import type { Cipher } from '../../../ports/cipher.js';
 import type { Clock } from '../../../ports/clock.js';
 import type { Logger } from '../../../ports/logger.js';
 import type { Signers } from '../../../ports/signer.js';
-import type { DocumentStore } from '../../../ports/store.js';
+import type { DocumentStore } from '../../../ports/store/index.js';
 import { replaceFile } from '../../../lib/files/replace-file.js';
 import { KeyRing, type KeyRingDoc, type KeyRotation } from './key-ring.js';
 import {

@@ -8,7 +8,7 @@
 import { generateKeyPair, hkdfSync, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { DocumentStore } from '../../../ports/store.js';
+import type { DocumentStore } from '../../../ports/store/index.js';
 import { readConfiguredFile, readOwnedFile, UntrustedFile } from '../../../lib/files/trusted-file.js';
 import { createFile } from '../../../lib/files/replace-file.js';
 import { parseLicenseSigningKey, parseReleaseSigningKey, type SigningKey } from './signing-key.js';

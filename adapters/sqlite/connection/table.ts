@@ -1,4 +1,4 @@
-import type { CollectionSpec, IndexSpec } from '../../../ports/store.js';
+import type { CollectionSpec, IndexSpec } from '../../../ports/store/index.js';
 import { toBytesColumn, findBytesField } from '../schema/bytes-column.js';
 import { readDeclaration, type StatementSource } from '../schema/declarations.js';
 import { getColumnName, type ColumnMap } from '../sql/translate.js';

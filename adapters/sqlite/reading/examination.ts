@@ -1,6 +1,6 @@
 /** Damage is recorded and skipped. Nothing is written or repaired. */
 import type { StoreExaminationResult } from '../../../ports/store/examination.js';
-import { parseBody, restoreBody } from '../body/stored-body.js';
+import { parseBody, restoreBody } from '../stored-body.js';
 import type { Connection } from '../connection/connection.js';
 import { isDamageError } from '../driver/damage.js';
 import { isCorruptionError, type SqlValue } from '../driver/driver.js';

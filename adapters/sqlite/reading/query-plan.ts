@@ -3,7 +3,7 @@
  * Few rows are read and sorted; with many, walking the index of the order soon fills a page.
  */
 import { getOrFilters } from '../../../ports/document.js';
-import type { Condition, Filter, Scalar, Sort } from '../../../ports/store.js';
+import type { Condition, Filter, Scalar, Sort } from '../../../ports/store/index.js';
 import type { Connection } from '../connection/connection.js';
 import type { Table, TableIndex } from '../connection/table.js';
 import { buildMatch, getSearchTable, getValuesTable } from '../schema/side-tables.js';

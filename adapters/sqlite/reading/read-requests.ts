@@ -1,7 +1,7 @@
 import { toAfterFilters } from '../../../ports/cursor.js';
 import { checkPath } from '../../../ports/document.js';
-import type { Filter, Scalar } from '../../../ports/store.js';
-import { restoreBody } from '../body/stored-body.js';
+import type { Filter, Scalar } from '../../../ports/store/index.js';
+import { restoreBody } from '../stored-body.js';
 import type { Connection } from '../connection/connection.js';
 import type { Table } from '../connection/table.js';
 import { toSqlExpression, buildOrderSql, buildWhereSql, type SqlFragment } from '../sql/translate.js';

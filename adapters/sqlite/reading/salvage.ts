@@ -1,8 +1,8 @@
 /** Reads a page that contains damage again, row by row. Ordinary reads have no overhead. */
 import { toAfterFilters } from '../../../ports/cursor.js';
 import { toTotalSort } from '../../../ports/document.js';
-import type { Filter, Scalar } from '../../../ports/store.js';
-import { restoreBody } from '../body/stored-body.js';
+import type { Filter, Scalar } from '../../../ports/store/index.js';
+import { restoreBody } from '../stored-body.js';
 import type { Connection } from '../connection/connection.js';
 import type { Table } from '../connection/table.js';
 import { isDamageError } from '../driver/damage.js';

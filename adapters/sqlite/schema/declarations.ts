@@ -1,5 +1,5 @@
 /** Table `<name>` holds the documents; `<name>:values` and `<name>:search` are its side tables. */
-import type { CollectionSpec } from '../../../ports/store.js';
+import type { CollectionSpec } from '../../../ports/store/index.js';
 import type { Driver } from '../driver/driver.js';
 
 export type StatementSource = Pick<Driver, 'prepare'>;

@@ -1,7 +1,7 @@
 /** Side tables that find few documents among many. */
 import { extractTrigrams } from '../../../lib/text/trigrams.js';
 import { getPathValue } from '../../../ports/document.js';
-import type { CollectionSpec, Condition, Doc, Filter, Json } from '../../../ports/store.js';
+import type { CollectionSpec, Condition, Doc, Filter, Json } from '../../../ports/store/index.js';
 import type { SqlValue } from '../driver/driver.js';
 import { encodeColumnValue } from '../sql/values.js';
 import type { StatementSource } from './declarations.js';

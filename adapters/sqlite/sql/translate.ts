@@ -4,7 +4,7 @@
  * ranges.
  */
 import { getOrFilters, checkPath, toTotalSort } from '../../../ports/document.js';
-import type { Condition, Filter, Scalar, Sort } from '../../../ports/store.js';
+import type { Condition, Filter, Scalar, Sort } from '../../../ports/store/index.js';
 import type { SqlValue } from '../driver/driver.js';
 import { buildBodyExpression, toJsonPath, SQL_FALSE, SQL_TRUE } from './values.js';
 

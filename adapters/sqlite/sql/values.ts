@@ -2,7 +2,7 @@
  * Encodes JSON values for index columns: null < numbers < text < blobs, and `true` (a blob) differs
  * from 1.
  */
-import type { Json } from '../../../ports/store.js';
+import type { Json } from '../../../ports/store/index.js';
 import type { SqlValue } from '../driver/driver.js';
 
 const COMPOUND_VALUE = Buffer.from([0]);

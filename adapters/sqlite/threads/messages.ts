@@ -15,10 +15,10 @@ import {
   type Sort,
   type TransactionWrite,
   type Update,
-} from '../../../ports/store.js';
+} from '../../../ports/store/index.js';
 import { DamagedTextError, isMalformedJsonError } from '../driver/damage.js';
 import { isCorruptionError, isDiskFullError, getUnavailableReason } from '../driver/driver.js';
-import type { EncodedDoc } from '../body/stored-body.js';
+import type { EncodedDoc } from '../stored-body.js';
 
 export type WriteKind =
   'insert' | 'put' | 'change' | 'touch' | 'changeIds' | 'remove' | 'removeIds' | 'ensure' | 'ping' | 'transact';

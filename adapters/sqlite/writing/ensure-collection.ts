@@ -3,8 +3,8 @@
  * a table without such a column.
  */
 import { checkPath } from '../../../ports/document.js';
-import { StoreConflict, type CollectionSpec } from '../../../ports/store.js';
-import { parseBody } from '../body/stored-body.js';
+import { StoreConflict, type CollectionSpec } from '../../../ports/store/index.js';
+import { parseBody } from '../stored-body.js';
 import type { Connection } from '../connection/connection.js';
 import { buildIndexLabel, listPaths } from '../connection/table.js';
 import { isDamageError } from '../driver/damage.js';

@@ -1,7 +1,7 @@
 /** A conflict ends a write at its first statement, so nothing else is rolled back. */
 import { applyUpdate, matchesFilter, buildSeed, getUniqueValue, getPathValue } from '../../../ports/document.js';
-import { StoreConflict, type Doc, type Filter, type Sort, type Update } from '../../../ports/store.js';
-import { parseBody, compressBody, encodeDoc, restoreBody, type EncodedDoc } from '../body/stored-body.js';
+import { StoreConflict, type Doc, type Filter, type Sort, type Update } from '../../../ports/store/index.js';
+import { parseBody, compressBody, encodeDoc, restoreBody, type EncodedDoc } from '../stored-body.js';
 import type { Connection } from '../connection/connection.js';
 import type { Table } from '../connection/table.js';
 import { isDamageError } from '../driver/damage.js';

@@ -2,8 +2,8 @@
  * Write requests on one connection, inside the writer's transaction. Each ends in at most one
  * statement per document, so a conflict needs no savepoint.
  */
-import { StoreConflict, type CollectionSpec, type Filter } from '../../../ports/store.js';
-import type { EncodedDoc } from '../body/stored-body.js';
+import { StoreConflict, type CollectionSpec, type Filter } from '../../../ports/store/index.js';
+import type { EncodedDoc } from '../stored-body.js';
 import type { Connection } from '../connection/connection.js';
 import type { ChangeRequest, IdsRequest, TransactRequest, WriteKind, WriteRequest } from '../threads/messages.js';
 import { ensureCollection } from './ensure-collection.js';

@@ -3,7 +3,7 @@ import { AgentFailure } from '../exit.js';
 import { parseServerUrl } from '../options/address.js';
 import { promptText, isInteractive } from '../prompts.js';
 import { promptPassword } from '../secrets.js';
-import type { CheckedOptions } from '../options.js';
+import type { CheckedOptions } from '../options/index.js';
 import type { AccountPassword } from './session.js';
 
 /**

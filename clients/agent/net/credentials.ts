@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { getCredentialName } from '../../../lib/formats/license-key.js';
-import type { CheckedOptions } from '../options.js';
+import type { CheckedOptions } from '../options/index.js';
 import { promptPassword } from '../secrets.js';
 
 export interface DownloadCredentials {

@@ -3,7 +3,7 @@
  */
 import { resolveCredentials, type DownloadCredentials } from './credentials.js';
 import type { Hooks } from '../hooks.js';
-import type { CheckedOptions } from '../options.js';
+import type { CheckedOptions } from '../options/index.js';
 import type { Env } from '../options/table.js';
 import { isInteractive } from '../prompts.js';
 import { resolveAccount, promptAccount } from './account.js';

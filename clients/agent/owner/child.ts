@@ -1,7 +1,7 @@
 import { AgentFailure } from '../exit.js';
 import type { JsonAnswer } from '../net/http.js';
 import type { Network, PackageResponse } from '../net/network.js';
-import type { CheckedOptions } from '../options.js';
+import type { CheckedOptions } from '../options/index.js';
 import type { Env } from '../options/table.js';
 import type { SetupApi } from '../net/session.js';
 import type { ServiceControl } from '../update/service.js';

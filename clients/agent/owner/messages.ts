@@ -1,5 +1,5 @@
 import { EXIT_CODES, AgentFailure, type AgentOutcome } from '../exit.js';
-import type { CheckedOptions } from '../options.js';
+import type { CheckedOptions } from '../options/index.js';
 import { AlreadyExistsFailure } from '../net/session.js';
 import type { ServiceVerb } from '../update/service.js';
 

@@ -5,7 +5,7 @@
 import { dirname, resolve } from 'node:path';
 import { isSea } from 'node:sea';
 import { AgentFailure } from '../exit.js';
-import { readOptions, type CheckedOptions } from '../options.js';
+import { readOptions, type CheckedOptions } from '../options/index.js';
 import type { NightlyScheduler } from '../options/table.js';
 import { resolveRootProgram } from '../system/programs.js';
 import type { Agent } from '../update/installation.js';

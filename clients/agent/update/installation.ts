@@ -13,7 +13,7 @@ import type { Hooks } from '../hooks.js';
 import { InstallationLayout, OWN_FOLDER } from '../layout.js';
 import { MAX_MANIFEST_BYTES, type ReleaseManifest } from '../../../lib/formats/manifest.js';
 import type { Network } from '../net/network.js';
-import type { CheckedOptions } from '../options.js';
+import type { CheckedOptions } from '../options/index.js';
 import type { AgentOutput } from '../output.js';
 import { parseManifest } from '../trust/release-verification.js';
 import { acquireLock, type InstallationLock } from './lock.js';

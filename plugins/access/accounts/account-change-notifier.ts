@@ -1,4 +1,4 @@
-import { PORT, added, inject, injectable, type Logger } from '../../../kernel/contract.js';
+import { PORT, added, inject, injectable, type Logger } from '../../../kernel/contract/index.js';
 import { ACCOUNT_CHANGE_LISTENERS, type AccountChangeListener } from '../../../ports/domain/access.js';
 
 /** Of a response to an administrator. */

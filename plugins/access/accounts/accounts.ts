@@ -10,11 +10,11 @@ import {
   type Clock,
   type Collection,
   type Ids,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import { conflict, invalid, notFound } from '../../../kernel/errors.js';
 import type { PasswordHasher } from '../../../ports/hasher.js';
-import type { Role } from '../../../ports/http.js';
-import { StoreConflict } from '../../../ports/store.js';
+import type { Role } from '../../../ports/http/index.js';
+import { StoreConflict } from '../../../ports/store/index.js';
 import {
   toAccountView,
   checkUsername,

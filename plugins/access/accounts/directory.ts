@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { collection, inject, injectable, PORT, type Collection, type Logger } from '../../../kernel/contract.js';
+import { collection, inject, injectable, PORT, type Collection, type Logger } from '../../../kernel/contract/index.js';
 import { iterateItems } from '../../../lib/paging.js';
 import type { AccountDirectory, AccountCredential } from '../../../ports/domain/access.js';
 import { CorruptionReporter } from '../../../ports/store/corruption-reporter.js';

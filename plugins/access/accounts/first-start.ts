@@ -3,7 +3,7 @@
  * the password (contract 00, first start). If it crashes before printing it, `aos user passwd` sets
  * another.
  */
-import type { Collection, Ids } from '../../../kernel/contract.js';
+import type { Collection, Ids } from '../../../kernel/contract/index.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import type { AdminBootstrap } from '../../../ports/domain/access.js';
 import type { Account } from '../model/account.js';

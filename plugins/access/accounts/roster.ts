@@ -24,10 +24,10 @@ import {
   type Collection,
   type Doc,
   type Ids,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import { hasElapsed } from '../../../lib/clock-skew.js';
 import { conflict, notFound, ServiceError } from '../../../kernel/errors.js';
-import { StoreConflict, type Update } from '../../../ports/store.js';
+import { StoreConflict, type Update } from '../../../ports/store/index.js';
 import { isActiveAdmin, type Account } from '../model/account.js';
 
 export interface RosterDoc extends Doc {

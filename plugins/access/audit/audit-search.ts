@@ -2,10 +2,10 @@
  * Newest first, by indexes. A name prefix is expanded to the matching names, whose pages are
  * merged; a prefix filter would scan or sort the log.
  */
-import type { Collection } from '../../../kernel/contract.js';
+import type { Collection } from '../../../kernel/contract/index.js';
 import { mergePages } from '../../../ports/cursor.js';
 import type { AuditEntry, AuditQuery } from '../../../ports/domain/audit.js';
-import type { Filter, Page, Sort } from '../../../ports/store.js';
+import type { Filter, Page, Sort } from '../../../ports/store/index.js';
 
 const NEWEST_FIRST_SORT: Sort = [['at', 'desc']];
 /** Above it the log is scanned. */

@@ -8,7 +8,7 @@ import {
   type Clock,
   type Collection,
   type Ids,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import {
   AUDIT_TARGETS,
   type Actor,

@@ -3,9 +3,9 @@
  * one network within a minute are counted: the first is written immediately, the count at the end.
  * Distinct entries per minute are limited too.
  */
-import { inject, injectable, PORT, type Clock, type Logger } from '../../../kernel/contract.js';
+import { inject, injectable, PORT, type Clock, type Logger } from '../../../kernel/contract/index.js';
 import { getClientNetwork } from '../../../lib/addresses.js';
-import type { Principal, RequestRejection } from '../../../ports/http.js';
+import type { Principal, RequestRejection } from '../../../ports/http/index.js';
 import { AuditService } from './audit.js';
 import { BackgroundTasks } from '../background-tasks.js';
 

@@ -1,6 +1,6 @@
-import type { CommandSpec } from '../../../kernel/contract.js';
+import type { CommandSpec } from '../../../kernel/contract/index.js';
 import { invalid } from '../../../kernel/errors.js';
-import { formatTable } from '../../../lib/console/format-table.js';
+import { formatTable } from '../../../lib/format-table.js';
 import type { MasterTokenService } from '../master-tokens.js';
 import type { TokenService } from '../tokens/tokens.js';
 

@@ -1,6 +1,6 @@
-import type { CommandCall, CommandResult, CommandSpec, Ids } from '../../../kernel/contract.js';
+import type { CommandCall, CommandResult, CommandSpec, Ids } from '../../../kernel/contract/index.js';
 import type { CommandLineActor } from '../../../ports/domain/audit.js';
-import { formatTable } from '../../../lib/console/format-table.js';
+import { formatTable } from '../../../lib/format-table.js';
 import { ROLES, type AccountView } from '../model/account.js';
 import type { AccountService } from '../accounts/accounts.js';
 

@@ -2,13 +2,13 @@
  * For web login, setup login and release store (contract 10, accounts). Unknown account, wrong
  * password and disabled account are indistinguishable: same hash work, same writes, same response.
  */
-import { PORT, collection, inject, injectable, type Clock, type Collection } from '../../../kernel/contract.js';
+import { PORT, collection, inject, injectable, type Clock, type Collection } from '../../../kernel/contract/index.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { capitalize } from '../../../lib/sentence.js';
 import { getClientNetwork } from '../../../lib/addresses.js';
 import type { AccountInfo, CredentialCheck, LoginAttemptLimiter } from '../../../ports/domain/access.js';
 import type { PasswordHasher } from '../../../ports/hasher.js';
-import type { Role } from '../../../ports/http.js';
+import type { Role } from '../../../ports/http/index.js';
 import { toUsernameKey, type Account } from '../model/account.js';
 import { DeviceCookies } from './devices.js';
 import { KnownAddresses } from './known-addresses.js';

@@ -4,7 +4,7 @@
  * still required.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { PORT, inject, injectable, type Ids } from '../../../kernel/contract.js';
+import { PORT, inject, injectable, type Ids } from '../../../kernel/contract/index.js';
 import type { Cipher } from '../../../ports/cipher.js';
 
 export const DEVICE_COOKIE = 'svc_device';

@@ -11,7 +11,7 @@ import {
   type Clock,
   type Collection,
   type Doc,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import { hasElapsed } from '../../../lib/clock-skew.js';
 import { getClientNetwork } from '../../../lib/addresses.js';
 import { DAY_MS, toIsoString } from '../../../lib/time.js';

@@ -11,7 +11,7 @@ import {
   type Collection,
   type Doc,
   type Ids,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import type { Account } from '../model/account.js';
 import { CredentialVerifier } from './credentials.js';

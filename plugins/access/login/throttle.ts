@@ -14,7 +14,7 @@ import {
   type Collection,
   type Doc,
   type Filter,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { MAX_AHEAD_MS } from '../../../lib/clock-skew.js';
 import { toIsoString } from '../../../lib/time.js';

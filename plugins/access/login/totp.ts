@@ -13,7 +13,7 @@ import {
   type Clock,
   type Collection,
   type Ids,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import { conflict, invalid, ServiceError } from '../../../kernel/errors.js';
 import type { Cipher } from '../../../ports/cipher.js';
 import type { Account } from '../model/account.js';

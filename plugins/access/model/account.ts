@@ -1,5 +1,5 @@
-import type { Doc } from '../../../kernel/contract.js';
-import type { Role } from '../../../ports/http.js';
+import type { Doc } from '../../../kernel/contract/index.js';
+import type { Role } from '../../../ports/http/index.js';
 
 export const ROLES = ['admin', 'member', 'installer'] as const satisfies readonly Role[];
 

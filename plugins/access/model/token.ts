@@ -3,9 +3,9 @@
  * is never stored; `token_id` is public (contract 10, tokens).
  */
 import { hash } from 'node:crypto';
-import type { Doc } from '../../../kernel/contract.js';
+import type { Doc } from '../../../kernel/contract/index.js';
 import type { TokenPurpose, TokenRecord } from '../../../ports/domain/tokens.js';
-import type { TokenKind, TokenPrincipal } from '../../../ports/http.js';
+import type { TokenKind, TokenPrincipal } from '../../../ports/http/index.js';
 
 export const TOKEN_PREFIXES = {
   master: 'svc_live_',

@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { Redirect, View, type HttpRequest, type PageSpec, type FormRejection } from '../../../kernel/contract.js';
+import { Redirect, View, type HttpRequest, type PageSpec, type FormRejection } from '../../../kernel/contract/index.js';
 import { invalid, notFound, ServiceError } from '../../../kernel/errors.js';
 import type { Account } from '../model/account.js';
 import { toAccountView } from '../model/account.js';

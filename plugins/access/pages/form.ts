@@ -7,7 +7,7 @@ import {
   type PageSpec,
   type FormRejection,
   type View,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import { ServiceError } from '../../../kernel/errors.js';
 
 export function readField(request: HttpRequest, name: string): string {

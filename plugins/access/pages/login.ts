@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { Redirect, View, type HttpRequest, type PageSpec, type FormRejection } from '../../../kernel/contract.js';
+import { Redirect, View, type HttpRequest, type PageSpec, type FormRejection } from '../../../kernel/contract/index.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { decodeSavedForm } from '../../../lib/saved-form.js';
 import type { AccessServices } from '../services.js';

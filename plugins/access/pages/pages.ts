@@ -1,4 +1,4 @@
-import type { PageSpec } from '../../../kernel/contract.js';
+import type { PageSpec } from '../../../kernel/contract/index.js';
 import type { AccessServices } from '../services.js';
 import { buildAccountPages } from './account.js';
 import { buildLoginPages } from './login.js';

@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { View, type PageSpec } from '../../../kernel/contract.js';
+import { View, type PageSpec } from '../../../kernel/contract/index.js';
 import { notFound } from '../../../kernel/errors.js';
 import { isFormForAccount, listWrittenFields, type SavedForm } from '../../../lib/saved-form.js';
 import { computeSha256 } from '../model/token.js';

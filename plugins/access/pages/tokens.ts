@@ -1,8 +1,8 @@
 import joi from 'joi';
-import { Redirect, View, type HttpRequest, type PageSpec, type FormRejection } from '../../../kernel/contract.js';
-import { getSecondsUntil } from '../../../kernel/contract.js';
+import { Redirect, View, type HttpRequest, type PageSpec, type FormRejection } from '../../../kernel/contract/index.js';
+import { getSecondsUntil } from '../../../kernel/contract/index.js';
 import type { TokenRecord } from '../../../ports/domain/tokens.js';
-import type { TokenKind } from '../../../ports/http.js';
+import type { TokenKind } from '../../../ports/http/index.js';
 import type { AccessServices } from '../services.js';
 import { isLive } from '../model/token.js';
 import { readField, readFields, buildFormPage, requireSession } from './form.js';

@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { Redirect, View, type HttpRequest, type PageSpec, type FormRejection } from '../../../kernel/contract.js';
+import { Redirect, View, type HttpRequest, type PageSpec, type FormRejection } from '../../../kernel/contract/index.js';
 import { toAccountView, isActiveAdmin, ROLES, type AccountView } from '../model/account.js';
 import type { AccessServices } from '../services.js';
 import { readField, renderOnError, buildPageActions, requireSession } from './form.js';

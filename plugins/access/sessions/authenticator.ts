@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { PORT, inject, injectable, type AppSettings } from '../../../kernel/contract.js';
+import { PORT, inject, injectable, type AppSettings } from '../../../kernel/contract/index.js';
 import type { Cipher } from '../../../ports/cipher.js';
-import type { Authenticator, Principal, RequestRejection, SessionPrincipal } from '../../../ports/http.js';
+import type { Authenticator, Principal, RequestRejection, SessionPrincipal } from '../../../ports/http/index.js';
 import { SecurityLog } from '../audit/security-log.js';
 import { SessionService } from './sessions.js';
 import { isTokenShaped } from '../model/token.js';

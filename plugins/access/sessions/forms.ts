@@ -14,11 +14,11 @@ import {
   type Collection,
   type Doc,
   type Logger,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
 import { HOUR_MS } from '../../../lib/time.js';
 import type { Cipher } from '../../../ports/cipher.js';
-import type { FormRunResult, FormResultStore, SessionRef } from '../../../ports/http.js';
+import type { FormRunResult, FormResultStore, SessionRef } from '../../../ports/http/index.js';
 import { computeSha256 } from '../model/token.js';
 
 const SEAL_PURPOSE = 'shown-once';

@@ -12,9 +12,9 @@ import {
   type Collection,
   type Doc,
   type Ids,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import { hasElapsed } from '../../../lib/clock-skew.js';
-import type { SessionPrincipal } from '../../../ports/http.js';
+import type { SessionPrincipal } from '../../../ports/http/index.js';
 import type { Account } from '../model/account.js';
 import { BackgroundTasks } from '../background-tasks.js';
 import { computeSha256 } from '../model/token.js';

@@ -1,9 +1,9 @@
 /** A sub-token has at most the rights of its master (contract 10, tokens). */
-import type { Clock } from '../../../kernel/contract.js';
+import type { Clock } from '../../../kernel/contract/index.js';
 import { denied, ServiceError, unknownProject } from '../../../kernel/errors.js';
 import { hasScope } from '../../../lib/scopes.js';
 import type { TokenProjects } from '../../../ports/domain/tokens.js';
-import type { Principal } from '../../../ports/http.js';
+import type { Principal } from '../../../ports/http/index.js';
 import { isLive } from '../model/token.js';
 import type { TokenService } from './tokens.js';
 

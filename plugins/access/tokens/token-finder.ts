@@ -3,7 +3,7 @@
  * 20, untrusted text), despite invisible characters, look-alike letters and line breaks. Encoded
  * tokens, or ones split visibly or across fields, cannot be found.
  */
-import { collection, inject, injectable, PORT, type Clock, type Collection } from '../../../kernel/contract.js';
+import { collection, inject, injectable, PORT, type Clock, type Collection } from '../../../kernel/contract/index.js';
 import { listCopiedForms } from '../../../lib/text/invisible-characters.js';
 import type { LiveTokenDetector } from '../../../ports/domain/live-tokens.js';
 import { isLive, computeSha256, type TokenDoc } from '../model/token.js';

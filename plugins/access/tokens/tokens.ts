@@ -11,7 +11,7 @@ import {
   type Clock,
   type Collection,
   type Ids,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import { conflict, invalid, notFound } from '../../../kernel/errors.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { buildElapsedFilter, hasElapsed } from '../../../lib/clock-skew.js';
@@ -24,8 +24,8 @@ import type {
   TokenRecord,
 } from '../../../ports/domain/tokens.js';
 import { CATALOG, type ServiceCatalog } from '../../../ports/domain/system.js';
-import type { TokenKind, TokenPrincipal } from '../../../ports/http.js';
-import type { Filter } from '../../../ports/store.js';
+import type { TokenKind, TokenPrincipal } from '../../../ports/http/index.js';
+import type { Filter } from '../../../ports/store/index.js';
 import type { Account } from '../model/account.js';
 import { BackgroundTasks } from '../background-tasks.js';
 import {

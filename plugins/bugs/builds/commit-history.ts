@@ -1,7 +1,7 @@
 /**
  * Commits of a version. The texts are external: truncated, scrubbed, and never followed as links.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import type { BuildCommit, BuildCommits, BuildHistory } from '../../../ports/domain/releases.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { getVersionIdentity } from '../../../lib/versions.js';

@@ -2,7 +2,7 @@
  * A PATCH and a publish both write before they read, so neither misses the other; after a crash,
  * the job closes the item within 60 s (contract 20, release).
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { collectAll } from '../../../lib/paging.js';
 import type { PublishedBuild } from '../../../ports/domain/bugs.js';
 import type { ReleasePublished } from '../../../ports/domain/releases.js';

@@ -2,7 +2,7 @@
  * Published releases, compared with `resolved_in_build` (contract 20, release). The update service
  * calls the bug tracker, never the reverse.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import type { PublishedBuild } from '../../../ports/domain/bugs.js';
 import type { PublishedVersions } from '../../../ports/domain/releases.js';
 import { iterateItems } from '../../../lib/paging.js';

@@ -1,4 +1,4 @@
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import { toIsoString } from '../../../lib/time.js';
 import { DEPS, type BugDeps } from '../deps.js';

@@ -9,7 +9,7 @@
  * a confirmed group does not halt the release that fixed it.
  */
 import { createHmac } from 'node:crypto';
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { getOperatorNetwork } from '../../../lib/addresses.js';
 import { parseNamedVersion } from '../../../lib/versions.js';
 import type { PublicEvidence, Report, VersionFaults } from '../../../ports/domain/bugs.js';

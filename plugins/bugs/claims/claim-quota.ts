@@ -7,11 +7,11 @@
  * another. The write that ends the lease frees the slot. A stored counter was rejected: every end
  * of a lease would need a second write.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import type { ServiceError } from '../../../kernel/errors.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { toIsoString } from '../../../lib/time.js';
-import { StoreConflict, type Filter } from '../../../ports/store.js';
+import { StoreConflict, type Filter } from '../../../ports/store/index.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { refusal } from '../errors.js';
 import type { ClaimLease } from '../item/model.js';

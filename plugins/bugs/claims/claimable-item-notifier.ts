@@ -2,7 +2,7 @@
  * Wakes waiting agents (contract 20, leases: `wait_seconds`): immediately for changes by this
  * process, by polling for those of others.
  */
-import { injectable } from '../../../kernel/contract.js';
+import { injectable } from '../../../kernel/contract/index.js';
 
 const POLL_INTERVAL_MS = 1_000;
 

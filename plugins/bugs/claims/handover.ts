@@ -1,5 +1,5 @@
 /** Tells the next agent about the previous one (contract 20, leases: `handover`). */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';

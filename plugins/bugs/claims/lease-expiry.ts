@@ -3,10 +3,10 @@
  * request. Until the rest follows, a list filtered by status may miss a few items; a claim that
  * finds no open item records matching items first.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { toIsoString } from '../../../lib/time.js';
-import type { Filter, Sort } from '../../../ports/store.js';
+import type { Filter, Sort } from '../../../ports/store/index.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { ItemService } from '../store/item-service.js';
 import { LeaseClockAdjuster } from '../store/lease-clock-adjuster.js';

@@ -2,7 +2,7 @@
  * A single conditional write decides every claim. Claim tokens are random; the store holds only
  * their SHA-256.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { toIsoString } from '../../../lib/time.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import { getAuthorKind, type BugCaller } from '../caller.js';

@@ -2,8 +2,8 @@
  * Reserves the most urgent item (contract 20, leases: `action=next`). One conditional write
  * decides, so exactly one parallel caller gets it.
  */
-import { inject, injectable, type HttpRequest } from '../../../kernel/contract.js';
-import type { Filter } from '../../../ports/store.js';
+import { inject, injectable, type HttpRequest } from '../../../kernel/contract/index.js';
+import type { Filter } from '../../../ports/store/index.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { buildQueueClaim } from '../item/change-set.js';

@@ -1,6 +1,6 @@
 /** What others wrote since the holder's last call (contract 20, leases: `news`). */
-import { inject, injectable } from '../../../kernel/contract.js';
-import type { Collection, Doc } from '../../../ports/store.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
+import type { Collection, Doc } from '../../../ports/store/index.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc, UnreadEntry } from '../item/model.js';
 import { toActivityView, toCommentView } from '../item/api-views.js';

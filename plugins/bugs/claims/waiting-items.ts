@@ -1,6 +1,6 @@
 /** Why `action=next` has no item (contract 20, leases: `waiting`). */
-import { inject, injectable } from '../../../kernel/contract.js';
-import type { Filter } from '../../../ports/store.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
+import type { Filter } from '../../../ports/store/index.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { excludeAssigned } from '../item/queue-filters.js';
 

@@ -3,7 +3,7 @@
  * (contract 70, payload and signature).
  */
 import { hash } from 'node:crypto';
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { notFound, ServiceError } from '../../../kernel/errors.js';
 import { AGENT_REQUESTED, type AgentRequest } from '../../../ports/domain/agent-requests.js';
 import type { BugCaller } from '../caller.js';

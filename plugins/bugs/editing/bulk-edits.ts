@@ -3,11 +3,11 @@
  * checks of a PATCH. A filter's ids are collected first, and nothing is written unless their number
  * is the expected one. A single update would bypass leases, history and events.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { conflict, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
 import { iteratePages } from '../../../lib/paging.js';
 import { matchesFilter } from '../../../ports/document.js';
-import type { Filter } from '../../../ports/store.js';
+import type { Filter } from '../../../ports/store/index.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { createReasonRequiredError } from '../errors.js';

@@ -3,12 +3,12 @@
  * another process continues (the job, after 15 s without a heartbeat) and repeats the interrupted
  * batch. No change is made twice; only this batch's count is lost (`resumed`).
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { buildElapsedFilter } from '../../../lib/clock-skew.js';
 import { DAY_MS, toIsoString } from '../../../lib/time.js';
 import { matchesFilter } from '../../../ports/document.js';
-import type { Filter } from '../../../ports/store.js';
+import type { Filter } from '../../../ports/store/index.js';
 import type { BugCaller } from '../caller.js';
 import { LeaseService } from '../claims/leases.js';
 import { removeAll } from '../../../ports/store/remove-all.js';

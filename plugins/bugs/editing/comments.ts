@@ -1,5 +1,5 @@
 /** See tracked-items.ts for those of plugins, and feedback/feedback.ts for user feedback. */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { denied } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import { getAuthorKind, type BugCaller } from '../caller.js';

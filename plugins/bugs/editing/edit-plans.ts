@@ -1,6 +1,6 @@
 import { invalid } from '../../../kernel/errors.js';
 import { parseSeverity } from '../item/severity.js';
-import type { Json } from '../../../ports/store.js';
+import type { Json } from '../../../ports/store/index.js';
 import type { BugCaller } from '../caller.js';
 import { createReasonRequiredError } from '../errors.js';
 import {

@@ -2,7 +2,7 @@
  * Conditions are checked on the state that compare-and-set replaces (contract 20, endpoints:
  * PATCH).
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import { getAuthorKind, type BugCaller } from '../caller.js';

@@ -3,11 +3,11 @@
  * forges).
  */
 import { hash } from 'node:crypto';
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { notFound } from '../../../kernel/errors.js';
 import { getPullRequestPage } from '../../../lib/http/pull-request-page.js';
 import type { ForgeChange, LinkOutcome } from '../../../ports/domain/forge-changes.js';
-import type { Json } from '../../../ports/store.js';
+import type { Json } from '../../../ports/store/index.js';
 import { ItemCloser } from '../builds/item-closer.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';

@@ -2,7 +2,7 @@
  * Merge and split (contract 20, endpoints). A merge makes an item a `duplicate` and moves its
  * grouping keys to the other; a split reverts both. Each item keeps its own counts.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import type { BugCaller } from '../caller.js';

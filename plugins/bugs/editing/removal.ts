@@ -8,7 +8,7 @@
  * item instead of completing the deleted one (grouping-keys.ts). A flag in the item was rejected,
  * because every list and count would have to exclude it.
  */
-import { inject, injectable, type Principal } from '../../../kernel/contract.js';
+import { inject, injectable, type Principal } from '../../../kernel/contract/index.js';
 import { conflict, denied } from '../../../kernel/errors.js';
 import { createAlreadyClaimedError, matchesToken, createLeaseLostError } from '../item/lease.js';
 import { toBugCaller, type BugCaller } from '../caller.js';

@@ -2,7 +2,7 @@
  * A delivery and an edit both store their state before they look up the other, so neither misses
  * the other (contract 20, forges). The job `bugs.reconcile` finishes what a crash leaves.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { collectAll, iteratePages } from '../../../lib/paging.js';
 import type { ForgeOutcome, ReceivedPullRequest } from '../../../ports/domain/forge-changes.js';
 import { ItemCloser } from '../builds/item-closer.js';

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../../kernel/errors.js';
 import type { ItemStatus } from '../../../ports/domain/bugs.js';
-import type { Json } from '../../../ports/store.js';
+import type { Json } from '../../../ports/store/index.js';
 import type { BugCaller } from '../caller.js';
 import type { ChangeSet } from '../item/change-set.js';
 import type { ItemEdit } from '../item/edit.js';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { invalid, notFound } from '../../../kernel/errors.js';
 import type { Item, PluginComment, TrackedItems } from '../../../ports/domain/bugs.js';
 import type { AgentRequest } from '../../../ports/domain/agent-requests.js';

@@ -7,7 +7,7 @@
  * item → the reference is finished. After a crash, `ClientRefService.reconcile` releases an open
  * reference.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { conflict } from '../../../kernel/errors.js';
 import type { Report, UserFeedback } from '../../../ports/domain/bugs.js';
 import { DEPS, type BugDeps } from '../deps.js';

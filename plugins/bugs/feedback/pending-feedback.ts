@@ -5,10 +5,10 @@
  * memory. The job `bugs.reconcile` links the rest. The comment's id is fixed, so a second attempt
  * adds nothing.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { DAY_MS, toIsoString } from '../../../lib/time.js';
-import { StoreConflict } from '../../../ports/store.js';
+import { StoreConflict } from '../../../ports/store/index.js';
 import { SYSTEM_CALLER } from '../caller.js';
 import { removeAll } from '../../../ports/store/remove-all.js';
 import { DEPS, type BugDeps } from '../deps.js';

@@ -1,4 +1,4 @@
-import type { Logger } from '../../../kernel/contract.js';
+import type { Logger } from '../../../kernel/contract/index.js';
 import { compileRule, RuleProblem, type CompiledRule, type RuleOutcome } from './compiled-rule.js';
 import type { GroupingRule } from '../grouping/grouping-rule.js';
 import type { RuleSubject } from './rule-subject.js';

@@ -1,5 +1,5 @@
 /** One document per project, so reordering is one write without partial states. */
-import type { Doc } from '../../../kernel/contract.js';
+import type { Doc } from '../../../kernel/contract/index.js';
 
 export const MAX_PROJECT_RULES = 50;
 export const MAX_TOTAL_RULES = 2_000;

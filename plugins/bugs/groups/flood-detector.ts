@@ -3,9 +3,9 @@
  * (contract 21, flood). The first keys are stored with the source, later ones in `keys`. Entries
  * are validated on use, because an item may be deleted or merged.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { HOUR_MS } from '../../../lib/time.js';
-import type { Filter, Update } from '../../../ports/store.js';
+import type { Filter, Update } from '../../../ports/store/index.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { hashWithinProject } from '../item/document-ids.js';
 import type { FloodDoc } from '../item/model.js';

@@ -8,9 +8,9 @@
  * all of them are one commit (intake/item-creator.ts). A lock document per key was rejected,
  * because a dead holder blocks its group.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
-import { StoreConflict, type Filter, type Update } from '../../../ports/store.js';
+import { StoreConflict, type Filter, type Update } from '../../../ports/store/index.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { hashWithinProject } from '../item/document-ids.js';
 import { WriteCommitter, type DocumentWrite } from '../store/write-committer.js';

@@ -1,4 +1,4 @@
-import { created, deleted, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
+import { created, deleted, type HttpRequest, type RouteSpec } from '../../../kernel/contract/index.js';
 import type { GroupingRuleFields, GroupingRuleService } from '../regrouping/grouping-rules.js';
 import type { BugServices } from '../services.js';
 import * as schemas from './grouping-rule-schemas.js';

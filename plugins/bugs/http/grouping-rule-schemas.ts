@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { MANAGED_FIELD, whole, withSchemaName } from '../../../kernel/contract.js';
+import { MANAGED_FIELD, whole, withSchemaName } from '../../../kernel/contract/index.js';
 import { MAX_RULE_ELEMENTS, MAX_PROJECT_RULES } from '../grouping/grouping-rule.js';
 
 /** Not every store preserves NUL and unpaired surrogates. */

@@ -1,4 +1,4 @@
-import type { HttpRequest } from '../../../kernel/contract.js';
+import type { HttpRequest } from '../../../kernel/contract/index.js';
 
 export const BASE_PATH = '/api/bugtracker/v1';
 export const REPORT_SCOPE = 'bugtracker:report';

@@ -1,6 +1,6 @@
-import { created, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
-import { Reply } from '../../../ports/http.js';
-import type { Json } from '../../../ports/store.js';
+import { created, type HttpRequest, type RouteSpec } from '../../../kernel/contract/index.js';
+import { Reply } from '../../../ports/http/index.js';
+import type { Json } from '../../../ports/store/index.js';
 import type { BulkRequest } from '../editing/bulk-edits.js';
 import { getRequestCaller } from '../caller.js';
 import { cleanJson } from '../text/clean-report.js';

@@ -1,6 +1,6 @@
-import type { HttpRequest, RouteSpec } from '../../../kernel/contract.js';
+import type { HttpRequest, RouteSpec } from '../../../kernel/contract/index.js';
 import { invalid } from '../../../kernel/errors.js';
-import { Reply } from '../../../ports/http.js';
+import { Reply } from '../../../ports/http/index.js';
 import { getRequestCaller, type BugCaller } from '../caller.js';
 import type { LinkRequest } from '../links/link-service.js';
 import type { ItemDoc } from '../item/model.js';

@@ -1,6 +1,6 @@
-import { timeParameter, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
+import { timeParameter, type HttpRequest, type RouteSpec } from '../../../kernel/contract/index.js';
 import { denied, invalidQuery } from '../../../kernel/errors.js';
-import { Reply } from '../../../ports/http.js';
+import { Reply } from '../../../ports/http/index.js';
 import { getRequestCaller, checkProjectAccess } from '../caller.js';
 import type { ItemPart } from '../lists/item-parts.js';
 import type { NextRequest } from '../claims/next-item.js';

@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { withSchemaName, whole } from '../../../kernel/contract.js';
+import { withSchemaName, whole } from '../../../kernel/contract/index.js';
 import { LINK_KINDS } from '../item/link-kinds.js';
 import { itemStatusSchema, severitySchema } from '../lists/query-schema.js';
 import { claimToken } from './schemas.js';

@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { withSchemaName, createPageSchema, whole, hideFromOpenApi } from '../../../kernel/contract.js';
+import { withSchemaName, createPageSchema, whole, hideFromOpenApi } from '../../../kernel/contract/index.js';
 import { errorLevelSchema, itemStatusSchema, itemTypeSchema, severitySchema } from '../lists/query-schema.js';
 import { contextFields, longText, pullRequestState } from './schemas.js';
 import { itemStateSchema, linksSchema } from './schemas-links.js';

@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { withSchemaName, whole } from '../../../kernel/contract.js';
+import { withSchemaName, whole } from '../../../kernel/contract/index.js';
 
 const instant = joi.string().isoDate();
 const text = joi.string().allow(null, '');

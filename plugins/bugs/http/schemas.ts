@@ -1,6 +1,6 @@
 /** Bodies are not coerced; unknown fields are dropped (contract 20). */
 import joi from 'joi';
-import { withSchemaName, withJsonSchema, hideFromOpenApi } from '../../../kernel/contract.js';
+import { withSchemaName, withJsonSchema, hideFromOpenApi } from '../../../kernel/contract/index.js';
 import { OCCURRENCE_FILTER_NAMES } from '../lists/occurrence-facets.js';
 import { MAX_COMMENT_LENGTH } from '../item/model.js';
 import {

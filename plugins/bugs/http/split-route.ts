@@ -1,5 +1,5 @@
-import type { HttpRequest, RouteSpec } from '../../../kernel/contract.js';
-import type { Json } from '../../../ports/store.js';
+import type { HttpRequest, RouteSpec } from '../../../kernel/contract/index.js';
+import type { Json } from '../../../ports/store/index.js';
 import { getRequestCaller } from '../caller.js';
 import type { BugServices } from '../services.js';
 import { isSelection, type SplitRequest } from '../splitting/split-service.js';

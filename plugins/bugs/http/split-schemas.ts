@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { withSchemaName, whole } from '../../../kernel/contract.js';
+import { withSchemaName, whole } from '../../../kernel/contract/index.js';
 import { DIFFERENCE_FIELDS } from '../grouping/report-difference.js';
 import { claimToken, editBody } from './schemas.js';
 import { itemSchema } from './schemas-output.js';

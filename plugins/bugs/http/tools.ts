@@ -1,5 +1,5 @@
 /** Every agent loads all descriptions, so they do not repeat names (contract 95, MCP). */
-import type { ToolSpec } from '../../../ports/http.js';
+import type { ToolSpec } from '../../../ports/http/index.js';
 import { STATUSES } from '../item/transitions.js';
 import { UNTRUSTED_ITEM_FIELDS } from '../item/api-views.js';
 import { OCCURRENCE_FILTER_NAMES } from '../lists/occurrence-facets.js';

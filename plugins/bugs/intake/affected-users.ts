@@ -3,11 +3,11 @@
  * only new users cause a write, which requires that the stored sketch equals the cached one.
  * Otherwise the sketch is updated after the count, before the report is acknowledged.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { conflict } from '../../../kernel/errors.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { addHashes, type SketchHash } from '../../../lib/text/distinct-sketch.js';
-import type { Filter, Update } from '../../../ports/store.js';
+import type { Filter, Update } from '../../../ports/store/index.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
 import {

@@ -6,8 +6,8 @@
  * their item. The turn ends early when no other report arrives; with several items, a write does
  * not wait for its end. A delay was rejected, because it would delay every response.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
-import type { Filter, Update } from '../../../ports/store.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
+import type { Filter, Update } from '../../../ports/store/index.js';
 import { type IncomingReport, needsReferenceNote } from './incoming-report.js';
 import { FAST_COUNT_KIND_FIELD } from '../item/stored-field-names.js';
 import { WriteCommitter, type DocumentWrite } from '../store/write-committer.js';

@@ -1,4 +1,4 @@
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { toIsoString, SECOND_MS } from '../../../lib/time.js';
 import { ItemCloser } from '../builds/item-closer.js';

@@ -1,4 +1,4 @@
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { conflict } from '../../../kernel/errors.js';
 import type { Report } from '../../../ports/domain/bugs.js';
 import { matchesDifference } from '../grouping/report-difference.js';

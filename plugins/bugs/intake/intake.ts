@@ -2,7 +2,7 @@
  * The single entry point for reports (contracts 20 and 21): accept → resolve group → count → follow
  * up.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { conflict } from '../../../kernel/errors.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
 import { yieldToEventLoop } from '../../../lib/process/event-loop.js';

@@ -2,7 +2,7 @@
  * One commit (contract 20, transitions): keys (groups/grouping-keys.ts), reference, number, texts,
  * item and first payload. A call that loses a race wastes a number.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { addHashes } from '../../../lib/text/distinct-sketch.js';
 import { type BugDeps, DEPS } from '../deps.js';
 import { ChangeSet } from '../item/change-set.js';

@@ -3,7 +3,7 @@
  * whose filter selects occurrences that need no read. All others (a resolved item, a duplicate, a
  * different mute, an existing reference) use `countWithReload`.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { conflict } from '../../../kernel/errors.js';
 import { type BugDeps, DEPS } from '../deps.js';
 import { getReportFastCountKind } from '../item/derived-fields.js';

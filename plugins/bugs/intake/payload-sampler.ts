@@ -1,5 +1,5 @@
 /** Counting never waits for it (contract 21, intake). */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ReportDetails } from '../../../ports/domain/bugs.js';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { DAY_MS } from '../../../lib/time.js';
 import type { Mute, RecordOptions, Report } from '../../../ports/domain/bugs.js';

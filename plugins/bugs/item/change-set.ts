@@ -4,7 +4,7 @@
  */
 import type { BugEvent, ItemStatus, Severity } from '../../../ports/domain/bugs.js';
 import type { Ids } from '../../../ports/ids.js';
-import type { Json, Update } from '../../../ports/store.js';
+import type { Json, Update } from '../../../ports/store/index.js';
 import type { AuthorKind } from '../caller.js';
 import { computeDerivedFields } from './derived-fields.js';
 import type { EventName, ItemDoc, ClaimLease, LeaseEnd, ItemOutboxEntry, UnreadEntry } from './model.js';

@@ -1,6 +1,6 @@
 /** Repeated values are alternatives (contract 20, endpoints). */
 import type { Severity } from '../../../ports/domain/bugs.js';
-import type { Filter, Scalar, Sort } from '../../../ports/store.js';
+import type { Filter, Scalar, Sort } from '../../../ports/store/index.js';
 import { checkProjectAccess, type BugCaller } from '../caller.js';
 import { toHostMark, toVersionMark } from './place-marks.js';
 import { normalizeSearchText, toSearchTerm } from '../text/search-text.js';

@@ -4,7 +4,7 @@
  * (rejected: contract 21's `item_minute`).
  */
 import type { Item, Report } from '../../../ports/domain/bugs.js';
-import type { Json } from '../../../ports/store.js';
+import type { Json } from '../../../ports/store/index.js';
 import type { AuthorKind } from '../caller.js';
 import type { Difference } from '../grouping/report-difference.js';
 import type { PlaceMarks } from './place-marks.js';

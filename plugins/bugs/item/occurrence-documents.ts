@@ -1,6 +1,6 @@
 import type { ErrorLevel } from '../../../ports/domain/bugs.js';
 import type { UnmappedFrames } from '../../../ports/domain/frame-rewriting.js';
-import type { Json } from '../../../ports/store.js';
+import type { Json } from '../../../ports/store/index.js';
 
 export interface OccurrenceDoc {
   /** `<item>:<slot>` */

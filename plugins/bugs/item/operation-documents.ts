@@ -1,5 +1,5 @@
 import type { BuildCommits } from '../../../ports/domain/releases.js';
-import type { Json } from '../../../ports/store.js';
+import type { Json } from '../../../ports/store/index.js';
 import type { ItemQuery } from './filters.js';
 import type { LinkEnds } from './link-kinds.js';
 import type { ItemDoc, SplitKey, TextsDoc } from './model.js';

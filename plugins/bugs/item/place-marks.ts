@@ -4,7 +4,7 @@
  * item.
  */
 import { hash } from 'node:crypto';
-import type { Update } from '../../../ports/store.js';
+import type { Update } from '../../../ports/store/index.js';
 import { getVersionIdentity } from '../../../lib/versions.js';
 
 export interface PlaceMarks {

@@ -1,5 +1,5 @@
 /** Items for `action=next` (contract 20, leases). */
-import type { Filter } from '../../../ports/store.js';
+import type { Filter } from '../../../ports/store/index.js';
 import { SEVERITIES } from './severity.js';
 
 /** A caller without a name that requests this agent's items is taken to be this agent. */

@@ -1,5 +1,5 @@
 import { collectAll } from '../../../lib/paging.js';
-import type { Collection } from '../../../ports/store.js';
+import type { Collection } from '../../../ports/store/index.js';
 import type { LinkDoc } from '../item/operation-documents.js';
 
 const PAGE_SIZE = 200;

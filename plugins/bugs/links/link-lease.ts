@@ -3,7 +3,7 @@
  * a text may have manipulated the agent. With a `claim_token` the write renews the lease (contract
  * 20, leases).
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { createClaimRequiredError } from '../item/claim-rule.js';

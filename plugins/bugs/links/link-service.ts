@@ -9,11 +9,11 @@
  * deleted. The job `bugs.reconcile` completes what a crash left and deletes unacknowledged `asked`
  * links.
  */
-import { inject, injectable, type Principal } from '../../../kernel/contract.js';
+import { inject, injectable, type Principal } from '../../../kernel/contract/index.js';
 import { conflict, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
 import { buildElapsedFilter, hasElapsed } from '../../../lib/clock-skew.js';
 import { iteratePages } from '../../../lib/paging.js';
-import { StoreConflict } from '../../../ports/store.js';
+import { StoreConflict } from '../../../ports/store/index.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { toLinkEnds, getInverseKind, toLinkId, MAX_LINKS, type LinkEnds, type LinkKind } from '../item/link-kinds.js';

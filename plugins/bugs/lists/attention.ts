@@ -2,11 +2,11 @@
  * Items that need a person (contract 80): critical ones and waiting regressions. Only the newest,
  * last seen and oldest critical items are considered.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { iteratePages } from '../../../lib/paging.js';
 import { CoalescedCache } from '../../../lib/caching/coalesced-cache.js';
 import { DAY_MS, toIsoString } from '../../../lib/time.js';
-import type { Filter } from '../../../ports/store.js';
+import type { Filter } from '../../../ports/store/index.js';
 import { LeaseService } from '../claims/leases.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { toItemSort } from '../item/filters.js';

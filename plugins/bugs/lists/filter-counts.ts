@@ -1,5 +1,5 @@
 /** Indexes serve only some filters, so a page omits counts that are not ready in time. */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { ReadCache } from '../../../lib/caching/read-cache.js';
 import type { FilterCounts } from '../../../ports/domain/bugs.js';
 import { DEPS, type BugDeps } from '../deps.js';

@@ -2,7 +2,7 @@
  * Every number is an index range: `queue_key` starts with the severity and marks regressions.
  * Counting by the views' filters would read every open item.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { iteratePages } from '../../../lib/paging.js';
 import { ReadCache } from '../../../lib/caching/read-cache.js';
 import { CoalescedCache } from '../../../lib/caching/coalesced-cache.js';
@@ -15,7 +15,7 @@ import type {
   FilterCounts,
 } from '../../../ports/domain/bugs.js';
 import { matchesFilter } from '../../../ports/document.js';
-import type { Filter, Sort } from '../../../ports/store.js';
+import type { Filter, Sort } from '../../../ports/store/index.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { AttentionService, type AttentionSummary } from './attention.js';
 import { FilterCountService, type CountedFilter } from './filter-counts.js';

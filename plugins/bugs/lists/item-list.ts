@@ -3,11 +3,11 @@
  * have an earlier timestamp than a later page's cursor; the cursor carries it (contract 20,
  * endpoints; contract 00, lists).
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { invalidQuery } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import type { PullRequest } from '../../../ports/domain/forge-changes.js';
-import { InvalidCursor, type Filter, type FindQuery, type Sort } from '../../../ports/store.js';
+import { InvalidCursor, type Filter, type FindQuery, type Sort } from '../../../ports/store/index.js';
 import type { BugCaller } from '../caller.js';
 import { PublishedBuildRepository } from '../builds/published-builds.js';
 import { DEPS, type BugDeps } from '../deps.js';

@@ -1,5 +1,5 @@
-import { inject, injectable } from '../../../kernel/contract.js';
-import type { Collection, Doc, Filter } from '../../../ports/store.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
+import type { Collection, Doc, Filter } from '../../../ports/store/index.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { isFiltered, type OccurrenceFilter } from './occurrence-facets.js';

@@ -3,13 +3,13 @@
  * period (contract 20, endpoints: `GET /stats`). `stat` (day, kind, project) makes the result one
  * index range. A crash would corrupt counters per day.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { requireProject } from '../../../kernel/errors.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { DAY_MS, toIsoString } from '../../../lib/time.js';
 import type { ItemStatus, Severity } from '../../../ports/domain/bugs.js';
-import type { Condition, Scalar } from '../../../ports/store.js';
+import type { Condition, Scalar } from '../../../ports/store/index.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { LeaseService } from '../claims/leases.js';

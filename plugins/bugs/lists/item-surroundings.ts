@@ -1,4 +1,4 @@
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import { ReleaseTimelineService, type ItemTimeline } from '../builds/release-timeline.js';
 import { DEPS, type BugDeps } from '../deps.js';

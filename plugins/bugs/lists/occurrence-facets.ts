@@ -1,6 +1,6 @@
 import { detectBrowser } from '../../../lib/text/browser-name.js';
 import { getVersionIdentity } from '../../../lib/versions.js';
-import type { Json } from '../../../ports/store.js';
+import type { Json } from '../../../ports/store/index.js';
 import type { OccurrenceDoc } from '../item/occurrence-documents.js';
 
 export type OccurrenceFacets = Pick<OccurrenceDoc, 'app_version' | 'environment' | 'host' | 'tags'> & {

@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { withSchemaName, hideFromOpenApi } from '../../../kernel/contract.js';
+import { withSchemaName, hideFromOpenApi } from '../../../kernel/contract/index.js';
 import { SORT_NAMES } from '../item/filters.js';
 import { STATUSES } from '../item/transitions.js';
 

@@ -1,8 +1,8 @@
 /** They belong to accounts, so the API, which uses tokens, does not offer them. */
-import { fromForm, inject, injectable } from '../../../kernel/contract.js';
+import { fromForm, inject, injectable } from '../../../kernel/contract/index.js';
 import { denied, invalid, notFound } from '../../../kernel/errors.js';
-import type { Principal } from '../../../ports/http.js';
-import type { Json } from '../../../ports/store.js';
+import type { Principal } from '../../../ports/http/index.js';
+import type { Json } from '../../../ports/store/index.js';
 import { toBugCaller } from '../caller.js';
 import { cleanJson } from '../text/clean-report.js';
 import { DEPS, type BugDeps } from '../deps.js';

@@ -2,7 +2,7 @@
  * Items of the same class or origin, or with similar words: one store page by class, one by file,
  * one per word. No index serves a query over all words.
  */
-import type { Filter } from '../../../ports/store.js';
+import type { Filter } from '../../../ports/store/index.js';
 import type { BugDeps } from '../deps.js';
 import { toItemSort } from '../item/filters.js';
 import type { ItemDoc } from '../item/model.js';

@@ -1,6 +1,6 @@
 /** At most fifty, stored packed, so they are read in small batches and filtered in memory. */
-import { inject, injectable } from '../../../kernel/contract.js';
-import { InvalidCursor } from '../../../ports/store.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
+import { InvalidCursor } from '../../../ports/store/index.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { listSlotIds } from '../item/document-ids.js';
 import type { ItemDoc } from '../item/model.js';

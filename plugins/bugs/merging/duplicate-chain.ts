@@ -1,5 +1,5 @@
 import { iterateItems } from '../../../lib/paging.js';
-import type { Collection } from '../../../ports/store.js';
+import type { Collection } from '../../../ports/store/index.js';
 import type { ItemDoc } from '../item/model.js';
 
 const MAX_CHAIN_LENGTH = 100;

@@ -2,7 +2,7 @@
  * Counts the users of an item's duplicates once (contract 21, people affected). The sketch is
  * rebuilt from the stored items on every merge or split, so repeats change nothing.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { mergeSketches } from '../../../lib/text/distinct-sketch.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { toPeopleFields, getSketches, buildSketchFilter } from '../store/people-sketches.js';

@@ -10,7 +10,7 @@
  * The stored items decide where a key leads, verified after the write: of two concurrent moves, the
  * last writer sees both. Rejected: moving keys permanently, because a split could not restore them.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ChangeSet } from '../item/change-set.js';

@@ -1,4 +1,4 @@
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import type { MutableErrorGroup, Mute, GroupMuter } from '../../../ports/domain/bugs.js';
 import { toAlarmId } from './rate-alarms.js';
 import { DEPS, type BugDeps } from '../deps.js';

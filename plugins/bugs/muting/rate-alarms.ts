@@ -11,11 +11,11 @@
  * Rejected: an armed flag, because the count also falls without a write; the event in the counting
  * write, which would have to read every muted item first.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { iterateItems } from '../../../lib/paging.js';
 import { toIsoString } from '../../../lib/time.js';
 import type { Mute, RateExceeded } from '../../../ports/domain/bugs.js';
-import type { Json, Update } from '../../../ports/store.js';
+import type { Json, Update } from '../../../ports/store/index.js';
 import { CombinedReportFilter } from './report-filters.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';

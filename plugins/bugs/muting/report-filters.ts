@@ -1,4 +1,4 @@
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import type { Mute, Report, ReportFilter, RulePage } from '../../../ports/domain/bugs.js';
 import { DEPS, type BugDeps } from '../deps.js';
 

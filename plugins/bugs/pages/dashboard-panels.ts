@@ -1,4 +1,4 @@
-import { View, type PanelSpec } from '../../../kernel/contract.js';
+import { View, type PanelSpec } from '../../../kernel/contract/index.js';
 import { toHeadline } from '../../../lib/text/error-title.js';
 import type { ProjectDirectory } from '../../../ports/domain/projects.js';
 import type { ItemBoard } from '../lists/item-board.js';

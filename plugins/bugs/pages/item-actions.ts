@@ -1,7 +1,7 @@
 import joi from 'joi';
-import { Redirect, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import { Redirect, type HttpRequest, type PageSpec } from '../../../kernel/contract/index.js';
 import { invalid } from '../../../kernel/errors.js';
-import type { Json } from '../../../ports/store.js';
+import type { Json } from '../../../ports/store/index.js';
 import { toBugCaller } from '../caller.js';
 import type { LinkRequest } from '../links/link-service.js';
 import type { ItemEdit } from '../item/edit.js';

@@ -1,4 +1,4 @@
-import { View, getTimeZone, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import { View, getTimeZone, type HttpRequest, type PageSpec } from '../../../kernel/contract/index.js';
 import { toHeadline } from '../../../lib/text/error-title.js';
 import { formatInteger } from '../../../lib/text/format-integer.js';
 import type { ItemAction } from '../../../ports/domain/bugs.js';

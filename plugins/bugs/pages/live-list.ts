@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { Reply, getTimeZone, type PageSpec } from '../../../kernel/contract.js';
+import { Reply, getTimeZone, type PageSpec } from '../../../kernel/contract/index.js';
 import type { PageDeps } from './shared/page-deps.js';
 import { applyDefaultFilters, toItemQuery, listQuerySchema, type ItemListQuery } from './shared/list-query.js';
 

@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import { Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract/index.js';
 import { toBugCaller } from '../caller.js';
 import { reportBody } from '../http/schemas.js';
 import { parseReportBody, type ReportBody } from '../http/report-body.js';

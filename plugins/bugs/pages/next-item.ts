@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { Redirect, getTimeZone, type PageSpec } from '../../../kernel/contract.js';
+import { Redirect, getTimeZone, type PageSpec } from '../../../kernel/contract/index.js';
 import { notFound } from '../../../kernel/errors.js';
 import { toBugCaller } from '../caller.js';
 import { getListContext, parseListContext, buildListUrl, toContextSuffix } from './shared/list-context.js';

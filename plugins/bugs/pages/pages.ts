@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { Redirect, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import { Redirect, type HttpRequest, type PageSpec } from '../../../kernel/contract/index.js';
 import { OCCURRENCE_FILTER_NAMES } from '../lists/occurrence-facets.js';
 import { buildItemActionPages } from './item-actions.js';
 import { buildBulkChangePages } from './bulk/bulk-changes.js';

@@ -1,5 +1,5 @@
 import { toIsoString } from '../../../lib/time.js';
-import type { Clock } from '../../../kernel/contract.js';
+import type { Clock } from '../../../kernel/contract/index.js';
 import type { ProjectFigure, ProjectPartProvider } from '../../../ports/domain/projects.js';
 import type { ItemQuery } from '../item/filters.js';
 import type { ItemBoard } from '../lists/item-board.js';

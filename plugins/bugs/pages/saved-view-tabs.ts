@@ -1,4 +1,4 @@
-import type { HttpRequest } from '../../../kernel/contract.js';
+import type { HttpRequest } from '../../../kernel/contract/index.js';
 import { getViewer, type SavedView, type SavedViewService } from '../lists/saved-views.js';
 import { buildBugsUrl, toCanonicalQuery } from './shared/list-query.js';
 

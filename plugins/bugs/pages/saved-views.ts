@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { Redirect, type HttpRequest, type PageResult, type PageSpec } from '../../../kernel/contract.js';
+import { Redirect, type HttpRequest, type PageResult, type PageSpec } from '../../../kernel/contract/index.js';
 import { getViewer } from '../lists/saved-views.js';
 import { runOrShowAgain, getFormFields } from './shared/form.js';
 import type { PageDeps } from './shared/page-deps.js';

@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import { Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract/index.js';
 import { toBugCaller } from '../caller.js';
 import type { DifferenceField } from '../grouping/report-difference.js';
 import { splitBody } from '../http/split-schemas.js';

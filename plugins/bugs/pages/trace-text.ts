@@ -1,4 +1,4 @@
-import { text, type PageSpec } from '../../../kernel/contract.js';
+import { text, type PageSpec } from '../../../kernel/contract/index.js';
 import { toBugCaller } from '../caller.js';
 import { formatItemAsText } from './item/item-text.js';
 import { refParamsSchema, getRef, type PageDeps } from './shared/page-deps.js';

@@ -2,10 +2,10 @@
  * Each change is one compare-and-set of the project's document, so concurrent writes preserve the
  * order.
  */
-import { inject, injectable, type Principal } from '../../../kernel/contract.js';
+import { inject, injectable, type Principal } from '../../../kernel/contract/index.js';
 import { conflict, invalid, notFound } from '../../../kernel/errors.js';
 import { findChangedFields, type ChangedFields } from '../../../lib/changed-fields.js';
-import { StoreConflict } from '../../../ports/store.js';
+import { StoreConflict } from '../../../ports/store/index.js';
 import { toBugCaller, checkProjectAccess } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { GroupingRuleCache } from '../grouping-rules/rule-cache.js';

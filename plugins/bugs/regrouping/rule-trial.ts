@@ -2,7 +2,7 @@
  * Tries changed rules on some stored occurrences. Fingerprints and message templates are not
  * stored, so rules with `{{ default }}` or `{{ message }}` may produce other keys.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { GroupingInput } from '../grouping/grouping-key.js';
 import type { GroupingRule } from '../grouping/grouping-rule.js';

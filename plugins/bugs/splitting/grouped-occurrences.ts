@@ -1,4 +1,4 @@
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { computeGrouping, type Grouping } from '../grouping/grouping-key.js';
 import { listSlotIds } from '../item/document-ids.js';

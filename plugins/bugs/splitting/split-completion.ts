@@ -1,6 +1,6 @@
 /** Every step is repeatable, so after a crash all steps run again (docs/consistency.md, Items). */
-import { inject, injectable } from '../../../kernel/contract.js';
-import { StoreConflict, type Collection, type Doc } from '../../../ports/store.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
+import { StoreConflict, type Collection, type Doc } from '../../../ports/store/index.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { GroupingKeyResolver } from '../groups/grouping-keys.js';
 import { hashWithinProject, toSlotId } from '../item/document-ids.js';

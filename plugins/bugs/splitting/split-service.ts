@@ -10,7 +10,7 @@
  * Rejected: copying the counters, which would count occurrences twice; moving samples alone, which
  * the next report would undo.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { conflict, ServiceError } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import type { BugCaller } from '../caller.js';

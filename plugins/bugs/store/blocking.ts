@@ -7,7 +7,7 @@
  * finds the marker. A re-evaluation first raises `links` of the blocked item, so one based on older
  * states loses its compare-and-set.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { buildElapsedFilter } from '../../../lib/clock-skew.js';
 import { iteratePages } from '../../../lib/paging.js';

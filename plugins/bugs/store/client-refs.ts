@@ -14,11 +14,11 @@
  * Rejected: closing before the response, a third write per report; the reference after the count,
  * because concurrent reports could create two items.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { buildElapsedFilter } from '../../../lib/clock-skew.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { toIsoString } from '../../../lib/time.js';
-import { StoreConflict } from '../../../ports/store.js';
+import { StoreConflict } from '../../../ports/store/index.js';
 import { removeAll } from '../../../ports/store/remove-all.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { hashWithinProject } from '../item/document-ids.js';

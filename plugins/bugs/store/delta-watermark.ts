@@ -5,7 +5,7 @@
  * write that took longer than half that margin gets a fresh timestamp. `RepeatedTimeRange` handles
  * times that a clock showed twice.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { RepeatedTimeRange } from '../../../lib/clock-skew.js';
 import { toIsoString } from '../../../lib/time.js';
 import { DEPS, type BugDeps } from '../deps.js';

@@ -3,9 +3,9 @@
  * only events. Order: the change → comments and history (fixed ids make repeats idempotent) →
  * events (lib/outbox.ts).
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { Outbox } from '../../../lib/outbox.js';
-import { StoreFull, type Filter } from '../../../ports/store.js';
+import { StoreFull, type Filter } from '../../../ports/store/index.js';
 import type { AuthorKind } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { toStatKey } from '../item/stat-kinds.js';

@@ -1,4 +1,4 @@
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { conflict, notFound } from '../../../kernel/errors.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { ChangeSet } from '../item/change-set.js';

@@ -1,7 +1,7 @@
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { owned, ownedOrNull } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
-import type { FindQuery } from '../../../ports/store.js';
+import type { FindQuery } from '../../../ports/store/index.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';

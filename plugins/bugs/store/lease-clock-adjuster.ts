@@ -5,11 +5,11 @@
  * machines cannot be compared: their leases expire as by the previous clock, and one that ends
  * later than its length allows is shortened.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { CLOCK_SKEW_MS, CLOCK_SLACK_MS, ClockStepDetector } from '../../../lib/clock-skew.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { HOUR_MS, toIsoString, SECOND_MS } from '../../../lib/time.js';
-import type { Filter, FindQuery, WriteOp } from '../../../ports/store.js';
+import type { Filter, FindQuery, WriteOp } from '../../../ports/store/index.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ClaimLease, ItemDoc, LeaseClockStamp } from '../item/model.js';
 import { narrowToAny } from '../item/queue-filters.js';

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { estimateDistinct, mergeSketches, toSketchHash, type SketchHash } from '../../../lib/text/distinct-sketch.js';
-import type { Filter } from '../../../ports/store.js';
+import type { Filter } from '../../../ports/store/index.js';
 import type { ItemDoc } from '../item/model.js';
 
 /** Of the item's own reports and its duplicates; null: none. */

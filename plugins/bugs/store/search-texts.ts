@@ -4,10 +4,10 @@
  * number, before the response → the marker is removed. The job `bugs.reconcile` finishes after a
  * crash (docs/consistency.md).
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { buildElapsedFilter } from '../../../lib/clock-skew.js';
 import { iteratePages } from '../../../lib/paging.js';
-import { StoreConflict } from '../../../ports/store.js';
+import { StoreConflict } from '../../../ports/store/index.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
 import { isOverCommentLimit, buildFullSearchText } from '../text/search-text.js';

@@ -2,11 +2,11 @@
  * Rejects credentials of this service (contract 20, untrusted text): a token, or the claim token of
  * a live lease. Reports are scrubbed instead (text/scrub-text.ts), because none may be lost.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { invalid } from '../../../kernel/errors.js';
 import { listCopiedForms } from '../../../lib/text/invisible-characters.js';
 import { findLiveTokenFields, LIVE_TOKEN_MESSAGE } from '../../../ports/domain/live-tokens.js';
-import type { Sort } from '../../../ports/store.js';
+import type { Sort } from '../../../ports/store/index.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { hashClaimToken } from '../item/lease.js';
 

@@ -1,10 +1,10 @@
 /**
- * Only this file knows whether the store has transactions (ports/store.ts, Transact). Without,
+ * Only this file knows whether the store has transactions (ports/store/index.ts, Transact). Without,
  * writes run in order until one is rejected, and the marker identifies what a crash left
  * (docs/consistency.md).
  */
-import { inject, injectable } from '../../../kernel/contract.js';
-import { StoreConflict, type Collection, type Doc, type TransactionWrite } from '../../../ports/store.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
+import { StoreConflict, type Collection, type Doc, type TransactionWrite } from '../../../ports/store/index.js';
 import { DEPS, type BugDeps } from '../deps.js';
 
 export type DocumentWrite = TransactionWrite;

@@ -2,7 +2,7 @@
 import { cleanText } from '../../../lib/text/clean-text.js';
 import { boundJson, type JsonBounds } from '../../../lib/json/json-bounds.js';
 import type { Report } from '../../../ports/domain/bugs.js';
-import type { Json } from '../../../ports/store.js';
+import type { Json } from '../../../ports/store/index.js';
 
 /** The HTTP adapter rejects deeper values. */
 const JSON_BOUNDS: JsonBounds = { depth: 64, deeper: () => null, text: cleanText };

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { toVisibleText } from '../../../lib/text/invisible-characters.js';
 import type { ReportDetails, Report } from '../../../ports/domain/bugs.js';
-import type { Json } from '../../../ports/store.js';
+import type { Json } from '../../../ports/store/index.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import { containsCredential, isValidCardNumber, SCRUBBED_MARK, scrubText } from './scrub-text.js';
 

@@ -1,6 +1,6 @@
-import type { Clock, Collection, Doc, Logger } from '../../../kernel/contract.js';
+import type { Clock, Collection, Doc, Logger } from '../../../kernel/contract/index.js';
 import type { OnboardingStep } from '../../../ports/domain/dashboard.js';
-import { StoreConflict } from '../../../ports/store.js';
+import { StoreConflict } from '../../../ports/store/index.js';
 
 export interface DismissalDoc extends Doc {
   at: string;

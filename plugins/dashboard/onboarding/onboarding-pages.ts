@@ -1,5 +1,11 @@
 import joi from 'joi';
-import { Redirect, View, type HttpRequest, type PageSpec, type SessionPrincipal } from '../../../kernel/contract.js';
+import {
+  Redirect,
+  View,
+  type HttpRequest,
+  type PageSpec,
+  type SessionPrincipal,
+} from '../../../kernel/contract/index.js';
 import { conflict, ServiceError } from '../../../kernel/errors.js';
 import type { AuditLog } from '../../../ports/domain/audit.js';
 import type { OnboardingStep, StepContext } from '../../../ports/domain/dashboard.js';

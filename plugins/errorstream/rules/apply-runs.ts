@@ -2,7 +2,7 @@
  * In the background. The store holds the position, so that after a crash another process continues
  * (by the job, after 15 s without a heartbeat). One run per rule.
  */
-import { inject, injectable, type HttpRequest } from '../../../kernel/contract.js';
+import { inject, injectable, type HttpRequest } from '../../../kernel/contract/index.js';
 import { conflict, ServiceError } from '../../../kernel/errors.js';
 import type { ApplyRunDoc } from './documents.js';
 import { RULE_DEPS, type RuleDeps } from './deps.js';

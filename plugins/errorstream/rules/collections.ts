@@ -1,6 +1,6 @@
-import type { CollectionSpec } from '../../../kernel/contract.js';
-import type { Migration } from '../../../kernel/contract.js';
-import { StoreConflict } from '../../../ports/store.js';
+import type { CollectionSpec } from '../../../kernel/contract/index.js';
+import type { Migration } from '../../../kernel/contract/index.js';
+import { StoreConflict } from '../../../ports/store/index.js';
 import { TEMPLATE_ID } from './documents.js';
 import type { IgnoreRule } from './rule.js';
 

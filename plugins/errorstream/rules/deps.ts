@@ -1,4 +1,4 @@
-import { token, type Clock, type Collection, type Ids, type Logger } from '../../../kernel/contract.js';
+import { token, type Clock, type Collection, type Ids, type Logger } from '../../../kernel/contract/index.js';
 import type { AuditLog } from '../../../ports/domain/audit.js';
 import type { BugsApi, GroupMuter } from '../../../ports/domain/bugs.js';
 import type { ProjectDirectory } from '../../../ports/domain/projects.js';

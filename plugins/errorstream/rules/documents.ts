@@ -1,4 +1,4 @@
-import type { Doc } from '../../../kernel/contract.js';
+import type { Doc } from '../../../kernel/contract/index.js';
 
 export const REVISION_ID = 'rules';
 /** Fixed, shaped like a UUIDv7, so that repeated migrations create one rule. */

@@ -1,5 +1,5 @@
 import type joi from 'joi';
-import { fromForm, getSecondsUntil, type HttpRequest } from '../../../kernel/contract.js';
+import { fromForm, getSecondsUntil, type HttpRequest } from '../../../kernel/contract/index.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
 import { DAY_MS, toIsoString } from '../../../lib/time.js';
 import { compilePattern } from './compiled-pattern.js';

@@ -2,7 +2,7 @@
  * Raised before the response. Hits during a write share the next one, so load causes few writes and
  * a crash loses no acknowledged hit.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { MAX_AHEAD_MS } from '../../../lib/clock-skew.js';
 import { toIsoString } from '../../../lib/time.js';
 import { RULE_DEPS, type RuleDeps } from './deps.js';

@@ -1,4 +1,4 @@
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { collectAll } from '../../../lib/paging.js';
 import { RevisionedCache } from '../../../lib/caching/revisioned-cache.js';
 import type { Mute, Report, ReportFilter, RulePage } from '../../../ports/domain/bugs.js';

@@ -1,5 +1,5 @@
 import { findChangedFields, type ChangedFields } from '../../../lib/changed-fields.js';
-import { inject, injectable, type Principal } from '../../../kernel/contract.js';
+import { inject, injectable, type Principal } from '../../../kernel/contract/index.js';
 import {
   conflict,
   denied,
@@ -10,7 +10,7 @@ import {
   unknownProject,
 } from '../../../kernel/errors.js';
 import type { MutableErrorGroup } from '../../../ports/domain/bugs.js';
-import type { Filter } from '../../../ports/store.js';
+import type { Filter } from '../../../ports/store/index.js';
 import { IgnoreRuleFilter } from './ignore-rule-filter.js';
 import { RULE_DEPS, type RuleDeps } from './deps.js';
 import { compilePattern } from './compiled-pattern.js';

@@ -8,7 +8,7 @@ import {
   type HttpRequest,
   type PageResult,
   type PageSpec,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import type { TrackedItems } from '../../../ports/domain/bugs.js';
 import { MATCH_TYPE_LABELS } from './match-types.js';
 import type { IgnoreRuleService } from './ignore-rules.js';

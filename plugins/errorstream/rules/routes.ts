@@ -1,5 +1,12 @@
 import joi from 'joi';
-import { created, deleted, withSchemaName, createPageSchema, whole, type RouteSpec } from '../../../kernel/contract.js';
+import {
+  created,
+  deleted,
+  withSchemaName,
+  createPageSchema,
+  whole,
+  type RouteSpec,
+} from '../../../kernel/contract/index.js';
 import type { IgnoreRuleService, RuleQuery } from './ignore-rules.js';
 import {
   ruleChangeSchema,

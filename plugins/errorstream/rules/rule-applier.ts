@@ -2,7 +2,7 @@
  * See contract 21, preview and apply. Each batch has a separate turn of the event loop. Applying is
  * idempotent, because muted groups are skipped.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { conflict, notFound } from '../../../kernel/errors.js';
 import type { MutableErrorGroup } from '../../../ports/domain/bugs.js';
 import type { ApplyResult } from './documents.js';

@@ -1,5 +1,5 @@
 /** Ignore rules in a configuration document (contract 97, apply). */
-import type { Principal } from '../../../kernel/contract.js';
+import type { Principal } from '../../../kernel/contract/index.js';
 import { listProjectReferences, type ConfigKind } from '../../../ports/domain/config/kinds.js';
 import type { IgnoreRuleService } from './ignore-rules.js';
 import { getRuleName, ruleCreationSchema, type IgnoreRuleFields, type RuleView } from './rule.js';

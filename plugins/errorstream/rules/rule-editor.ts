@@ -7,7 +7,7 @@ import {
   type Clock,
   type HttpRequest,
   type PageResult,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import { notFound } from '../../../kernel/errors.js';
 import type { TrackedItems } from '../../../ports/domain/bugs.js';
 import { parseRuleForm, EXPIRY_OPTIONS, validateRuleForm, getRuleFormFields, type RuleFormValues } from './form.js';

@@ -4,10 +4,10 @@
  * response, for at most five seconds; the job repeats it when no process can still use the old
  * rule.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { iterateItems, iteratePages } from '../../../lib/paging.js';
 import { toIsoString } from '../../../lib/time.js';
-import type { FindQuery } from '../../../ports/store.js';
+import type { FindQuery } from '../../../ports/store/index.js';
 import { RULE_DEPS, type RuleDeps } from './deps.js';
 import { compilePattern, SubjectTexts } from './compiled-pattern.js';
 import { isActive, toMute, type IgnoreRule } from './rule.js';

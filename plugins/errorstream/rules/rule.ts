@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { MANAGED_FIELD, withSchemaName, whole, type Doc } from '../../../kernel/contract.js';
+import { MANAGED_FIELD, withSchemaName, whole, type Doc } from '../../../kernel/contract/index.js';
 import { toIsoString } from '../../../lib/time.js';
 import type { Mute } from '../../../ports/domain/bugs.js';
 import { timestampSchema } from '../timestamp.js';

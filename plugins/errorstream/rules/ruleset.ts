@@ -1,5 +1,5 @@
 /** Enabled rules in order of precedence (contract 21: the first by creation). */
-import type { Logger } from '../../../kernel/contract.js';
+import type { Logger } from '../../../kernel/contract/index.js';
 import type { Mute } from '../../../ports/domain/bugs.js';
 import { compilePattern, SubjectTexts, type CompiledPattern } from './compiled-pattern.js';
 import { isActive, toMute, type IgnoreRule } from './rule.js';

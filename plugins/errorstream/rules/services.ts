@@ -1,4 +1,4 @@
-import type { Instances, JobSpec, PluginContext } from '../../../kernel/contract.js';
+import type { Instances, JobSpec, PluginContext } from '../../../kernel/contract/index.js';
 import { AUDIT } from '../../../ports/domain/audit.js';
 import { BUGS, GROUP_MUTER } from '../../../ports/domain/bugs.js';
 import { PROJECTS } from '../../../ports/domain/projects.js';

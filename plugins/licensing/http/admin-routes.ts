@@ -7,7 +7,7 @@ import {
   text,
   type HttpRequest,
   type RouteSpec,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import type { NewLicense, LicenseFields, LicenseQuery } from '../model/fields.js';
 import { changeBody, createBody, normalizeEmptyFields } from '../model/fields.js';
 import type { LicenseService } from '../licenses/license-service.js';

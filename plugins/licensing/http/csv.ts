@@ -1,5 +1,5 @@
 /** RFC 4180 with masked keys; cells cannot run as spreadsheet formulas. */
-import type { Principal } from '../../../kernel/contract.js';
+import type { Principal } from '../../../kernel/contract/index.js';
 import { escapeFormula } from '../../../lib/text/csv.js';
 import { iteratePages } from '../../../lib/paging.js';
 import type { LicenseQuery } from '../model/fields.js';

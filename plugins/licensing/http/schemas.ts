@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { withSchemaName, createPageSchema, withJsonSchema, whole } from '../../../kernel/contract.js';
+import { withSchemaName, createPageSchema, withJsonSchema, whole } from '../../../kernel/contract/index.js';
 import { keyHashSchema, productField, timestampSchema } from '../model/fields.js';
 import { LICENSE_STATES } from '../model/states.js';
 import { ACTIVATION_STATES } from '../model/documents.js';

@@ -1,6 +1,6 @@
 /** Routes for applications, without the envelope (contracts 00 and 50). */
 import { createHash } from 'node:crypto';
-import { Reply, text, type RouteSpec } from '../../../kernel/contract.js';
+import { Reply, text, type RouteSpec } from '../../../kernel/contract/index.js';
 import { notFound, ServiceError } from '../../../kernel/errors.js';
 import { toActivationView } from '../model/view.js';
 import type { LicenseStatus } from '../../../lib/formats/license-status.js';

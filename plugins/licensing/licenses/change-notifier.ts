@@ -1,4 +1,4 @@
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { SECOND_MS } from '../../../lib/time.js';
 import { DEPS, type LicensingDeps } from '../deps.js';
 

@@ -1,8 +1,8 @@
-import { inject, injectable, type Clock, type Collection, type Logger } from '../../../kernel/contract.js';
+import { inject, injectable, type Clock, type Collection, type Logger } from '../../../kernel/contract/index.js';
 import { iterateItems } from '../../../lib/paging.js';
 import { toIsoString } from '../../../lib/time.js';
 import type { LicenseCredential, LicenseDirectory } from '../../../ports/domain/licensing.js';
-import type { Filter } from '../../../ports/store.js';
+import type { Filter } from '../../../ports/store/index.js';
 import { CorruptionReporter } from '../../../ports/store/corruption-reporter.js';
 import { DEPS } from '../deps.js';
 import { getCredentialName } from '../model/key.js';

@@ -2,11 +2,11 @@
  * Before and at the expiry of each license (contract 50, events). Requests compute expiry
  * themselves.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { MAX_AHEAD_MS, hasElapsed } from '../../../lib/clock-skew.js';
 import { iterateItems, iteratePages } from '../../../lib/paging.js';
 import { HOUR_MS, toIsoString } from '../../../lib/time.js';
-import type { Filter } from '../../../ports/store.js';
+import type { Filter } from '../../../ports/store/index.js';
 import { LICENSE_EXPIRED, LICENSE_EXPIRING } from '../../../ports/domain/licensing.js';
 import { DEPS, type LicensingDeps } from '../deps.js';
 import type { LicenseDoc } from '../model/documents.js';

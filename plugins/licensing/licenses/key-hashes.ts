@@ -2,9 +2,9 @@
  * Once per key (contract 40, access files), one at a time, after password checks, so that logins
  * never wait. `hash_due` marks missing hashes, so the job finds them after a crash.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { iterateItems } from '../../../lib/paging.js';
-import type { FindQuery } from '../../../ports/store.js';
+import type { FindQuery } from '../../../ports/store/index.js';
 import { DEPS, type LicensingDeps } from '../deps.js';
 import type { LicenseDoc } from '../model/documents.js';
 import { StoreAccessMarks } from './store-access-marks.js';

@@ -1,5 +1,5 @@
 /** A key never moves to another license, so the id is cached. */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { DEPS, type LicensingDeps } from '../deps.js';
 import type { LicenseDoc } from '../model/documents.js';

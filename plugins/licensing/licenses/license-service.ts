@@ -3,10 +3,10 @@
  * announced before and after, and access files are written before the response.
  */
 import { findChangedFields } from '../../../lib/changed-fields.js';
-import { inject, injectable, type Principal } from '../../../kernel/contract.js';
+import { inject, injectable, type Principal } from '../../../kernel/contract/index.js';
 import { conflict, notFound, owned } from '../../../kernel/errors.js';
 import { LICENSE_CHANGED } from '../../../ports/domain/licensing.js';
-import { StoreConflict, type Filter, type Update } from '../../../ports/store.js';
+import { StoreConflict, type Filter, type Update } from '../../../ports/store/index.js';
 import { checkProductAccess, getCallerName, getTokenProduct } from '../model/caller.js';
 import { DEPS, type LicensingDeps } from '../deps.js';
 import type { LicenseDoc } from '../model/documents.js';

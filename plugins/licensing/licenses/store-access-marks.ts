@@ -2,7 +2,7 @@
  * A crash may lose their announcement (docs/consistency.md). The mark changes when a change begins
  * and ends, so a reader in between reads again.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { hasElapsed } from '../../../lib/clock-skew.js';
 import { MINUTE_MS } from '../../../lib/time.js';
 import { DEPS, type LicensingDeps } from '../deps.js';

@@ -1,6 +1,6 @@
-import { inject, injectable, type Principal } from '../../../kernel/contract.js';
+import { inject, injectable, type Principal } from '../../../kernel/contract/index.js';
 import { conflict, notFound, refuse } from '../../../kernel/errors.js';
-import type { Filter } from '../../../ports/store.js';
+import type { Filter } from '../../../ports/store/index.js';
 import { getTokenProduct } from '../model/caller.js';
 import { DEPS, type LicensingDeps } from '../deps.js';
 import { LicenseService } from '../licenses/license-service.js';

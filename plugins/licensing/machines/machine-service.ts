@@ -3,13 +3,13 @@
  * 50, license). Every step is one compare-and-set write.
  */
 import { hash } from 'node:crypto';
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { hasElapsed } from '../../../lib/clock-skew.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
 import { iterateItems } from '../../../lib/paging.js';
 import { DAY_MS, MINUTE_MS, toIsoString } from '../../../lib/time.js';
 import { LICENSE_MACHINE_PENDING } from '../../../ports/domain/licensing.js';
-import { StoreConflict, type Filter } from '../../../ports/store.js';
+import { StoreConflict, type Filter } from '../../../ports/store/index.js';
 import { DEPS, type LicensingDeps } from '../deps.js';
 import { toEventData } from '../model/view.js';
 import type { ActivationDoc, ActivationState, LicenseDoc, LicensingOutboxEntry } from '../model/documents.js';

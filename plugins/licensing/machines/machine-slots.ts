@@ -2,8 +2,8 @@
  * A slot is a number in a unique index, so machines never share one and no counter can become
  * wrong. Approvals may exceed the maximum: each slot above it leaves one fewer below.
  */
-import type { Collection } from '../../../kernel/contract.js';
-import type { Filter } from '../../../ports/store.js';
+import type { Collection } from '../../../kernel/contract/index.js';
+import type { Filter } from '../../../ports/store/index.js';
 import { MAX_ACTIVATIONS } from '../model/fields.js';
 import type { ActivationDoc, LicenseDoc } from '../model/documents.js';
 

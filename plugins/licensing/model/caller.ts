@@ -1,4 +1,4 @@
-import type { Principal } from '../../../kernel/contract.js';
+import type { Principal } from '../../../kernel/contract/index.js';
 import { denied } from '../../../kernel/errors.js';
 
 /** @throws ServiceError insufficient_scope when the token is for another project */

@@ -1,4 +1,4 @@
-import type { Doc, Json } from '../../../ports/store.js';
+import type { Doc, Json } from '../../../ports/store/index.js';
 import type { StoredState } from './states.js';
 
 /** Stored in the document whose change caused it (docs/consistency.md). */

@@ -1,7 +1,7 @@
 import joi from 'joi';
-import { withSchemaName, withJsonSchema } from '../../../kernel/contract.js';
+import { withSchemaName, withJsonSchema } from '../../../kernel/contract/index.js';
 import { toIsoString, isTimestamp } from '../../../lib/time.js';
-import type { Json } from '../../../ports/store.js';
+import type { Json } from '../../../ports/store/index.js';
 import type { LicenseState } from './states.js';
 
 export interface LicenseFields {

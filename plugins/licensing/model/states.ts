@@ -1,4 +1,4 @@
-import { refusals, type ErrorCatalog } from '../../../kernel/contract.js';
+import { refusals, type ErrorCatalog } from '../../../kernel/contract/index.js';
 import { conflict, ServiceError } from '../../../kernel/errors.js';
 
 export const LICENSE_ERRORS = {

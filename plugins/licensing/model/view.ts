@@ -1,5 +1,5 @@
 import type { LicenseEvent } from '../../../ports/domain/licensing.js';
-import type { Json } from '../../../ports/store.js';
+import type { Json } from '../../../ports/store/index.js';
 import type { ActivationDoc, SeatLeaseDoc, LicenseDoc } from './documents.js';
 import { getLicenseState, type LicenseState } from './states.js';
 import { getLicenseTerms, parseEntitlements, type Entitlement } from './terms.js';

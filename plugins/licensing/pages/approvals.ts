@@ -7,7 +7,7 @@ import {
   type HttpRequest,
   type PageSpec,
   type PanelSpec,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import { changeBody } from '../model/fields.js';
 import { toLicenseView } from '../model/view.js';
 import { parseLicenseForm, getFormText } from './form.js';

@@ -3,7 +3,7 @@
  * then replaced by a sealed ticket.
  */
 import joi from 'joi';
-import { text, View, type HttpRequest, type PageResult, type PageSpec } from '../../../kernel/contract.js';
+import { text, View, type HttpRequest, type PageResult, type PageSpec } from '../../../kernel/contract/index.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { getClientNetwork } from '../../../lib/addresses.js';
 import { DAY_MS, MINUTE_MS, toIsoString } from '../../../lib/time.js';

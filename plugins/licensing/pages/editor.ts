@@ -5,7 +5,7 @@ import {
   type HttpRequest,
   type PageSpec,
   type FormRejection,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import { conflict } from '../../../kernel/errors.js';
 import { changeBody, createBody } from '../model/fields.js';
 import { formatEntitlementLines, toDay, parseLicenseForm, getFormText } from './form.js';

@@ -1,5 +1,5 @@
 import type joi from 'joi';
-import { getFormFields, fromForm, type HttpRequest } from '../../../kernel/contract.js';
+import { getFormFields, fromForm, type HttpRequest } from '../../../kernel/contract/index.js';
 import { invalid } from '../../../kernel/errors.js';
 import { DEFAULT_TERMS, type Entitlement } from '../model/terms.js';
 import { normalizeEmptyFields, type LicenseFields, type NewLicense } from '../model/fields.js';

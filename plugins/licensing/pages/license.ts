@@ -8,7 +8,7 @@ import {
   View,
   type HttpRequest,
   type PageSpec,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import { conflict } from '../../../kernel/errors.js';
 import { capitalize } from '../../../lib/sentence.js';
 import { formatAuditAction, formatAuditField, formatAuditValue } from '../../../lib/audit-sentence.js';

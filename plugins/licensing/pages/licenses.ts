@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { Redirect, text, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import { Redirect, text, View, type HttpRequest, type PageSpec } from '../../../kernel/contract/index.js';
 import { normalizeLicenseKey, isKey, hashKey } from '../model/key.js';
 import { capitalize } from '../../../lib/sentence.js';
 import type { LicenseQuery } from '../model/fields.js';

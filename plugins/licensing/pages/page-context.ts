@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { Redirect, type HttpRequest } from '../../../kernel/contract.js';
+import { Redirect, type HttpRequest } from '../../../kernel/contract/index.js';
 import type { LicensingDeps } from '../deps.js';
 import type { LicensingServices } from '../services.js';
 import type { LicenseView } from '../model/view.js';

@@ -3,12 +3,12 @@
  * seat is a number below the license's limit in a unique index, so machines never share one. The
  * machine that takes an ended lease's seat removes it. Every step is one compare-and-set write.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { buildElapsedFilter } from '../../../lib/clock-skew.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
 import { DAY_MS, SECOND_MS } from '../../../lib/time.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/skipped-documents.js';
-import { StoreConflict, type Filter } from '../../../ports/store.js';
+import { StoreConflict, type Filter } from '../../../ports/store/index.js';
 import { DEPS, type LicensingDeps } from '../deps.js';
 import { findFreeNumber } from '../machines/machine-slots.js';
 import { getActivationId, type Machine } from '../machines/machine-service.js';

@@ -5,8 +5,8 @@
  */
 import { MAX_AHEAD_MS } from '../../../lib/clock-skew.js';
 import { toIsoString } from '../../../lib/time.js';
-import type { Clock } from '../../../kernel/contract.js';
-import type { Filter } from '../../../ports/store.js';
+import type { Clock } from '../../../kernel/contract/index.js';
+import type { Filter } from '../../../ports/store/index.js';
 import type { SeatLeaseDoc } from '../model/documents.js';
 
 export type LeaseTimes = Pick<SeatLeaseDoc, 'renewed_at' | 'expires_at' | 'epoch' | 'due_ms'>;

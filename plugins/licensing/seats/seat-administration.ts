@@ -1,5 +1,5 @@
 /** For administrators (contract 97, floating seats). */
-import { inject, injectable, type Principal } from '../../../kernel/contract.js';
+import { inject, injectable, type Principal } from '../../../kernel/contract/index.js';
 import { notFound } from '../../../kernel/errors.js';
 import type { ReadablePage } from '../../../ports/store/skipped-documents.js';
 import { DEPS, type LicensingDeps } from '../deps.js';

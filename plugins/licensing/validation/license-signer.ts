@@ -4,7 +4,7 @@
  */
 import { formatCanonicalJson, type JsonValue } from '../../../lib/formats/canonical-json.js';
 import { formatLicenseFile, LICENSE_FILE_SIGNED_PREFIX } from '../../../lib/formats/license-text.js';
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import type { PublicKey } from '../../../ports/signer.js';
 import { DEPS, type LicensingDeps } from '../deps.js';

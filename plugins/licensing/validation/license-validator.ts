@@ -1,5 +1,5 @@
 /** Validates and deactivates licenses and issues license files for applications (contract 50). */
-import { inject, injectable, type Principal } from '../../../kernel/contract.js';
+import { inject, injectable, type Principal } from '../../../kernel/contract/index.js';
 import { hasElapsed } from '../../../lib/clock-skew.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS, toIsoString } from '../../../lib/time.js';

@@ -1,5 +1,5 @@
 import joi, { type CustomValidator, type ObjectSchema, type Schema } from 'joi';
-import { withSchemaName } from '../../../kernel/contract.js';
+import { withSchemaName } from '../../../kernel/contract/index.js';
 import { cleanName } from '../../../lib/unknown-fields.js';
 import { normalizeLicenseKey, isKey } from '../model/key.js';
 import { keyHashSchema, productField } from '../model/fields.js';

@@ -1,5 +1,5 @@
 /** Read at most every five seconds, because events come in bursts. */
-import type { Clock, Collection } from '../../../kernel/contract.js';
+import type { Clock, Collection } from '../../../kernel/contract/index.js';
 import { collectAll } from '../../../lib/paging.js';
 import { SECOND_MS } from '../../../lib/time.js';
 import type { Channel } from './channel.js';

@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { withSchemaName, hideFromOpenApi } from '../../../kernel/contract.js';
+import { withSchemaName, hideFromOpenApi } from '../../../kernel/contract/index.js';
 import { isTimeZone } from '../../../lib/local-time.js';
 import { EVENT_NAMES } from '../notes/topics.js';
 import { SEVERITIES } from '../notes/note.js';

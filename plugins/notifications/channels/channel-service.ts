@@ -1,5 +1,12 @@
 /** Callers check the scope; a project token manages only channels of its project. */
-import { denied, notFound, type Clock, type Collection, type Ids, type Principal } from '../../../kernel/contract.js';
+import {
+  denied,
+  notFound,
+  type Clock,
+  type Collection,
+  type Ids,
+  type Principal,
+} from '../../../kernel/contract/index.js';
 import type { AuditLog } from '../../../ports/domain/audit.js';
 import { collectAll } from '../../../lib/paging.js';
 import { toIsoString } from '../../../lib/time.js';

@@ -1,4 +1,4 @@
-import { invalid } from '../../../kernel/contract.js';
+import { invalid } from '../../../kernel/contract/index.js';
 import type { Cipher } from '../../../ports/cipher.js';
 import type { EgressPolicy, Outbound } from '../../../ports/outbound.js';
 import { ALL_EVENTS, type Channel, type ChannelDestination } from './channel.js';

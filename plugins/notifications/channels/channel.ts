@@ -1,5 +1,5 @@
 /** Target, secret and headers are stored encrypted. */
-import type { Doc } from '../../../kernel/contract.js';
+import type { Doc } from '../../../kernel/contract/index.js';
 import type { NotificationSeverity } from '../notes/note.js';
 import { CHANNEL_KINDS, type ChannelKind } from './channel-kinds.js';
 import type { QuietHours } from './quiet-hours.js';

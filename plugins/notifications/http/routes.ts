@@ -7,7 +7,7 @@ import {
   whole,
   withSchemaName,
   type RouteSpec,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import type { Channel } from '../channels/channel.js';
 import { changeBody, createBody, type ChannelInput } from '../channels/channel-fields.js';
 import type { ChannelService, ChannelView } from '../channels/channel-service.js';

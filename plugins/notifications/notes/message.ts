@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Scalar } from '../../../ports/store.js';
+import type { Scalar } from '../../../ports/store/index.js';
 import { formatLocalTime } from './local-times.js';
 import { SEVERITIES, type NotificationPhase, type NotificationSeverity } from './note.js';
 import { getNotificationPhase, type StoredNotification } from './stored-notification.js';

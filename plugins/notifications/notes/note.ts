@@ -1,4 +1,4 @@
-import type { Scalar } from '../../../ports/store.js';
+import type { Scalar } from '../../../ports/store/index.js';
 import type { Topic } from './topics.js';
 
 export const SEVERITIES = ['critical', 'high', 'medium', 'low'] as const;

@@ -1,5 +1,5 @@
-import type { Doc } from '../../../kernel/contract.js';
-import type { Scalar } from '../../../ports/store.js';
+import type { Doc } from '../../../kernel/contract/index.js';
+import type { Scalar } from '../../../ports/store/index.js';
 import type { NotificationPhase, NotificationSeverity } from './note.js';
 
 /**

@@ -1,4 +1,4 @@
-import { getFormFields, fromForm, View, type HttpRequest, type FormRejection } from '../../../kernel/contract.js';
+import { getFormFields, fromForm, View, type HttpRequest, type FormRejection } from '../../../kernel/contract/index.js';
 import { ALL_EVENTS, type Channel } from '../channels/channel.js';
 import { formFields, type ChannelInput } from '../channels/channel-fields.js';
 import type { ChannelService } from '../channels/channel-service.js';

@@ -1,4 +1,4 @@
-import { View, type Clock, type PanelSpec } from '../../../kernel/contract.js';
+import { View, type Clock, type PanelSpec } from '../../../kernel/contract/index.js';
 import { HOUR_MS, toIsoString } from '../../../lib/time.js';
 import type { Channel } from '../channels/channel.js';
 import type { ChannelService } from '../channels/channel-service.js';

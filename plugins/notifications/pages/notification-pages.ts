@@ -6,7 +6,7 @@ import {
   View,
   type HttpRequest,
   type PageSpec,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import { capitalize } from '../../../lib/sentence.js';
 import { ALL_EVENTS, type Channel } from '../channels/channel.js';
 import { CHANNEL_KINDS } from '../channels/channel-kinds.js';

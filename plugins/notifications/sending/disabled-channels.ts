@@ -1,4 +1,4 @@
-import type { Clock, Collection, Logger, PluginContext } from '../../../kernel/contract.js';
+import type { Clock, Collection, Logger, PluginContext } from '../../../kernel/contract/index.js';
 import { DAY_MS, toIsoString } from '../../../lib/time.js';
 import type { Channel } from '../channels/channel.js';
 import type { ChannelCache } from '../channels/channel-cache.js';

@@ -1,4 +1,4 @@
-import type { Collection } from '../../../kernel/contract.js';
+import type { Collection } from '../../../kernel/contract/index.js';
 import type { AlarmReceiver } from '../../../ports/domain/alarms/receivers.js';
 import type { Channel } from '../channels/channel.js';
 import type { StoredNotification } from '../notes/stored-notification.js';

@@ -2,7 +2,7 @@
  * An alarm within `flap_minutes` of the previous one must last that long before it is sent. The
  * fourth in a row is sent immediately with a notice.
  */
-import type { Collection } from '../../../kernel/contract.js';
+import type { Collection } from '../../../kernel/contract/index.js';
 import { toIsoString, MINUTE_MS } from '../../../lib/time.js';
 import type { Channel } from '../channels/channel.js';
 import type { Notification } from '../notes/note.js';

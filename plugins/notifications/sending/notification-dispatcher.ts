@@ -3,7 +3,7 @@
  * process. Notifications are marked before sending and after acceptance: after a crash the same
  * message is sent with the same id, so that receivers can deduplicate.
  */
-import type { Clock, Collection, Ids, Logger } from '../../../kernel/contract.js';
+import type { Clock, Collection, Ids, Logger } from '../../../kernel/contract/index.js';
 import type { Channel, ChannelDestination } from '../channels/channel.js';
 import type { ChannelKind } from '../channels/channel-kinds.js';
 import { toIsoString } from '../../../lib/time.js';

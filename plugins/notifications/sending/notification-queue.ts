@@ -2,7 +2,7 @@
  * One row per event and channel, stored before the producer removes the event, and unique, so that
  * a repeated event adds nothing.
  */
-import type { Clock, Collection, DomainEvent } from '../../../kernel/contract.js';
+import type { Clock, Collection, DomainEvent } from '../../../kernel/contract/index.js';
 import type { Channel } from '../channels/channel.js';
 import type { ChannelCache } from '../channels/channel-cache.js';
 import { shouldNotify } from '../channels/channel-filter.js';

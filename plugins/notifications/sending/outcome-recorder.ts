@@ -2,7 +2,7 @@
  * First in the notifications, then in the channel. A channel disables itself when a notification
  * fails finally and none succeeded for 24 hours; waiting ones are retained.
  */
-import type { Clock, Collection, Ids, Logger } from '../../../kernel/contract.js';
+import type { Clock, Collection, Ids, Logger } from '../../../kernel/contract/index.js';
 import type { Cipher } from '../../../ports/cipher.js';
 import { DueTimeTracker } from '../../../lib/clock-skew.js';
 import { toIsoString, MINUTE_MS } from '../../../lib/time.js';

@@ -1,5 +1,5 @@
 /** Per channel (`repeat_minutes`), until the alarm ends or is acknowledged. */
-import type { Clock, Collection } from '../../../kernel/contract.js';
+import type { Clock, Collection } from '../../../kernel/contract/index.js';
 import { toIsoString, MINUTE_MS } from '../../../lib/time.js';
 import type { Channel } from '../channels/channel.js';
 import { getQuietEnd } from '../channels/quiet-hours.js';

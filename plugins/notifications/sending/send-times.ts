@@ -1,5 +1,5 @@
 /** They follow the monotonic clock (contract 95, a bad day). */
-import type { Clock, Collection } from '../../../kernel/contract.js';
+import type { Clock, Collection } from '../../../kernel/contract/index.js';
 import { DueTimeTracker } from '../../../lib/clock-skew.js';
 import { collectAll } from '../../../lib/paging.js';
 import { MINUTE_MS, SECOND_MS } from '../../../lib/time.js';

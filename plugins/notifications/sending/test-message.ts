@@ -1,4 +1,4 @@
-import type { Clock } from '../../../kernel/contract.js';
+import type { Clock } from '../../../kernel/contract/index.js';
 import type { Channel } from '../channels/channel.js';
 import type { ChannelKind } from '../channels/channel-kinds.js';
 import type { RecipientResult } from '../notes/stored-notification.js';

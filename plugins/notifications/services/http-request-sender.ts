@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { Clock } from '../../../ports/clock.js';
 import type { EgressPolicy, Outbound } from '../../../ports/outbound.js';
-import type { Scalar } from '../../../ports/store.js';
+import type { Scalar } from '../../../ports/store/index.js';
 import type { ChannelDestination } from '../channels/channel.js';
 import type { NotificationMessage, MessageLine } from '../notes/message.js';
 import { HttpSender, type ChannelRequest } from './http-sender.js';

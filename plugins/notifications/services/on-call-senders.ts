@@ -1,5 +1,5 @@
 /** Recoveries resolve and acknowledgements acknowledge alerts. */
-import type { Scalar } from '../../../ports/store.js';
+import type { Scalar } from '../../../ports/store/index.js';
 import type { ChannelDestination } from '../channels/channel.js';
 import { isEndOfFault, type NotificationMessage, type MessageLine } from '../notes/message.js';
 import type { NotificationSeverity } from '../notes/note.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../kernel/contract.js';
+import type { Clock } from '../../../kernel/contract/index.js';
 import type { EgressPolicy, Outbound } from '../../../ports/outbound.js';
 import type { ChannelKind } from '../channels/channel-kinds.js';
 import { EmailSender, type SmtpConfig } from './email-sender.js';

@@ -1,5 +1,5 @@
 import joi, { type ObjectSchema, type ValidationError } from 'joi';
-import { withSchemaName } from '../../../kernel/contract.js';
+import { withSchemaName } from '../../../kernel/contract/index.js';
 import { invalid } from '../../../kernel/errors.js';
 import { listUnknownFields } from '../../../lib/unknown-fields.js';
 import { OUTBOUND_METHODS } from '../../../ports/outbound.js';

@@ -9,7 +9,7 @@ import {
   type RecordType,
   type StartTlsProtocol,
 } from '../../../ports/network-probe.js';
-import type { Doc } from '../../../ports/store.js';
+import type { Doc } from '../../../ports/store/index.js';
 
 export const PROBE_KINDS = ['http', 'tcp', 'tls', 'dns', 'icmp', 'websocket', 'grpc', ...DATABASE_KINDS] as const;
 export type ProbeKind = (typeof PROBE_KINDS)[number];

@@ -7,15 +7,15 @@ import {
   type HttpRequest,
   type PageSpec,
   type FormRejection,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import { invalid, notFound } from '../../../kernel/errors.js';
 import type { AuditLog } from '../../../ports/domain/audit.js';
 import { MONITOR_SOURCE_PATTERN, type MonitorView, type WatchdogApi } from '../../../ports/domain/watchdog.js';
 import { OUTBOUND_METHODS } from '../../../ports/outbound.js';
 import { RECORD_TYPES, START_TLS_PROTOCOLS } from '../../../ports/network-probe.js';
-import { toTrialView, type TrialServices } from '../http/routes.js';
+import { toTrialView, type TrialServices } from '../probe-routes.js';
 import { PROBE_KINDS, formatTarget, type Probe } from '../model/probe.js';
-import type { ProbeService } from '../store/probe-service.js';
+import type { ProbeService } from '../probe-service.js';
 import { toControlErrors, getProbeHref, NEW_PROBE_PATH, readProbeForm, getFormText } from './probe-form.js';
 
 interface ProbePageServices extends TrialServices {

@@ -4,7 +4,7 @@
  * configured origin.
  */
 import { CookieJar } from 'tough-cookie';
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { parseJsonText } from '../../../lib/json/parse-json-text.js';
 import { decodeText } from '../../../lib/text/decode-text.js';
 import {

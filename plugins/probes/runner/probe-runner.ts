@@ -1,4 +1,4 @@
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { parseHostHeader, stripBrackets } from '../../../lib/host.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import { OutboundError, type EgressPolicy, type OutboundFault, type TlsTrust } from '../../../ports/outbound.js';

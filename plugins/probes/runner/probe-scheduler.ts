@@ -2,7 +2,7 @@
  * One process holds a lease and runs all probes (contract 30, probes). Each probe is read again
  * right before its run, so that an outdated version never runs.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { LeaseLost, createProcessLease, type HeldLease, type Lease } from '../../../lib/lease.js';
 import { iteratePages } from '../../../lib/paging.js';
 import { toIsoString } from '../../../lib/time.js';
@@ -11,7 +11,7 @@ import { DEPS, type ProbesDeps } from '../deps.js';
 import type { ProbeDoc } from '../model/probe.js';
 import { toObservation, toVisibleResult, type ProbeResult } from '../model/probe-result.js';
 import { getNextTime, ProbeTimetable } from '../model/probe-timetable.js';
-import { ProbeService } from '../store/probe-service.js';
+import { ProbeService } from '../probe-service.js';
 import { ProbeRunner } from './probe-runner.js';
 
 export const PROBE_LEASE_MS = 45_000;

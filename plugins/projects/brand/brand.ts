@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { withSchemaName, whole, type Doc } from '../../../kernel/contract.js';
+import { withSchemaName, whole, type Doc } from '../../../kernel/contract/index.js';
 import { COLOUR_PATTERN, COLOUR_MESSAGE } from '../../../lib/brand/colour.js';
 import type { SellerBrand } from '../../../ports/domain/projects.js';
 

@@ -7,7 +7,7 @@ import {
   type Clock,
   type Collection,
   type Principal,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import { invalid } from '../../../kernel/errors.js';
 import { readLogo } from '../../../lib/brand/logo.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';

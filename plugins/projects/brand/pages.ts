@@ -10,7 +10,7 @@ import {
   type HttpRequest,
   type PageSpec,
   type FormRejection,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import { notFound } from '../../../kernel/errors.js';
 import { formatBrandStyles } from '../../../lib/brand/colour.js';
 import { MAX_LOGO_BYTES, LOGO_HEADERS, LOGO_TYPES } from '../../../lib/brand/logo.js';

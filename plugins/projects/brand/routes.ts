@@ -1,5 +1,11 @@
 import joi from 'joi';
-import { withSchemaName, withJsonSchema, whole, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
+import {
+  withSchemaName,
+  withJsonSchema,
+  whole,
+  type HttpRequest,
+  type RouteSpec,
+} from '../../../kernel/contract/index.js';
 import { invalid } from '../../../kernel/errors.js';
 import { MAX_LOGO_BYTES } from '../../../lib/brand/logo.js';
 import { brandBodySchema, brandSchema, type BrandFields } from './brand.js';

@@ -2,10 +2,10 @@
  * Increments that arrive during a write share the next one, so thousands of sessions need few
  * writes. Each is answered after its commit, so a crash loses nothing acknowledged.
  */
-import { collection, inject, injectable } from '../../../kernel/contract.js';
+import { collection, inject, injectable } from '../../../kernel/contract/index.js';
 import { conflict } from '../../../kernel/errors.js';
 import { addHashes } from '../../../lib/text/distinct-sketch.js';
-import type { Collection } from '../../../ports/store.js';
+import type { Collection } from '../../../ports/store/index.js';
 import type { HourDoc } from '../model.js';
 import { createEmptyDelta, mergeDelta, buildUpdate, type HourDelta } from './hour-delta.js';
 

@@ -1,5 +1,5 @@
 import type { SketchHash } from '../../../lib/text/distinct-sketch.js';
-import type { Update } from '../../../ports/store.js';
+import type { Update } from '../../../ports/store/index.js';
 
 export interface HourDelta {
   inc: { [path: string]: number };

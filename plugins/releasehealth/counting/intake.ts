@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
-import { inject, injectable, PORT, token, type Clock } from '../../../kernel/contract.js';
+import { inject, injectable, PORT, token, type Clock } from '../../../kernel/contract/index.js';
 import { getOperatorNetwork } from '../../../lib/addresses.js';
-import { correctSenderTime } from '../../../lib/clocks/sender-clock.js';
+import { correctSenderTime } from '../../../lib/sender-clock.js';
 import { getVersionName } from '../../../lib/versions.js';
 import { toSketchHash, type SketchHash } from '../../../lib/text/distinct-sketch.js';
 import { DAY_MS, toIsoString } from '../../../lib/time.js';

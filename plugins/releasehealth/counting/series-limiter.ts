@@ -4,12 +4,12 @@
  * (contract 21, Amendments); otherwise an attacker could hide a bad rollout.
  */
 import { createHash } from 'node:crypto';
-import { collection, inject, injectable, PORT, token, type Clock } from '../../../kernel/contract.js';
+import { collection, inject, injectable, PORT, token, type Clock } from '../../../kernel/contract/index.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { iterateItems } from '../../../lib/paging.js';
 import { DAY_MS, MINUTE_MS } from '../../../lib/time.js';
 import type { PublishedVersions } from '../../../ports/domain/releases.js';
-import type { Collection } from '../../../ports/store.js';
+import type { Collection } from '../../../ports/store/index.js';
 import type { HourDoc } from '../model.js';
 import type { HourSeries } from './hour-count-writer.js';
 

@@ -4,11 +4,11 @@
  * unacknowledged session stays uncounted.
  */
 import { createHash } from 'node:crypto';
-import { collection, inject, injectable, PORT, type Clock } from '../../../kernel/contract.js';
+import { collection, inject, injectable, PORT, type Clock } from '../../../kernel/contract/index.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { HOUR_MS } from '../../../lib/time.js';
 import type { SessionCounts, SessionUpdate } from '../../../ports/domain/release-health.js';
-import { StoreConflict, type Collection } from '../../../ports/store.js';
+import { StoreConflict, type Collection } from '../../../ports/store/index.js';
 import { toHour, type TroubledDoc } from '../model.js';
 
 /** Limit of stored notes per project and hour; beyond it, notes are only in memory. */

@@ -2,7 +2,7 @@
  * From accounts and licenses (contract 40, access files). Marks are taken before reading and stored
  * after writing, so a change or crash in between makes the files due again.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import type { HeldLease } from '../../../lib/lease.js';
 import { SingleFlight } from '../../../lib/single-flight.js';

@@ -1,4 +1,4 @@
-import { extend, type PluginContext, type PluginParts } from '../../../kernel/contract.js';
+import { extend, type PluginContext, type PluginParts } from '../../../kernel/contract/index.js';
 import { MINUTE_MS } from '../../../lib/time.js';
 import { ACCOUNT_CHANGE_LISTENERS, ACCOUNTS, LOGIN_ATTEMPT_LIMITER } from '../../../ports/domain/access.js';
 import { LICENSE_CHANGE_LISTENERS, LICENSES } from '../../../ports/domain/licensing.js';

@@ -1,4 +1,4 @@
-import type { CommandSpec } from '../../../kernel/contract.js';
+import type { CommandSpec } from '../../../kernel/contract/index.js';
 import type { AuditLog } from '../../../ports/domain/audit.js';
 import type { ReleaseStoreState } from '../../../ports/domain/releases.js';
 import type { StoreProtectionService } from './store-protection.js';

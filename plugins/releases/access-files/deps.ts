@@ -6,7 +6,7 @@ import {
   type Ids,
   type Logger,
   type PasswordHasher,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import type { LeaseRow } from '../../../lib/lease.js';
 import type { AccountDirectory, LoginAttemptLimiter } from '../../../ports/domain/access.js';
 import type { AuditLog } from '../../../ports/domain/audit.js';

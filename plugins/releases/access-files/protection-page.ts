@@ -1,4 +1,4 @@
-import { Redirect, View, type PageSpec } from '../../../kernel/contract.js';
+import { Redirect, View, type PageSpec } from '../../../kernel/contract/index.js';
 import type { ProjectDirectory } from '../../../ports/domain/projects.js';
 import type { ProtectionState, ReleaseStoreState } from '../../../ports/domain/releases.js';
 import type { StoreProtectionService } from './store-protection.js';

@@ -4,7 +4,7 @@
  */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { FileAnswer, type HttpRequest } from '../../../kernel/contract.js';
+import { FileAnswer, type HttpRequest } from '../../../kernel/contract/index.js';
 import { notFound, ServiceError } from '../../../kernel/errors.js';
 import { readManifest } from '../../../lib/formats/manifest.js';
 import { readPackagedFile } from '../../../lib/formats/packaged-file.js';

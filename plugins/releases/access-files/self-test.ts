@@ -1,4 +1,4 @@
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { OutboundError } from '../../../ports/outbound.js';
 import { ACCESS_FILES_DEPS, type AccessFilesDeps } from './deps.js';
 import { buildHeaderLine } from './access-file-texts.js';

@@ -3,11 +3,11 @@
  * files).
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto';
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { MINUTE_MS } from '../../../lib/time.js';
-import type { BasicCredentials, BasicGuard, BasicRequest, BasicDecision } from '../../../ports/http.js';
+import type { BasicCredentials, BasicGuard, BasicRequest, BasicDecision } from '../../../ports/http/index.js';
 import { ACCESS_FILES_DEPS, type AccessFilesDeps } from './deps.js';
 import { parseHtpasswd } from './access-file-texts.js';
 import { AccessFileGenerator } from './access-file-generator.js';

@@ -1,4 +1,4 @@
-import { inject, injectable, type HealthResult } from '../../../kernel/contract.js';
+import { inject, injectable, type HealthResult } from '../../../kernel/contract/index.js';
 import type { ProtectionState, ReleaseStoreMaintenance, ReleaseStoreState } from '../../../ports/domain/releases.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { DiskFull, DiskUnwritable } from '../../../ports/release-store.js';

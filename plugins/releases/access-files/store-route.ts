@@ -1,5 +1,5 @@
 /** Like a web server in front (contract 40, files). */
-import { FileAnswer, type RouteSpec } from '../../../kernel/contract.js';
+import { FileAnswer, type RouteSpec } from '../../../kernel/contract/index.js';
 import { notFound, ServiceError } from '../../../kernel/errors.js';
 import { FileReplaced, type StoredFile } from '../../../ports/release-store.js';
 import type { AccessFilesDeps } from './deps.js';

@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { withSchemaName, withJsonSchema, whole, type RouteSpec } from '../../../kernel/contract.js';
+import { withSchemaName, withJsonSchema, whole, type RouteSpec } from '../../../kernel/contract/index.js';
 import { invalid, notFound } from '../../../kernel/errors.js';
 import { normalizeTime } from '../../../lib/time.js';
 import type { BuildCommit } from '../../../ports/domain/releases.js';

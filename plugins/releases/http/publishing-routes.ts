@@ -1,7 +1,7 @@
-import { Reply, type HttpRequest, type Principal, type RouteSpec } from '../../../kernel/contract.js';
+import { Reply, type HttpRequest, type Principal, type RouteSpec } from '../../../kernel/contract/index.js';
 import { invalid } from '../../../kernel/errors.js';
 import { compareVersions } from '../../../lib/versions.js';
-import type { UploadedBody } from '../../../ports/http.js';
+import type { UploadedBody } from '../../../ports/http/index.js';
 import { checkCanChange } from '../lists.js';
 import type { Platform } from '../../../lib/formats/platform.js';
 import { checkChannel, checkPlatform, checkVersion, SLUG_PATTERN } from '../release-place.js';

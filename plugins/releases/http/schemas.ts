@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { withSchemaName, createPageSchema, withJsonSchema, whole } from '../../../kernel/contract.js';
+import { withSchemaName, createPageSchema, withJsonSchema, whole } from '../../../kernel/contract/index.js';
 import { PLATFORMS } from '../../../lib/formats/platform.js';
 import { MAX_QUERY_VERSION_LENGTH } from '../release-place.js';
 import { platformSchema, releaseSchema } from '../view.js';

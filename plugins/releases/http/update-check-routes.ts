@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { text, timeParameter, type RouteSpec, withJsonSchema } from '../../../kernel/contract.js';
+import { text, timeParameter, type RouteSpec, withJsonSchema } from '../../../kernel/contract/index.js';
 import { notFound } from '../../../kernel/errors.js';
 import { DAY_MS } from '../../../lib/time.js';
 import { checkChannel, checkPlatform, checkVersion, MAX_QUERY_VERSION_LENGTH, SLUG_PATTERN } from '../release-place.js';

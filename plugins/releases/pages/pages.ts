@@ -7,7 +7,7 @@ import {
   type PageResult,
   type PageSpec,
   type FormRejection,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import { invalid, notFound } from '../../../kernel/errors.js';
 import type { ManifestFile } from '../../../lib/formats/manifest.js';
 import { listFirstFiles } from './manifest-files.js';

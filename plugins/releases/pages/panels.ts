@@ -1,5 +1,5 @@
 /** Dashboard cards: an unprotected store, and adoption of the newest release (contract 80). */
-import { View, type PanelSpec } from '../../../kernel/contract.js';
+import { View, type PanelSpec } from '../../../kernel/contract/index.js';
 import type { SelfTestResult } from '../access-files/self-test-result.js';
 import type { ReleaseServices } from '../services.js';
 import { toAdoptionShares } from './release-display.js';

@@ -1,9 +1,16 @@
 import joi from 'joi';
-import { Redirect, Reply, View, type HttpRequest, type PageResult, type PageSpec } from '../../../kernel/contract.js';
+import {
+  Redirect,
+  Reply,
+  View,
+  type HttpRequest,
+  type PageResult,
+  type PageSpec,
+} from '../../../kernel/contract/index.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
 import { PLATFORMS } from '../../../lib/formats/platform.js';
 import { formatSentence } from '../../../lib/sentence.js';
-import type { UploadedBody } from '../../../ports/http.js';
+import type { UploadedBody } from '../../../ports/http/index.js';
 import { checkChannel, checkPlatform, checkVersion } from '../release-place.js';
 import { MAX_NOTES_BYTES } from '../publishing/package-receiver.js';
 import type { PublishRequest } from '../publishing/publisher.js';

@@ -2,7 +2,7 @@
  * Also after a crash: `latest.json` and statement, bug items to close, events (docs/consistency.md,
  * releases). Every step is idempotent. Callers hold the product's lock.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import type { ReleasePublished } from '../../../ports/domain/releases.js';
 import { compareVersions, normalizeVersion } from '../../../lib/versions.js';
 import type { Platform } from '../../../lib/formats/platform.js';

@@ -2,7 +2,7 @@
  * `latest.json` and the signed statement (contract 40, files and freshness) reflect the current
  * documents, under the product's lock.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { hasElapsed } from '../../../lib/clock-skew.js';
 import { collectAll } from '../../../lib/paging.js';
 import { DAY_MS, HOUR_MS, toIsoString } from '../../../lib/time.js';
@@ -14,7 +14,7 @@ import {
   type LatestDocument,
 } from '../update-check/channel-texts.js';
 import { ReleaseIndex } from '../update-check/release-index.js';
-import { StoreDamaged } from '../../../ports/store.js';
+import { StoreDamaged } from '../../../ports/store/index.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import type { StatementDoc } from '../model.js';
 import { getChannelId } from '../release-place.js';

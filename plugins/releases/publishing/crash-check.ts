@@ -2,7 +2,7 @@
  * Checks whether a version crashes so much more than the previous one that its rollout halts
  * (contract 21, release health).
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { DAY_MS, toIsoString, MINUTE_MS } from '../../../lib/time.js';
 import type { ReleaseHealth, SessionWindow } from '../../../ports/domain/release-health.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';

@@ -2,10 +2,10 @@
  * Stores are restored from backups and files are edited by hand (docs/consistency.md, releases).
  * Unchanged tags avoid repeated reads.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { ReleaseIndex } from '../update-check/release-index.js';
-import { StoreDamaged } from '../../../ports/store.js';
+import { StoreDamaged } from '../../../ports/store/index.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import { ChannelDocumentWriter } from './channel-documents.js';
 import { ProductLock } from './product-lock.js';

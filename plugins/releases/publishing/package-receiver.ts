@@ -3,12 +3,12 @@
  * publishing). A rejected package leaves nothing behind.
  */
 import joi from 'joi';
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
 import { normalizeGlob, findUnsupportedGlob } from '../../../lib/formats/globs.js';
 import { listUnknownFields, type DescribedFields } from '../../../lib/unknown-fields.js';
 import { findLiveTokenFields } from '../../../ports/domain/live-tokens.js';
-import type { UploadedBody } from '../../../ports/http.js';
+import type { UploadedBody } from '../../../ports/http/index.js';
 import { PackageRejected, PackageTooLarge, DiskFull, type StagedPackage } from '../../../ports/release-store.js';
 import { MIN_FREE_BYTES } from '../config.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';

@@ -2,7 +2,7 @@
  * Serializes changes of a product's store, release documents and `latest.json` over all processes;
  * held only for short steps.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
 import type { HeldLease } from '../../../lib/lease.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';

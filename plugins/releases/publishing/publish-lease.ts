@@ -2,11 +2,11 @@
  * One publisher per release over all processes (contract 40, publishing). The document also records
  * the intent before the first rename.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { createProcessLease, type HeldLease, type Lease } from '../../../lib/lease.js';
 import { SECOND_MS } from '../../../lib/time.js';
 import type { ProcessOwner } from '../../../ports/processes.js';
-import type { Json } from '../../../ports/store.js';
+import type { Json } from '../../../ports/store/index.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import { createReleaseError } from '../errors.js';
 import type { PublishDoc, PublishIntent } from '../model.js';

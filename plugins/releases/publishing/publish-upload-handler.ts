@@ -1,6 +1,6 @@
 /** Handles `POST /publish` from the request to the response (contract 40, publishing). */
-import { inject, injectable, type Principal } from '../../../kernel/contract.js';
-import type { UploadedBody } from '../../../ports/http.js';
+import { inject, injectable, type Principal } from '../../../kernel/contract/index.js';
+import type { UploadedBody } from '../../../ports/http/index.js';
 import type { StagedPackage } from '../../../ports/release-store.js';
 import { findHidingRelease } from '../update-check/channel-releases.js';
 import { ReleaseIndex } from '../update-check/release-index.js';

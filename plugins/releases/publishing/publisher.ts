@@ -4,7 +4,7 @@
  * `latest.json` and statement → items, events → marker removed. A crash before the renames leaves
  * nothing; afterwards the next reader of the marker finishes the publish.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { conflict, ServiceError } from '../../../kernel/errors.js';
 import { FolderTaken, type PackagedFile, type StagedPackage } from '../../../ports/release-store.js';
 import { ManifestRepository } from '../update-check/manifest-repository.js';

@@ -2,7 +2,7 @@
  * At start and by a job (docs/consistency.md, releases). Also compares the store with the
  * documents, because disks are restored from backups.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { iteratePages } from '../../../lib/paging.js';
 import { toIsoString, MINUTE_MS, SECOND_MS } from '../../../lib/time.js';
 import { ManifestRepository } from '../update-check/manifest-repository.js';

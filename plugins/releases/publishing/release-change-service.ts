@@ -2,7 +2,7 @@
  * Withdraws, rolls out and halts published releases and promotes them to another channel (contract
  * 40, publishing).
  */
-import { inject, injectable, type Principal } from '../../../kernel/contract.js';
+import { inject, injectable, type Principal } from '../../../kernel/contract/index.js';
 import { conflict, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
 import type { ReleaseManifest } from '../../../lib/formats/manifest.js';
 import { ManifestRepository } from '../update-check/manifest-repository.js';

@@ -1,8 +1,8 @@
 /** Each write compares the revision it was based on. */
-import { findReadable, inject, injectable } from '../../../kernel/contract.js';
+import { findReadable, inject, injectable } from '../../../kernel/contract/index.js';
 import { conflict } from '../../../kernel/errors.js';
 import { collectAll } from '../../../lib/paging.js';
-import { StoreConflict, type Filter, type Page, type Update } from '../../../ports/store.js';
+import { StoreConflict, type Filter, type Page, type Update } from '../../../ports/store/index.js';
 import { ReleaseIndex } from '../update-check/release-index.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import type { ReleaseDoc } from '../model.js';

@@ -2,7 +2,7 @@
  * After a key rotation (contract 40, files). The file is written before the document, so after a
  * crash a later run finds the earlier key.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import type { ReleaseSigning } from '../../../ports/domain/releases.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { ManifestRepository } from '../update-check/manifest-repository.js';

@@ -1,4 +1,4 @@
-import { inject, injectable, type Principal } from '../../../kernel/contract.js';
+import { inject, injectable, type Principal } from '../../../kernel/contract/index.js';
 import { conflict, ServiceError } from '../../../kernel/errors.js';
 import { compareVersions } from '../../../lib/versions.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';

@@ -2,7 +2,7 @@
  * Too many new faults (contract 40, staged rollout), or more crashed sessions than the previous
  * version (contract 21, release health).
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { iteratePages } from '../../../lib/paging.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { toIsoString, SECOND_MS } from '../../../lib/time.js';

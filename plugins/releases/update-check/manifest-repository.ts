@@ -2,7 +2,7 @@
  * In parts, because large ones exceed the size limit of a document. Parts are written before the
  * release that references them, so every readable release has its text.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { collectAll } from '../../../lib/paging.js';
 import { splitText } from '../../../lib/text/split-text.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';

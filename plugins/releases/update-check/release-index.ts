@@ -4,13 +4,13 @@
  * clocks differ and writes take time. A release shows only together with its texts. Without
  * requests it polls infrequently, and the next request waits for a poll (`ensureCurrent`).
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
 import { iteratePages } from '../../../lib/paging.js';
 import { toIsoString, MINUTE_MS, SECOND_MS } from '../../../lib/time.js';
 import type { ProjectInfo } from '../../../ports/domain/projects.js';
 import { CorruptionReporter } from '../../../ports/store/corruption-reporter.js';
-import { StoreDamaged } from '../../../ports/store.js';
+import { StoreDamaged } from '../../../ports/store/index.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import type { ReleaseDoc, StatementDoc } from '../model.js';
 import { ChannelReleases, listOfferable, type CachedRelease, type PlatformViews } from './channel-releases.js';

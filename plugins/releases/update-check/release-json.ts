@@ -3,7 +3,7 @@
  * 40, asking).
  */
 import { createHash } from 'node:crypto';
-import { SharedBytes } from '../../../kernel/contract.js';
+import { SharedBytes } from '../../../kernel/contract/index.js';
 import type { CachedRelease } from './channel-releases.js';
 
 /** Below `{base_url}` (contract 40, files). */

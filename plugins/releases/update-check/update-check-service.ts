@@ -1,7 +1,7 @@
 /**
  * Without a credential, from memory (contract 40, asking); joins texts rendered once per release.
  */
-import { inject, injectable, text, type Reply, type SharedBytes } from '../../../kernel/contract.js';
+import { inject, injectable, text, type Reply, type SharedBytes } from '../../../kernel/contract/index.js';
 import { notFound } from '../../../kernel/errors.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import type { ProjectInfo } from '../../../ports/domain/projects.js';

@@ -1,8 +1,8 @@
 /** `/installer/*` (contract 60, installer): public, for machines without credentials. */
 import joi from 'joi';
-import { Reply, text, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
+import { Reply, text, type HttpRequest, type RouteSpec } from '../../../kernel/contract/index.js';
 import { notFound, ServiceError } from '../../../kernel/errors.js';
-import { FileAnswer, type Answer } from '../../../ports/http.js';
+import { FileAnswer, type Answer } from '../../../ports/http/index.js';
 import type { InstallerEncoding, InstallerFile, Installers } from '../../../ports/installers.js';
 import { BUILD_COMMAND, renderInstallSh } from './install-sh.js';
 import { renderInstallPs1 } from './install-ps1.js';

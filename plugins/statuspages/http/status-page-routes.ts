@@ -7,7 +7,7 @@ import {
   whole,
   type HttpRequest,
   type RouteSpec,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import { invalid } from '../../../kernel/errors.js';
 import { MAX_LOGO_BYTES } from '../../../lib/brand/logo.js';
 import {

@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { deleted, createPageSchema, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
+import { deleted, createPageSchema, type HttpRequest, type RouteSpec } from '../../../kernel/contract/index.js';
 import { pickWarnings } from '../../../ports/store/skipped-documents.js';
 import { subscriberSchema, toSubscriberView } from '../model/subscriber.js';
 import type { StatusPageServices } from '../services.js';

@@ -1,6 +1,6 @@
 import joi from 'joi';
-import { withSchemaName, whole } from '../../../kernel/contract.js';
-import type { Doc } from '../../../ports/store.js';
+import { withSchemaName, whole } from '../../../kernel/contract/index.js';
+import type { Doc } from '../../../ports/store/index.js';
 
 export const ANNOUNCEMENT_KINDS = ['incident', 'maintenance'] as const;
 export const INCIDENT_STATES = ['investigating', 'identified', 'monitoring', 'resolved'] as const;

@@ -1,9 +1,9 @@
 import joi from 'joi';
-import { MANAGED_FIELD, whole, withSchemaName } from '../../../kernel/contract.js';
+import { MANAGED_FIELD, whole, withSchemaName } from '../../../kernel/contract/index.js';
 import { COLOUR_PATTERN, COLOUR_MESSAGE } from '../../../lib/brand/colour.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import { MONITOR_SOURCE_PATTERN } from '../../../ports/domain/watchdog.js';
-import type { Doc } from '../../../ports/store.js';
+import type { Doc } from '../../../ports/store/index.js';
 
 export const HISTORY_DAYS = 90;
 export const MAX_PAGE_MONITORS = 5_000;

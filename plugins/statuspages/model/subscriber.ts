@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import joi from 'joi';
-import { withSchemaName, whole } from '../../../kernel/contract.js';
-import type { Doc } from '../../../ports/store.js';
+import { withSchemaName, whole } from '../../../kernel/contract/index.js';
+import type { Doc } from '../../../ports/store/index.js';
 
 export const MAX_SUBSCRIBERS = 5_000;
 const MAX_EMAIL_CHARACTERS = 254;

@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { getFormFields, fromForm, utcOfLocal, type HttpRequest } from '../../../kernel/contract.js';
+import { getFormFields, fromForm, utcOfLocal, type HttpRequest } from '../../../kernel/contract/index.js';
 import { invalid } from '../../../kernel/errors.js';
 import {
   announcementBody,

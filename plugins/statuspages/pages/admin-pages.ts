@@ -8,7 +8,7 @@ import {
   type HttpRequest,
   type PageSpec,
   type FormRejection,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import { invalid, notFound } from '../../../kernel/errors.js';
 import { MAX_LOGO_BYTES, LOGO_TYPES } from '../../../lib/brand/logo.js';
 import { canSetHost } from '../caller.js';

@@ -8,7 +8,7 @@ import {
   type HttpRequest,
   type PageSpec,
   type FormRejection,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import { toAnnouncementView, listStates, type AnnouncementDoc } from '../model/announcement.js';
 import type { StatusPageDoc } from '../model/status-page.js';
 import { ANNOUNCEMENT_STATE_LABELS } from '../model/state-labels.js';

@@ -6,7 +6,7 @@ import {
   type HttpRequest,
   type PageResult,
   type PageSpec,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { hasPassword, type StatusPageDoc } from '../model/status-page.js';
 import { TOO_MANY_MESSAGE, type PageLockService } from '../public-page/page-lock.js';

@@ -8,7 +8,7 @@ import {
   type PageResult,
   type PageSpec,
   type RouteSpec,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import { notFound, ServiceError } from '../../../kernel/errors.js';
 import { getClientNetwork } from '../../../lib/addresses.js';
 import { hashConfirmationToken, parseEmail } from '../model/subscriber.js';

@@ -7,7 +7,7 @@ import {
   type HttpRequest,
   type PageSpec,
   type FormRejection,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import { escapeFormula } from '../../../lib/text/csv.js';
 import type { StatusPageDoc } from '../model/status-page.js';
 import { MAX_SUBSCRIBERS, toSubscriberView } from '../model/subscriber.js';

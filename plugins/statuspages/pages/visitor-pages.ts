@@ -3,7 +3,7 @@
  * unpublished page is indistinguishable from a missing one.
  */
 import joi from 'joi';
-import { text, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import { text, View, type HttpRequest, type PageSpec } from '../../../kernel/contract/index.js';
 import { notFound } from '../../../kernel/errors.js';
 import { formatBrandStyles } from '../../../lib/brand/colour.js';
 import { LOGO_HEADERS } from '../../../lib/brand/logo.js';

@@ -1,5 +1,5 @@
 /** Cached for a second, so that changes of other processes are visible within two. */
-import { inject, injectable, type CustomHosts } from '../../../kernel/contract.js';
+import { inject, injectable, type CustomHosts } from '../../../kernel/contract/index.js';
 import { DEPS, type StatusPagesDeps } from '../deps.js';
 import { getPagePath } from '../model/status-page.js';
 import { StatusPageService } from '../store/status-page-service.js';

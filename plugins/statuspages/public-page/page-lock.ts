@@ -1,11 +1,11 @@
 /**
  * An encrypted cookie unlocks one page; a new password invalidates it. Feed readers use HTTP Basic.
  */
-import { inject, injectable, type Answer, type HttpRequest } from '../../../kernel/contract.js';
+import { inject, injectable, type Answer, type HttpRequest } from '../../../kernel/contract/index.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { getClientNetwork } from '../../../lib/addresses.js';
 import { DAY_MS } from '../../../lib/time.js';
-import type { BasicCredentials, BasicGuard, BasicRequest, BasicDecision } from '../../../ports/http.js';
+import type { BasicCredentials, BasicGuard, BasicRequest, BasicDecision } from '../../../ports/http/index.js';
 import { DEPS, type StatusPagesDeps } from '../deps.js';
 import { hasPassword, type StatusPageDoc } from '../model/status-page.js';
 import { StatusPageService } from '../store/status-page-service.js';

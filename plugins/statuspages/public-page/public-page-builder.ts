@@ -2,7 +2,7 @@
  * Uses only names, states and texts. Sources, messages and checks are never included; monitor names
  * only if the component shows details and the monitor is public.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { DAY_MS, toIsoString } from '../../../lib/time.js';
 import { DEPS, type StatusPagesDeps } from '../deps.js';
 import { getAnnouncementState, type AnnouncementDoc } from '../model/announcement.js';

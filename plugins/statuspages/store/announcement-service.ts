@@ -1,4 +1,4 @@
-import { inject, injectable, type Principal } from '../../../kernel/contract.js';
+import { inject, injectable, type Principal } from '../../../kernel/contract/index.js';
 import { conflict, invalid, notFound } from '../../../kernel/errors.js';
 import { collectAll } from '../../../lib/paging.js';
 import { cleanText } from '../../../lib/text/clean-text.js';

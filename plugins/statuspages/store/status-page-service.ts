@@ -1,4 +1,4 @@
-import { inject, injectable, StoreConflict, type Principal } from '../../../kernel/contract.js';
+import { inject, injectable, StoreConflict, type Principal } from '../../../kernel/contract/index.js';
 import { conflict, denied, invalid, owned, ServiceError } from '../../../kernel/errors.js';
 import { readLogo } from '../../../lib/brand/logo.js';
 import { findChangedFields } from '../../../lib/changed-fields.js';

@@ -2,7 +2,7 @@
  * An update and its entry in `mails` are one write. Mails are stored under derived ids, then the
  * entries are removed. After a crash the job finds the remaining ones by `mails_at`.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { iterateItems } from '../../../lib/paging.js';
 import type { MailQueue } from '../../../ports/domain/mail/mail-queue.js';
 import { DEPS, type StatusPagesDeps } from '../deps.js';

@@ -1,5 +1,5 @@
 /** Double opt-in by mail. */
-import { inject, injectable, StoreConflict, type Principal } from '../../../kernel/contract.js';
+import { inject, injectable, StoreConflict, type Principal } from '../../../kernel/contract/index.js';
 import { conflict, notFound } from '../../../kernel/errors.js';
 import { iteratePages } from '../../../lib/paging.js';
 import { DAY_MS, toIsoString } from '../../../lib/time.js';

@@ -1,8 +1,8 @@
 /** In bounded batches and within a time budget; the next run continues (contract 30, runs). */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { HOUR_MS, toIsoString } from '../../../lib/time.js';
 import type { RunCleanup } from '../../../ports/domain/watchdog.js';
-import type { Collection, Doc, Filter } from '../../../ports/store.js';
+import type { Collection, Doc, Filter } from '../../../ports/store/index.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import { NO_CLEANUP } from './runs.js';
 

@@ -3,7 +3,7 @@
  * again (contract 30, alarms and hierarchy). `suppressed_by` names the nearest ancestor down at the
  * last check.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { collectAll } from '../../../lib/paging.js';
 import { toIsoString } from '../../../lib/time.js';
 import { listAncestors, findDownAncestor, toRelative, AncestryLoader, type TreeRelative } from '../tree/ancestry.js';
@@ -13,7 +13,7 @@ import type { MonitorDoc } from '../model/documents.js';
 import { getMonitorId } from '../model/monitor-id.js';
 import { getDeferredAlarmTime, getIntervalSeconds, isSilenced } from '../model/timing.js';
 import { MonitorChangeSet } from '../model/monitor-change-set.js';
-import { writeChangeSets, type PendingWrite } from '../store/change-set-writes.js';
+import { writeChangeSets, type PendingWrite } from '../change-set-writes.js';
 
 const BATCH_SIZE = 500;
 

@@ -1,5 +1,5 @@
 import { toIsoString } from '../../../lib/time.js';
-import type { FindQuery, Page } from '../../../ports/store.js';
+import type { FindQuery, Page } from '../../../ports/store/index.js';
 import type { WatchdogDeps } from '../deps.js';
 import type { MonitorDoc } from '../model/documents.js';
 

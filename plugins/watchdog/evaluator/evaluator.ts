@@ -3,16 +3,16 @@
  * (contract 30). Each monitor is written once, state and alarm together, by compare-and-set. A
  * concurrent heartbeat wins, and a killed run has alarmed exactly for what it wrote.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { LeaseLost, createProcessLease, type HeldLease } from '../../../lib/lease.js';
 import { iteratePages } from '../../../lib/paging.js';
 import { toIsoString } from '../../../lib/time.js';
 import type { RunRecord, RunTrigger } from '../../../ports/domain/watchdog.js';
-import type { Page, StoreDamaged } from '../../../ports/store.js';
+import type { Page, StoreDamaged } from '../../../ports/store/index.js';
 import { CorruptionReporter } from '../../../ports/store/corruption-reporter.js';
 import { DeferredAlarmService } from './deferred-alarms.js';
 import { findDownAncestor, toRelative, AncestryLoader, type TreeFamily } from '../tree/ancestry.js';
-import { GroupStateService } from '../groups/group-states.js';
+import { GroupStateService } from '../group-states.js';
 import { RetentionCleanup } from './cleanup.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import { readDueMonitors } from './due-monitors.js';
@@ -32,7 +32,7 @@ import {
 import { WindowApplier } from '../maintenance/window-applier.js';
 import { MonitorChangeSet } from '../model/monitor-change-set.js';
 import { formatSilenceReason } from '../model/down-explanation.js';
-import { writeChangeSets, type PendingWrite } from '../store/change-set-writes.js';
+import { writeChangeSets, type PendingWrite } from '../change-set-writes.js';
 
 export const EVALUATOR_LEASE_MS = 45_000;
 const PAGE_SIZE = 1_000;

@@ -3,9 +3,9 @@
  * outage); nor is time in which heartbeats were rejected for lack of space. The credit is computed
  * on evaluation, so a restart writes no monitors.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { toIsoString } from '../../../lib/time.js';
-import { StoreFull } from '../../../ports/store.js';
+import { StoreFull } from '../../../ports/store/index.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 
 export const LIVENESS_INTERVAL_MS = 10_000;

@@ -1,10 +1,10 @@
 /**
  * Created at the start, so that a killed run is found and marked as aborted (contract 30, runs).
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { MAX_AHEAD_MS } from '../../../lib/clock-skew.js';
 import type { RunCleanup, RunRecord, RunTrigger } from '../../../ports/domain/watchdog.js';
-import type { Json } from '../../../ports/store.js';
+import type { Json } from '../../../ports/store/index.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { WatchdogCaller } from '../model/caller.js';
 import { SourceVisibility } from '../tree/source-visibility.js';

@@ -2,7 +2,7 @@
  * A job's check-ins are heartbeats (contract 21, Sentry SDK intake). An intake key is public: it
  * creates few monitors per project, and never changes one that a token or a user created.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { invalid } from '../../../kernel/errors.js';
 import { MONITOR_SOURCE_PATTERN, type CheckIn, type CheckInSender } from '../../../ports/domain/watchdog.js';
 import type { WatchdogCaller } from '../model/caller.js';

@@ -2,12 +2,12 @@
  * The busiest path of the service (contract 30): a cached monitor or one lookup, one write that
  * compares `rev`, the response after the commit. A conflict is retried, so no heartbeat is lost.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
 import { toIsoString } from '../../../lib/time.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
-import { StoreConflict, type Update } from '../../../ports/store.js';
-import { GroupStateService } from '../groups/group-states.js';
+import { StoreConflict, type Update } from '../../../ports/store/index.js';
+import { GroupStateService } from '../group-states.js';
 import { AncestryLoader } from '../tree/ancestry.js';
 import { assertCanReport, assertCanAccess, type WatchdogCaller } from '../model/caller.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';

@@ -2,7 +2,7 @@
  * Per token, including its sub-tokens (contract 00, limits). Counts are cached, so several
  * processes may briefly exceed it.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { invalid } from '../../../kernel/errors.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import type { WatchdogCaller } from '../model/caller.js';

@@ -1,6 +1,6 @@
 /** For `public` monitors (contract 30, beyond the specification). */
 import joi from 'joi';
-import { withJsonSchema, text, type RouteSpec } from '../../../kernel/contract.js';
+import { withJsonSchema, text, type RouteSpec } from '../../../kernel/contract/index.js';
 import { notFound } from '../../../kernel/errors.js';
 import { formatBadgeJson, renderBadge, type BADGE_COLOURS } from '../../../lib/text/badge.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';

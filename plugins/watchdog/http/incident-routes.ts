@@ -8,7 +8,7 @@ import {
   timeParameter,
   whole,
   type RouteSpec,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import { formatCsv, INCIDENT_COLUMNS, toIncidentRows } from '../incidents/incident-csv.js';
 import type { IncidentQuery } from '../incidents/incident-service.js';
 import { toWatchdogCaller } from '../model/caller.js';

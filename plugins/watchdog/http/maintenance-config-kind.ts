@@ -3,7 +3,7 @@
  */
 import { normalizeTime } from '../../../lib/time.js';
 import type { ConfigFields, ConfigKind, ConfigReference } from '../../../ports/domain/config/kinds.js';
-import type { Principal } from '../../../ports/http.js';
+import type { Principal } from '../../../ports/http/index.js';
 import type { NewWindow } from '../maintenance/window-service.js';
 import { toWatchdogCaller } from '../model/caller.js';
 import type { WatchdogServices } from '../services.js';

@@ -1,5 +1,12 @@
 import joi from 'joi';
-import { created, deleted, MANAGED_FIELD, whole, withSchemaName, type RouteSpec } from '../../../kernel/contract.js';
+import {
+  created,
+  deleted,
+  MANAGED_FIELD,
+  whole,
+  withSchemaName,
+  type RouteSpec,
+} from '../../../kernel/contract/index.js';
 import { MAX_REPEATED_SECONDS, MAX_WINDOW_SOURCES, type NewWindow } from '../maintenance/window-service.js';
 import { toWatchdogCaller } from '../model/caller.js';
 import type { WindowKind, WindowView } from '../model/maintenance-window.js';

@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { withSchemaName } from '../../../kernel/contract.js';
+import { withSchemaName } from '../../../kernel/contract/index.js';
 import { MAX_GRACE_SECONDS, MAX_INTERVAL_SECONDS } from '../model/timing.js';
 import { interval, sourceText } from './schemas.js';
 

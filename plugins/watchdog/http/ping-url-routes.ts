@@ -3,7 +3,7 @@
  * the specification). Only `wd_live_` tokens are accepted; an unknown one is 404.
  */
 import joi from 'joi';
-import { withSchemaName, text, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
+import { withSchemaName, text, type HttpRequest, type RouteSpec } from '../../../kernel/contract/index.js';
 import { invalidQuery, notFound } from '../../../kernel/errors.js';
 import { toWatchdogCaller, type WatchdogCaller } from '../model/caller.js';
 import { cleanText } from '../../../lib/text/clean-text.js';

@@ -1,5 +1,12 @@
 import { findChangedFields } from '../../../lib/changed-fields.js';
-import { created, deleted, text, timeParameter, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
+import {
+  created,
+  deleted,
+  text,
+  timeParameter,
+  type HttpRequest,
+  type RouteSpec,
+} from '../../../kernel/contract/index.js';
 import { conflict, invalid } from '../../../kernel/errors.js';
 import type { MonitorFields } from '../../../ports/domain/watchdog.js';
 import { toWatchdogCaller, assertCanReport, toWatchdogReader } from '../model/caller.js';

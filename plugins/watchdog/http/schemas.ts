@@ -1,5 +1,11 @@
 import joi from 'joi';
-import { createPageSchema, MANAGED_FIELD, whole, withJsonSchema, withSchemaName } from '../../../kernel/contract.js';
+import {
+  createPageSchema,
+  MANAGED_FIELD,
+  whole,
+  withJsonSchema,
+  withSchemaName,
+} from '../../../kernel/contract/index.js';
 import { MONITOR_SOURCE_PATTERN } from '../../../ports/domain/watchdog.js';
 import { ACCEPTED_STATUSES } from '../heartbeat/heartbeat.js';
 import { STATES } from '../model/documents.js';

@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { withSchemaName, whole } from '../../../kernel/contract.js';
+import { withSchemaName, whole } from '../../../kernel/contract/index.js';
 import { UPTIME_RETENTION_DAYS } from '../model/uptime.js';
 
 export const daysParam = joi.number().integer().min(1).max(UPTIME_RETENTION_DAYS);

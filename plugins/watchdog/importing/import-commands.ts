@@ -1,4 +1,4 @@
-import type { CommandCall, CommandSpec } from '../../../kernel/contract.js';
+import type { CommandCall, CommandSpec } from '../../../kernel/contract/index.js';
 import { invalid } from '../../../kernel/errors.js';
 import { parseMonitorCsv } from './monitor-csv.js';
 import { parseHealthchecks } from './healthchecks.js';

@@ -3,7 +3,7 @@
  * repeated import recognizes. Both are deleted with their monitor.
  */
 import { createHash } from 'node:crypto';
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 
 /** No import creates another form. */

@@ -2,7 +2,7 @@
  * Recognizes earlier imports by identity or address and updates them; a taken source gets a number.
  * Each monitor is complete before the next, so an aborted run can be repeated.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { WatchdogCaller } from '../model/caller.js';

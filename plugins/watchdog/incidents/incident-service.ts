@@ -1,8 +1,8 @@
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { conflict, owned } from '../../../kernel/errors.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import type { AlarmReceiver } from '../../../ports/domain/alarms/receivers.js';
-import type { Filter } from '../../../ports/store.js';
+import type { Filter } from '../../../ports/store/index.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { WatchdogCaller } from '../model/caller.js';
 import { toIncidentView, type IncidentDoc, type IncidentView } from '../model/incident.js';

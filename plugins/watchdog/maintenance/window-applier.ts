@@ -3,12 +3,12 @@
  * of writes: the window, then its monitors. The next evaluator run repairs what a crash left and
  * follows changes of subtrees (docs/consistency.md).
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
 import { createProcessLease, type HeldLease } from '../../../lib/lease.js';
 import { collectAll } from '../../../lib/paging.js';
 import { toIsoString } from '../../../lib/time.js';
-import type { StoreDamaged } from '../../../ports/store.js';
+import type { StoreDamaged } from '../../../ports/store/index.js';
 import { CorruptionReporter } from '../../../ports/store/corruption-reporter.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import { MonitorChangeSet } from '../model/monitor-change-set.js';
@@ -21,7 +21,7 @@ import {
   type WindowDoc,
   type WindowKind,
 } from '../model/maintenance-window.js';
-import { writeChangeSets, type PendingWrite } from '../store/change-set-writes.js';
+import { writeChangeSets, type PendingWrite } from '../change-set-writes.js';
 import { AncestryLoader } from '../tree/ancestry.js';
 
 const BATCH_SIZE = 500;

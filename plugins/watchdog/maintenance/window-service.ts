@@ -1,4 +1,4 @@
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { invalid, owned } from '../../../kernel/errors.js';
 import { collectAll } from '../../../lib/paging.js';
 import { cleanText } from '../../../lib/text/clean-text.js';

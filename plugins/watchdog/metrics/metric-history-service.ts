@@ -1,4 +1,4 @@
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { invalidQuery } from '../../../kernel/errors.js';
 import { HOUR_MS, toIsoString } from '../../../lib/time.js';
 import { SAMPLE_RETENTION_MS } from '../evaluator/cleanup.js';

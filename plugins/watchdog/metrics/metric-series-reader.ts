@@ -1,6 +1,6 @@
 /** Each sample once: chunks with the monitor's tail, rollups with its current hour. */
-import type { FindQuery } from '../../../ports/store.js';
-import { inject, injectable } from '../../../kernel/contract.js';
+import type { FindQuery } from '../../../ports/store/index.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { iteratePages } from '../../../lib/paging.js';
 import { HOUR_MS } from '../../../lib/time.js';
 import { yieldToEventLoop } from '../../../lib/process/event-loop.js';

@@ -8,7 +8,7 @@
  * again. An outdated process never replaces a larger chunk.
  */
 import { HOUR_MS } from '../../../lib/time.js';
-import { StoreConflict, type Collection, type Update } from '../../../ports/store.js';
+import { StoreConflict, type Collection, type Update } from '../../../ports/store/index.js';
 import type { WatchdogDeps } from '../deps.js';
 import type { ChunkDoc, HourStats, MonitorDoc, RollupDoc, SampleRow, MetricStats } from '../model/documents.js';
 import { addSample } from './running-stats.js';

@@ -1,7 +1,7 @@
 /** See contract 30, endpoints; contract 10, tokens. */
-import { refusals, type ErrorCatalog } from '../../../kernel/contract.js';
+import { refusals, type ErrorCatalog } from '../../../kernel/contract/index.js';
 import { denied, ServiceError } from '../../../kernel/errors.js';
-import type { Principal } from '../../../ports/http.js';
+import type { Principal } from '../../../ports/http/index.js';
 
 export const ERRORS = {
   source_mismatch: [403, 'A `wd_live_` token was used for another source than its own.', 'Not for this monitor'],

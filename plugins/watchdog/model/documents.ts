@@ -8,7 +8,7 @@ import type {
   RunRecord,
 } from '../../../ports/domain/watchdog.js';
 import type { ProcessOwner } from '../../../ports/processes.js';
-import type { Doc } from '../../../ports/store.js';
+import type { Doc } from '../../../ports/store/index.js';
 
 export const STATES = ['up', 'warning', 'down', 'unknown', 'stopped', 'maintenance'] as const;
 

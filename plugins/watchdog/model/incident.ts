@@ -2,7 +2,7 @@
  * One period in which a monitor was down (contract 30, alarms). Entries of state changes carry its
  * id, so a repeated entry writes the same data.
  */
-import type { WriteOp, Doc } from '../../../ports/store.js';
+import type { WriteOp, Doc } from '../../../ports/store/index.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import type { MonitorDoc, TimelineOutboxEntry } from './documents.js';
 

@@ -3,7 +3,7 @@
  * since 1970 unless they are text.
  */
 import { toIsoString } from '../../../lib/time.js';
-import type { Doc } from '../../../ports/store.js';
+import type { Doc } from '../../../ports/store/index.js';
 import { getNextDue } from './cron.js';
 
 /** `maintenance` is planned work and public; `silence` only defers alarms. */

@@ -5,7 +5,7 @@
 import { toIsoString } from '../../../lib/time.js';
 import type { MonitorCertificateExpiring, MonitorEvent, MonitorState } from '../../../ports/domain/watchdog.js';
 import type { Ids } from '../../../ports/ids.js';
-import type { Json, Update } from '../../../ports/store.js';
+import type { Json, Update } from '../../../ports/store/index.js';
 import type { EventData, Level, MonitorDoc, TimelineOutboxEntry } from './documents.js';
 import { NO_SILENCE } from './monitor-view.js';
 import { isSilenced, getNextCheck } from './timing.js';

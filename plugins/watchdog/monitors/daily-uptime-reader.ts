@@ -1,5 +1,5 @@
 /** In parts that do not block the event loop (contract 30, endpoints: /status). */
-import { inject, injectable, invalidQuery } from '../../../kernel/contract.js';
+import { inject, injectable, invalidQuery } from '../../../kernel/contract/index.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import { getUptimeDays } from '../model/uptime.js';
 

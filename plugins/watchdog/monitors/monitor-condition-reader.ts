@@ -2,9 +2,9 @@
  * For public pages (ports/domain/watchdog.ts), level by level through indexes, so the cost depends
  * on what is shown.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import type { ConditionQuery, MonitorCondition, MonitorConditionList } from '../../../ports/domain/watchdog.js';
-import type { Filter, FindQuery, Page } from '../../../ports/store.js';
+import type { Filter, FindQuery, Page } from '../../../ports/store/index.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import { getMonitorId } from '../model/monitor-id.js';
 import type { MonitorDoc } from '../model/documents.js';

@@ -1,4 +1,4 @@
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { conflict, invalid, owned, unknownProject } from '../../../kernel/errors.js';
 import {
   MONITOR_SOURCE_PATTERN,
@@ -6,7 +6,7 @@ import {
   type MonitorQuery,
   type MonitorView,
 } from '../../../ports/domain/watchdog.js';
-import { StoreConflict, type Page, type Update } from '../../../ports/store.js';
+import { StoreConflict, type Page, type Update } from '../../../ports/store/index.js';
 import { WindowApplier } from '../maintenance/window-applier.js';
 import { DeferredAlarmService } from '../evaluator/deferred-alarms.js';
 import { listAncestors, MAX_TREE_DEPTH, AncestryLoader } from '../tree/ancestry.js';

@@ -2,11 +2,11 @@
  * Shared by concurrent requests (contract 30, endpoints: /status). A small store is read for every
  * request, so that callers see their own heartbeats; a large one at most every 2 s.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { CoalescedCache } from '../../../lib/caching/coalesced-cache.js';
 import { yieldToEventLoop } from '../../../lib/process/event-loop.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
-import type { FindQuery, Page } from '../../../ports/store.js';
+import type { FindQuery, Page } from '../../../ports/store/index.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { toMonitorJson, toMaintenanceView, toSilenceView } from '../model/monitor-view.js';

@@ -1,9 +1,9 @@
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { CoalescedCache } from '../../../lib/caching/coalesced-cache.js';
 import { yieldToEventLoop } from '../../../lib/process/event-loop.js';
 import { denied } from '../../../kernel/errors.js';
 import type { MonitorState, MonitorView } from '../../../ports/domain/watchdog.js';
-import type { Filter } from '../../../ports/store.js';
+import type { Filter } from '../../../ports/store/index.js';
 import { assertCanReport, type WatchdogCaller } from '../model/caller.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import { EvaluatorRunService } from '../evaluator/runs.js';

@@ -3,10 +3,10 @@
  * monitor, write its probe. A deletion removes the probe first, so that a new monitor of the same
  * source never finds an old one (docs/consistency.md).
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { invalid } from '../../../kernel/errors.js';
 import type { MonitorFields, MonitorView } from '../../../ports/domain/watchdog.js';
-import type { Json } from '../../../ports/store.js';
+import type { Json } from '../../../ports/store/index.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { WatchdogCaller } from '../model/caller.js';
 import { toMonitorView } from '../model/monitor-view.js';

@@ -1,8 +1,8 @@
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { KeyedCoalescedCache } from '../../../lib/caching/coalesced-cache.js';
 import { getVersionIdentity } from '../../../lib/versions.js';
 import type { VersionAdoption } from '../../../ports/domain/watchdog.js';
-import type { Scalar } from '../../../ports/store.js';
+import type { Scalar } from '../../../ports/store/index.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 
 export type VersionCounts = readonly { key: Scalar; n: number }[];

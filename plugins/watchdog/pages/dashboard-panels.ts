@@ -1,4 +1,4 @@
-import { View, type PanelSpec } from '../../../kernel/contract.js';
+import { View, type PanelSpec } from '../../../kernel/contract/index.js';
 import { toShareBarParts } from './monitor-list-view.js';
 import { toListedMonitor } from './listed-monitor.js';
 import type { WatchdogServices } from '../services.js';

@@ -1,4 +1,4 @@
-import { View, type HttpRequest } from '../../../kernel/contract.js';
+import { View, type HttpRequest } from '../../../kernel/contract/index.js';
 import { notFound } from '../../../kernel/errors.js';
 import type { WatchdogServices } from '../services.js';
 import type { TreeBranch, MonitorForest, SubtreeCount } from '../monitors/monitor-forest.js';

@@ -7,7 +7,7 @@ import {
   View,
   type HttpRequest,
   type PageSpec,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import { invalid } from '../../../kernel/errors.js';
 import { formatCsv, INCIDENT_COLUMNS, toIncidentRows } from '../incidents/incident-csv.js';
 import { toWatchdogCaller } from '../model/caller.js';

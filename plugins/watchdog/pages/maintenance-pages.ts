@@ -10,7 +10,7 @@ import {
   type HttpRequest,
   type PageSpec,
   type FormRejection,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import { invalid } from '../../../kernel/errors.js';
 import { DAY_MS, HOUR_MS, toIsoString } from '../../../lib/time.js';
 import { MONITOR_SOURCE_PATTERN } from '../../../ports/domain/watchdog.js';

@@ -1,11 +1,11 @@
-import { getFormFields, toLocalTime, View, type HttpRequest } from '../../../kernel/contract.js';
+import { getFormFields, toLocalTime, View, type HttpRequest } from '../../../kernel/contract/index.js';
 import { formatLiveTopic } from '../../../ports/domain/live-topics.js';
 import { toWatchdogCaller } from '../model/caller.js';
 import type { MetricHistory } from '../metrics/metric-history-service.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { toMonitorView } from '../model/monitor-view.js';
 import type { WatchdogServices } from '../services.js';
-import type { EarlierChange } from '../explanation/down-explanation-service.js';
+import type { EarlierChange } from '../down-explanation-service.js';
 import { getNextDue } from '../model/cron.js';
 import { getDeferredAlarmTime, getIntervalSeconds, isLearning, getLimits } from '../model/timing.js';
 import { getMonitorPageHref } from './monitor-form.js';

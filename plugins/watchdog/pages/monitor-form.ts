@@ -1,4 +1,4 @@
-import { getFormFields, fromForm, type HttpRequest } from '../../../kernel/contract.js';
+import { getFormFields, fromForm, type HttpRequest } from '../../../kernel/contract/index.js';
 import type { MonitorFields } from '../../../ports/domain/watchdog.js';
 import { editBody, monitorBody } from '../http/monitor-bodies.js';
 

@@ -1,4 +1,4 @@
-import { View, type HttpRequest } from '../../../kernel/contract.js';
+import { View, type HttpRequest } from '../../../kernel/contract/index.js';
 import { capitalize } from '../../../lib/sentence.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import { toWatchdogCaller } from '../model/caller.js';

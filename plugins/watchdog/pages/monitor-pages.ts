@@ -9,7 +9,7 @@ import {
   View,
   type HttpRequest,
   type PageSpec,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import { notFound } from '../../../kernel/errors.js';
 import { toWatchdogCaller } from '../model/caller.js';
 import { listProjectChoices, listProposedParents } from './form-choices.js';

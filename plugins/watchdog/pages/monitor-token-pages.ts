@@ -8,7 +8,7 @@ import {
   View,
   type HttpRequest,
   type PageSpec,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import { invalid, notFound } from '../../../kernel/errors.js';
 import type { TokenRecord } from '../../../ports/domain/tokens.js';
 import { toWatchdogCaller } from '../model/caller.js';

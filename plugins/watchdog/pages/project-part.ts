@@ -1,7 +1,7 @@
 import { KeyedCoalescedCache } from '../../../lib/caching/coalesced-cache.js';
 import type { ProjectFigure, ProjectPartProvider } from '../../../ports/domain/projects.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
-import type { Scalar } from '../../../ports/store.js';
+import type { Scalar } from '../../../ports/store/index.js';
 import type { WatchdogDeps } from '../deps.js';
 import { STATES } from '../model/documents.js';
 import type { MonitorStatusService } from '../monitors/monitor-status-service.js';

@@ -1,5 +1,5 @@
 /** For everyone who knows the URL (contract 30, beyond the specification). */
-import { View } from '../../../kernel/contract.js';
+import { View } from '../../../kernel/contract/index.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { toMaintenanceView } from '../model/monitor-view.js';

@@ -3,10 +3,10 @@
  * (lib/outbox.ts). Order: the change with its entries → timeline and incidents (idempotent by id) →
  * events → the outbox is emptied.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { Outbox } from '../../../lib/outbox.js';
 import { buildElapsedFilter } from '../../../lib/clock-skew.js';
-import type { Filter } from '../../../ports/store.js';
+import type { Filter } from '../../../ports/store/index.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { MonitorDoc, TimelineOutboxEntry, TimelineDoc } from '../model/documents.js';
 import { buildIncidentWrites, splitIntoBulks } from '../model/incident.js';

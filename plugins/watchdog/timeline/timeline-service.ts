@@ -1,6 +1,6 @@
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { owned } from '../../../kernel/errors.js';
-import type { Filter, Json } from '../../../ports/store.js';
+import type { Filter, Json } from '../../../ports/store/index.js';
 import { assertCanReport, type WatchdogCaller } from '../model/caller.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';

@@ -3,9 +3,9 @@
  * deleted parents count as none, a monitor on a cycle as parentless; chains deeper than 256 are
  * tolerated.
  */
-import type { FindQuery } from '../../../ports/store.js';
+import type { FindQuery } from '../../../ports/store/index.js';
 import { CorruptionReporter } from '../../../ports/store/corruption-reporter.js';
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { collectAll } from '../../../lib/paging.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { MonitorDoc } from '../model/documents.js';

@@ -2,7 +2,7 @@
  * Hides other projects' monitors from a project token, as parent or suppressor (contract 10,
  * tokens). Names without a monitor stay visible.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import type { WatchdogCaller } from '../model/caller.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import { getMonitorId } from '../model/monitor-id.js';

@@ -1,4 +1,4 @@
-import { inject, injectable, type Principal } from '../../../kernel/contract.js';
+import { inject, injectable, type Principal } from '../../../kernel/contract/index.js';
 import { denied, invalid, invalidQuery, unknownProject } from '../../../kernel/errors.js';
 import { hasScope } from '../../../lib/scopes.js';
 import { DEPS, type WebhookDeps } from '../deps.js';

@@ -1,8 +1,8 @@
 import { findChangedFields, type ChangedFields } from '../../../lib/changed-fields.js';
-import { inject, injectable, type Principal } from '../../../kernel/contract.js';
+import { inject, injectable, type Principal } from '../../../kernel/contract/index.js';
 import { conflict, notFound, owned } from '../../../kernel/errors.js';
 import { collectAll } from '../../../lib/paging.js';
-import type { Filter } from '../../../ports/store.js';
+import type { Filter } from '../../../ports/store/index.js';
 import { getVisibleError, getVisibleExcerpt, type WebhookDelivery } from '../model/delivery.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
 import { WebhookCache } from '../registry/webhook-cache.js';

@@ -2,11 +2,11 @@
  * A lease contains no time: a process that sees it unchanged for `DELIVERY_LEASE_MS` of its
  * monotonic clock reclaims it, so clocks may differ (contract 70, delivery).
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { iterateItems } from '../../../lib/paging.js';
 import { StalenessTracker } from '../../../lib/staleness.js';
 import { toIsoString } from '../../../lib/time.js';
-import type { FindQuery } from '../../../ports/store.js';
+import type { FindQuery } from '../../../ports/store/index.js';
 import { CorruptionReporter } from '../../../ports/store/corruption-reporter.js';
 import type { WebhookDelivery } from '../model/delivery.js';
 import { DEPS, type WebhookDeps } from '../deps.js';

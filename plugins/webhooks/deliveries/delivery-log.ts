@@ -1,7 +1,7 @@
-import { inject, injectable, type HealthResult, type Principal } from '../../../kernel/contract.js';
+import { inject, injectable, type HealthResult, type Principal } from '../../../kernel/contract/index.js';
 import { denied, owned } from '../../../kernel/errors.js';
 import { toIsoString } from '../../../lib/time.js';
-import type { Filter } from '../../../ports/store.js';
+import type { Filter } from '../../../ports/store/index.js';
 import {
   getFirstDeliveryId,
   DELIVERY_STATES,

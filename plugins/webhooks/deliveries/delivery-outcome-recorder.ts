@@ -2,8 +2,8 @@
  * First in the delivery, guarded by its lease, then in the webhook's failure count (contract 70,
  * delivery). A crash in between may miss a failure, but never counts it twice.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
-import type { Update } from '../../../ports/store.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
+import type { Update } from '../../../ports/store/index.js';
 import {
   MAX_STORED_ATTEMPTS,
   type DeliveryAttempt,

@@ -2,7 +2,7 @@
  * Due deliveries every second, leases and markers of terminated processes every five. Without
  * webhooks, every fifteen seconds.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { DeliveryQueue } from './delivery-queue.js';
 import { DeliveryWorkerPool } from './delivery-workers.js';
 import { RetryTimeCalculator } from './retry-times.js';

@@ -1,6 +1,6 @@
 /** Only this class inserts, claims and acknowledges deliveries (contract 70, delivery). */
-import { inject, injectable } from '../../../kernel/contract.js';
-import type { Update } from '../../../ports/store.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
+import type { Update } from '../../../ports/store/index.js';
 import { CorruptionReporter } from '../../../ports/store/corruption-reporter.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
 import type { WebhookDelivery } from '../model/delivery.js';

@@ -1,5 +1,5 @@
 /** One per webhook and process, each with one attempt at a time (contract 70, delivery). */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { collectAll } from '../../../lib/paging.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
 import { WebhookCache } from '../registry/webhook-cache.js';

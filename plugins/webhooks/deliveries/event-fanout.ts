@@ -4,12 +4,12 @@
  * unchanged for `STALE_MARKER_MS` of its monotonic clock inserts the missing deliveries; their ids
  * are computed.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { iterateItems } from '../../../lib/paging.js';
 import { StalenessTracker } from '../../../lib/staleness.js';
 import { yieldToEventLoop } from '../../../lib/process/event-loop.js';
 import type { DomainEvent } from '../../../ports/events.js';
-import { type FindQuery, StoreConflict } from '../../../ports/store.js';
+import { type FindQuery, StoreConflict } from '../../../ports/store/index.js';
 import { createDelivery } from '../model/delivery.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
 import { WebhookCache } from '../registry/webhook-cache.js';

@@ -1,5 +1,5 @@
 /** They follow the monotonic clock (contract 95, a bad day). */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { DueTimeTracker } from '../../../lib/clock-skew.js';
 import { iterateItems } from '../../../lib/paging.js';
 import { DEPS, type WebhookDeps } from '../deps.js';

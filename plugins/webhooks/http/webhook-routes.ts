@@ -10,7 +10,7 @@ import {
   whole,
   type Principal,
   type RouteSpec,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import { toWebhookDeliveryView, DELIVERY_STATES } from '../model/delivery.js';
 import { toWebhookEventView } from '../model/stored-event.js';
 import type { DeliveryLog, DeliveryQuery, EventQuery, LogPageQuery } from '../deliveries/delivery-log.js';

@@ -3,7 +3,7 @@
  * after it ended or while it is held.
  */
 import { createHash } from 'node:crypto';
-import type { Doc } from '../../../kernel/contract.js';
+import type { Doc } from '../../../kernel/contract/index.js';
 import { getGuidTime } from '../../../lib/text/guid.js';
 import type { ReaderAccess } from './reader-access.js';
 import type { StoredEvent } from './stored-event.js';

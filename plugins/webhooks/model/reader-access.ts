@@ -1,4 +1,4 @@
-import type { Principal } from '../../../kernel/contract.js';
+import type { Principal } from '../../../kernel/contract/index.js';
 
 export type ReaderAccess = 'all' | 'public' | 'none';
 

@@ -1,5 +1,5 @@
 /** Byte-identical for every webhook, retry and process (contract 70, payload). */
-import type { Doc, DomainEvent } from '../../../kernel/contract.js';
+import type { Doc, DomainEvent } from '../../../kernel/contract/index.js';
 import { getEventPage } from '../../../ports/domain/event-page.js';
 
 /** Contract 70. */

@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { withSchemaName, hideFromOpenApi, type Doc } from '../../../kernel/contract.js';
+import { withSchemaName, hideFromOpenApi, type Doc } from '../../../kernel/contract/index.js';
 import type { DomainEvent } from '../../../ports/events.js';
 import type { WebhookDelivery } from './delivery.js';
 import { ALL_EVENTS, EXPLICIT_EVENTS, TEST_EVENT } from './event-names.js';

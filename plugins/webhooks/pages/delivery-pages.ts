@@ -1,4 +1,4 @@
-import { createFormPage, Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import { createFormPage, Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract/index.js';
 import { formatLiveTopic } from '../../../ports/domain/live-topics.js';
 import { notFound } from '../../../kernel/errors.js';
 import { toWebhookDeliveryView, type WebhookDelivery } from '../model/delivery.js';

@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { View, type PageSpec } from '../../../kernel/contract.js';
+import { View, type PageSpec } from '../../../kernel/contract/index.js';
 import type { EventQuery } from '../deliveries/delivery-log.js';
 import { getEventPage } from '../../../ports/domain/event-page.js';
 import { toWebhookEventView, type WebhookEventView } from '../model/stored-event.js';

@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { Redirect, type Clock } from '../../../kernel/contract.js';
+import { Redirect, type Clock } from '../../../kernel/contract/index.js';
 import type { DeliveryState } from '../model/delivery.js';
 import type { DeliveryLog } from '../deliveries/delivery-log.js';
 import { ALL_EVENTS } from '../model/event-names.js';

@@ -7,7 +7,7 @@ import {
   View,
   type HttpRequest,
   type PageSpec,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import { notFound, ServiceError } from '../../../kernel/errors.js';
 import { formatLiveTopic } from '../../../ports/domain/live-topics.js';
 import type { DeliveryQuery } from '../deliveries/delivery-log.js';

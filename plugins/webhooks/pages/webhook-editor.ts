@@ -5,7 +5,7 @@ import {
   type HttpRequest,
   type PageSpec,
   type FormRejection,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import { ALL_EVENTS } from '../model/event-names.js';
 import { changeBody, createBody } from '../model/webhook.js';
 import { readWebhookForm, getChosenEvents } from './webhook-form.js';

@@ -1,5 +1,5 @@
 import type joi from 'joi';
-import { getFormFields, fromForm, type HttpRequest } from '../../../kernel/contract.js';
+import { getFormFields, fromForm, type HttpRequest } from '../../../kernel/contract/index.js';
 import { ALL_EVENTS } from '../model/event-names.js';
 import type { WebhookFields } from '../model/webhook.js';
 

@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { View, type PageSpec } from '../../../kernel/contract.js';
+import { View, type PageSpec } from '../../../kernel/contract/index.js';
 import { formatLiveTopic } from '../../../ports/domain/live-topics.js';
 import { isAdmin } from '../model/reader-access.js';
 import { cursor, PAGE_SIZE, readAccess, toWebhookStateView, title, type WebhookPageParts } from './page-helpers.js';

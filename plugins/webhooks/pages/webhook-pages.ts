@@ -1,4 +1,4 @@
-import { View, type PageSpec, type PanelSpec } from '../../../kernel/contract.js';
+import { View, type PageSpec, type PanelSpec } from '../../../kernel/contract/index.js';
 import type { WebhookService } from '../administration/webhook-service.js';
 import { getUrlHost } from '../model/webhook.js';
 import { buildDeliveryPages } from './delivery-pages.js';

@@ -2,7 +2,7 @@
  * Always read whole; for attempts at most `CACHE_TTL_MS` old, otherwise webhooks that another
  * process disabled would get deliveries.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { iterateItems } from '../../../lib/paging.js';
 import type { WebhookReceivers } from '../../../ports/domain/webhooks.js';
 import { SingleFlight } from '../../../lib/single-flight.js';

@@ -3,7 +3,7 @@
  * Enabling writes the marker `resuming`, releases held deliveries, then clears it; the reconciler
  * completes this after a crash.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { toIsoString } from '../../../lib/time.js';
 import { WAITING_STATES } from '../model/delivery.js';
 import { DEPS, type WebhookDeps } from '../deps.js';

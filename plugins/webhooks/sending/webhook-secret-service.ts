@@ -2,7 +2,7 @@
  * Stored encrypted, decrypted for one attempt, valid for a day after rotation (contract 70,
  * rotation).
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { toIsoString } from '../../../lib/time.js';
 import { DEPS, type WebhookDeps } from '../deps.js';

@@ -1,4 +1,4 @@
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract/index.js';
 import { OutboundError, type OutboundResponse } from '../../../ports/outbound.js';
 import type { DomainEvent } from '../../../ports/events.js';
 import { DEPS, type WebhookDeps } from '../deps.js';

@@ -1,5 +1,5 @@
 /** Kinds of objects that a configuration document describes (contract 97, apply). */
-import type { Principal, RouteSpec } from '../../http.js';
+import type { Principal, RouteSpec } from '../../http/index.js';
 import { extensionPoint } from '../../token.js';
 
 /** Body fields of the kind's API. */

@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import { Job } from 'agenda';
 import { MemoryStore } from '../../../adapters/memory/store.js';
-import type { Collection, Doc, Update } from '../../../ports/store.js';
+import type { Collection, Doc, Update } from '../../../ports/store/index.js';
 import { JOBS_COLLECTIONS, createJobs, waitUntil } from '../../kit/contracts/jobs/harness.js';
 
 /** Holds every write that ends a lock until `release`. */

@@ -7,7 +7,7 @@ import { PrometheusMetrics } from '../../../adapters/node/metrics.js';
 import { StoreFaultLogger } from '../../../adapters/node/store-fault-logger.js';
 import { RepeatedLineLimiter } from '../../../lib/text/repeated-line-limiter.js';
 import type { Logger } from '../../../ports/logger.js';
-import { StoreUnavailable, type Collection, type Doc } from '../../../ports/store.js';
+import { StoreUnavailable, type Collection, type Doc } from '../../../ports/store/index.js';
 import { JOBS_COLLECTIONS, FAST_OPTIONS, waitUntil } from '../../kit/contracts/jobs/harness.js';
 import { ManualClock } from '../../kit/clock.js';
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
 import { toIsoString } from '../../../lib/time.js';
-import type { Collection, Doc } from '../../../ports/store.js';
+import type { Collection, Doc } from '../../../ports/store/index.js';
 import { JOBS_COLLECTION, type JobDoc } from '../../../adapters/agenda/job-document.js';
 import { JobStore } from '../../../adapters/agenda/job-store.js';
 import { ManualClock } from '../../kit/clock.js';

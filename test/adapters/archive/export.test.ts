@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeExport } from '../../../adapters/archive/transfer/export.js';
 import { MemoryStore } from '../../../adapters/memory/store.js';
-import type { Collection, Doc } from '../../../ports/store.js';
+import type { Collection, Doc } from '../../../ports/store/index.js';
 
 const ABOUT = { version: '1.0.0', created_at: '2026-11-27T12:00:00.000Z', keys: {} };
 

@@ -9,7 +9,7 @@ import { importDocuments, validateExport, type ImportTarget } from '../../../ada
 import { MemoryReleaseStore } from '../../../adapters/memory/release-store.js';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { checkFingerprints, type ServiceKeys } from '../../../adapters/node/keys/keys.js';
-import type { Doc } from '../../../ports/store.js';
+import type { Doc } from '../../../ports/store/index.js';
 import { getRejection } from '../../harness.js';
 
 const ABOUT = { version: '1.0.0', created_at: '2026-11-27T12:00:00.000Z', keys: {} };

@@ -1,7 +1,7 @@
 /** Arguments and options of commands. */
 import { expect } from 'chai';
 import { parseCommand, UsageError } from '../../../adapters/cli/usage.js';
-import type { CommandSpec } from '../../../kernel/contract.js';
+import type { CommandSpec } from '../../../kernel/contract/index.js';
 
 const SPEC: CommandSpec = {
   name: 'token create',

@@ -18,7 +18,7 @@ import type {
   Role,
   RouteSpec,
   TokenKind,
-} from '../../../ports/http.js';
+} from '../../../ports/http/index.js';
 import type { Logger } from '../../../ports/logger.js';
 
 /**

@@ -12,7 +12,7 @@ import {
 import { expect } from 'chai';
 import { toStoreError } from '../../../adapters/mongodb/errors.js';
 import { MongoStore } from '../../../adapters/mongodb/store.js';
-import { StoreConflict, StoreFull, StoreUnavailable } from '../../../ports/store.js';
+import { StoreConflict, StoreFull, StoreUnavailable } from '../../../ports/store/index.js';
 
 const server = (code: number): MongoServerError => new MongoServerError({ message: 'no', code });
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { PeerCounter } from '../../../adapters/mongodb/peer-counter.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
-import { StoreUnavailable, type Collection, type Doc } from '../../../ports/store.js';
+import { StoreUnavailable, type Collection, type Doc } from '../../../ports/store/index.js';
 import { ManualClock } from '../../kit/clock.js';
 import { RecordingLog } from '../../kit/fakes.js';
 

@@ -13,7 +13,7 @@ import {
   toUpdate,
 } from '../../../adapters/mongodb/translate.js';
 import { applyUpdate, matchesFilter, toPlainUpdate } from '../../../ports/document.js';
-import type { Doc, Json, Update } from '../../../ports/store.js';
+import type { Doc, Json, Update } from '../../../ports/store/index.js';
 import { arbitraryDoc, arbitraryFilter, arbitraryUpdate } from '../../kit/contracts/arbitraries.js';
 import { holds, updated } from './support/interpreter.js';
 

@@ -1,6 +1,6 @@
 /** Artifact bundles as Sentry's tools write them, and as nobody should. */
 import { deflateRawSync } from 'node:zlib';
-import type { UploadedBytes } from '../../../ports/source-maps/reader.js';
+import type { UploadedBytes } from '../../../ports/source-map-reader.js';
 
 export interface Entry {
   name: string;

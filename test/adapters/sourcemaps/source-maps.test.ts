@@ -1,5 +1,5 @@
 /**
- * Maps and bundles from anybody, read in a process (ports/source-maps/reader.ts): hostile ones cost
+ * Maps and bundles from anybody, read in a process (ports/source-map-reader.ts): hostile ones cost
  * their owner alone.
  */
 import { expect } from 'chai';
@@ -12,7 +12,7 @@ import {
   type PackedUpload,
   type ScriptPosition,
   type SourcePosition,
-} from '../../../ports/source-maps/reader.js';
+} from '../../../ports/source-map-reader.js';
 import { archive, bundle, bytesOf } from './archives.js';
 
 const plain = (text: string | Buffer): PackedUpload => {

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { Connection } from '../../../adapters/sqlite/connection/connection.js';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
 import { iterateItems } from '../../../lib/paging.js';
-import { StoreDamaged, type Collection, type CollectionSpec, type Doc } from '../../../ports/store.js';
+import { StoreDamaged, type Collection, type CollectionSpec, type Doc } from '../../../ports/store/index.js';
 import { getRejection } from '../../kit/contracts/fixture.js';
 
 interface Row extends Doc {

@@ -9,7 +9,7 @@ import { findFewRows, chooseWalk } from '../../../adapters/sqlite/reading/query-
 import { buildFindSql, performRead } from '../../../adapters/sqlite/reading/read-requests.js';
 import { ensureCollection } from '../../../adapters/sqlite/writing/ensure-collection.js';
 import { performWrite } from '../../../adapters/sqlite/writing/write-requests.js';
-import type { CollectionSpec, Filter, Sort } from '../../../ports/store.js';
+import type { CollectionSpec, Filter, Sort } from '../../../ports/store/index.js';
 import { requestOf } from './support/request.js';
 
 const SPEC: CollectionSpec = {

@@ -7,7 +7,7 @@ import { Connection } from '../../../adapters/sqlite/connection/connection.js';
 import { unwrapOutcome, type WriteRequest } from '../../../adapters/sqlite/threads/messages.js';
 import { commitBatch } from '../../../adapters/sqlite/writing/writer.js';
 import { performRead } from '../../../adapters/sqlite/reading/read-requests.js';
-import { StoreFull } from '../../../ports/store.js';
+import { StoreFull } from '../../../ports/store/index.js';
 import { requestOf } from './support/request.js';
 
 describe('sqlite: full disk', () => {

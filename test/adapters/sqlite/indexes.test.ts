@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Connection } from '../../../adapters/sqlite/connection/connection.js';
 import { ensureCollection } from '../../../adapters/sqlite/writing/ensure-collection.js';
 import { performWrite } from '../../../adapters/sqlite/writing/write-requests.js';
-import { StoreConflict, type IndexSpec } from '../../../ports/store.js';
+import { StoreConflict, type IndexSpec } from '../../../ports/store/index.js';
 import { requestOf } from './support/request.js';
 
 describe('sqlite: indexes', () => {

@@ -13,7 +13,7 @@ import { ensureCollection } from '../../../adapters/sqlite/writing/ensure-collec
 import { buildWhereSql } from '../../../adapters/sqlite/sql/translate.js';
 import { performWrite } from '../../../adapters/sqlite/writing/write-requests.js';
 import { toAfterFilters } from '../../../ports/cursor.js';
-import type { Filter, Sort } from '../../../ports/store.js';
+import type { Filter, Sort } from '../../../ports/store/index.js';
 import { requestOf } from './support/request.js';
 
 describe('sqlite: query plans', () => {

@@ -11,7 +11,7 @@ import { MOVES_COLLECTION } from '../../../adapters/archive/transfer/contents.js
 import { FsReleaseStore } from '../../../adapters/fs/release-store.js';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
 import { createBackup, keyFileNames } from '../../../config/compose/backup-job.js';
-import type { Doc } from '../../../ports/store.js';
+import type { Doc } from '../../../ports/store/index.js';
 import { getRejection } from '../../harness.js';
 import { runCliInProcess, runCliJsonInProcess } from '../../support/in-process-cli.js';
 import { PASSWORD_COST, prepareDataDir } from '../../support/prepared-data-dir.js';

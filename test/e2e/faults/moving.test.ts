@@ -12,7 +12,7 @@ import { writeExport } from '../../../adapters/archive/transfer/export.js';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
 import { compose } from '../../../config/compose/compose.js';
 import { verifyArchive } from '../../../config/compose/data-transfer.js';
-import type { Doc } from '../../../ports/store.js';
+import type { Doc } from '../../../ports/store/index.js';
 import { getRejection } from '../../harness.js';
 import { scaleRepeats } from '../../support/repeat-budget.js';
 import { startStopwatch } from '../../support/cpu-time.js';

@@ -4,7 +4,7 @@
  */
 import { appendFile } from 'node:fs/promises';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
-import type { Plugin } from '../../../kernel/contract.js';
+import type { Plugin } from '../../../kernel/contract/index.js';
 import { createTestKernel } from '../../harness.js';
 import { FakeIds } from '../../kit/fakes.js';
 

@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { PLUGIN_API } from '../../../kernel/contract.js';
+import { PLUGIN_API } from '../../../kernel/contract/index.js';
 import { projectRoot } from '../../architecture/tree.js';
 
 describe('plugin API reports', () => {
@@ -21,7 +21,7 @@ describe('plugin API reports', () => {
     const text = await printed('plugin-api');
     expect(text).to.equal(await committed('plugin-api'));
     expect(text).to.include(`PLUGIN_API = ${PLUGIN_API};`);
-    for (const section of ['kernel/contract', 'ports/store', 'ports/http/route', 'ports/events'])
+    for (const section of ['kernel/contract/index', 'ports/store/index', 'ports/http/route', 'ports/events'])
       expect(text).to.include(`## ${section}\n`);
   });
 

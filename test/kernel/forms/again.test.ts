@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import joi from 'joi';
-import { createFormPage, createPageActions, formatProblem } from '../../../kernel/contract.js';
+import { createFormPage, createPageActions, formatProblem } from '../../../kernel/contract/index.js';
 import { conflict, invalid, notFound } from '../../../kernel/errors.js';
-import { Redirect, View, type HttpRequest } from '../../../ports/http.js';
+import { Redirect, View, type HttpRequest } from '../../../ports/http/index.js';
 
 describe('kernel: form pages', () => {
   const page = (run: () => Promise<Redirect>) =>

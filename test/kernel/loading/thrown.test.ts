@@ -1,7 +1,7 @@
 /** Code of plugins from outside runs in a scope that names the plugin, anyone who calls it. */
 import { expect } from 'chai';
 import Joi from 'joi';
-import type { PluginParts } from '../../../kernel/contract.js';
+import type { PluginParts } from '../../../kernel/contract/index.js';
 import { bindParts, findThrowingPlugin, runInPlugin } from '../../../kernel/loading/error-attribution.js';
 import { BUILT_IN } from '../../../kernel/manifest.js';
 

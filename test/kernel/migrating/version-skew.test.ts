@@ -5,7 +5,7 @@ import { MemoryStore } from '../../../adapters/memory/store.js';
 import { completeManifest } from '../../../kernel/manifest.js';
 import { Migrator } from '../../../kernel/migrations/migrator.js';
 import bugs from '../../../plugins/bugs/plugin.js';
-import type { CollectionSpec } from '../../../ports/store.js';
+import type { CollectionSpec } from '../../../ports/store/index.js';
 import { ManualClock } from '../../kit/clock.js';
 import { FakeIds, RecordingLog } from '../../kit/fakes.js';
 import { getRejection } from '../../harness.js';

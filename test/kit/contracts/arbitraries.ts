@@ -5,7 +5,7 @@
  * contract tests those separately.
  */
 import fc from 'fast-check';
-import type { Doc, Filter, Json, Sort, Update } from '../../../ports/store.js';
+import type { Doc, Filter, Json, Sort, Update } from '../../../ports/store/index.js';
 
 const text = fc.oneof(
   fc.constantFrom(
@@ -34,7 +34,7 @@ const text = fc.oneof(
 const number = fc.oneof(fc.integer({ min: -2, max: 3 }), fc.constantFrom(0.5, 1e10, -1e15, 2 ** 40));
 const arbitraryOptional = <V>(value: fc.Arbitrary<V>): fc.Arbitrary<V | null | undefined> =>
   fc.oneof({ weight: 5, arbitrary: value }, { weight: 1, arbitrary: fc.constantFrom(null, undefined) });
-/** Fields that updates modify are missing rather than null (ports/store.ts, Update). */
+/** Fields that updates modify are missing rather than null (ports/store/index.ts, Update). */
 const arbitraryPresent = <V>(value: fc.Arbitrary<V>): fc.Arbitrary<V | undefined> =>
   fc.option(value, { nil: undefined, freq: 5 });
 

@@ -1,4 +1,4 @@
-import type { DocumentStore } from '../../../ports/store.js';
+import type { DocumentStore } from '../../../ports/store/index.js';
 
 /** The open store, and names of collections that no other test uses. */
 export interface ContractFixture {

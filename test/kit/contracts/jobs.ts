@@ -3,7 +3,7 @@
  * processes if the store is external, and otherwise two instances on one store.
  */
 import type { AgendaJobs } from '../../../adapters/agenda/jobs.js';
-import type { DocumentStore } from '../../../ports/store.js';
+import type { DocumentStore } from '../../../ports/store/index.js';
 import { describeEndingJobs } from './jobs/ending.js';
 import { createJobs, type CountedRun, type JobsEngine, type JobsFixture } from './jobs/harness.js';
 import { describeProcessJobs } from './jobs/processes.js';

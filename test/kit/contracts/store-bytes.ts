@@ -1,7 +1,7 @@
 /** Tests the binary field of a collection (`CollectionSpec.bytes`). */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Collection, Doc } from '../../../ports/store.js';
+import type { Collection, Doc } from '../../../ports/store/index.js';
 import { getRejection, type ContractFixture } from './fixture.js';
 
 interface Row extends Doc {

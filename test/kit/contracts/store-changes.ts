@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { StoreConflict, type Collection, type Doc, type Json, type Update } from '../../../ports/store.js';
+import { StoreConflict, type Collection, type Doc, type Json, type Update } from '../../../ports/store/index.js';
 import { getRejection, type ContractFixture } from './fixture.js';
 
 type Row = Doc & { [field: string]: Json | undefined };

@@ -4,7 +4,7 @@
  */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Collection, Doc, Json } from '../../../ports/store.js';
+import type { Collection, Doc, Json } from '../../../ports/store/index.js';
 import { getRejection, type ContractFixture } from './fixture.js';
 
 interface Row extends Doc {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { StoreConflict, type Doc } from '../../../ports/store.js';
+import { StoreConflict, type Doc } from '../../../ports/store/index.js';
 import type { ContractFixture } from './fixture.js';
 
 interface Item extends Doc {

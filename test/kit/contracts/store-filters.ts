@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Doc, Filter, Json } from '../../../ports/store.js';
+import type { Doc, Filter, Json } from '../../../ports/store/index.js';
 import { getRejection, type ContractFixture } from './fixture.js';
 
 type Row = Doc & { [field: string]: Json };

@@ -1,5 +1,12 @@
 import { expect } from 'chai';
-import { InvalidCursor, type Collection, type Doc, type Filter, type Scalar, type Sort } from '../../../ports/store.js';
+import {
+  InvalidCursor,
+  type Collection,
+  type Doc,
+  type Filter,
+  type Scalar,
+  type Sort,
+} from '../../../ports/store/index.js';
 import { getRejection, type ContractFixture } from './fixture.js';
 
 interface Row extends Doc {

@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { MemoryStore } from '../../../adapters/memory/store.js';
-import type { Collection, Doc } from '../../../ports/store.js';
+import type { Collection, Doc } from '../../../ports/store/index.js';
 import type { ContractFixture } from './fixture.js';
 import { arbitraryDoc, arbitraryFilter, arbitrarySort, arbitraryUpdate } from './arbitraries.js';
 

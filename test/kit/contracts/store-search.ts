@@ -4,7 +4,7 @@
  */
 import { expect } from 'chai';
 import { compareDocs, matchesFilter, toTotalSort } from '../../../ports/document.js';
-import type { Collection, Doc, Filter, Sort } from '../../../ports/store.js';
+import type { Collection, Doc, Filter, Sort } from '../../../ports/store/index.js';
 import type { ContractFixture } from './fixture.js';
 
 interface Item extends Doc {

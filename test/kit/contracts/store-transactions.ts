@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Doc, Filter, Transact } from '../../../ports/store.js';
+import type { Doc, Filter, Transact } from '../../../ports/store/index.js';
 import type { ContractFixture } from './fixture.js';
 
 interface Row extends Doc {

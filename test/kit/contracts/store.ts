@@ -1,5 +1,5 @@
 /**
- * Contract suite of DocumentStore for every engine: the edge cases that ports/store.ts names. An
+ * Contract suite of DocumentStore for every engine: the edge cases that ports/store/index.ts names. An
  * adapter's test calls `storeContract` with a function that opens an empty store.
  */
 import { describeBytesField } from './store-bytes.js';
@@ -11,7 +11,7 @@ import { describeCompression } from './store-compression.js';
 import { describePages } from './store-pages.js';
 import { describeProperties } from './store-properties.js';
 import { describeTransactions } from './store-transactions.js';
-import type { DocumentStore } from '../../../ports/store.js';
+import type { DocumentStore } from '../../../ports/store/index.js';
 import type { ContractFixture } from './fixture.js';
 
 export interface StoreContract {

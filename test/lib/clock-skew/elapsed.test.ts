@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { MAX_AHEAD_MS, buildElapsedFilter, hasElapsed } from '../../../lib/clock-skew.js';
 import { toIsoString } from '../../../lib/time.js';
 import { matchesFilter } from '../../../ports/document.js';
-import type { Doc } from '../../../ports/store.js';
+import type { Doc } from '../../../ports/store/index.js';
 
 const NOW = Date.parse('2026-11-20T08:00:00.000Z');
 

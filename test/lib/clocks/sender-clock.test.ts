@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { correctSenderTime } from '../../../lib/clocks/sender-clock.js';
+import { correctSenderTime } from '../../../lib/sender-clock.js';
 
 describe('lib: sender clock', () => {
   const received = Date.parse('2026-11-28T12:00:00.000Z');

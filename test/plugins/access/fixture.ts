@@ -19,12 +19,12 @@ import {
   type Plugin,
   type PluginContext,
   type PluginParts,
-} from '../../../kernel/contract.js';
+} from '../../../kernel/contract/index.js';
 import { RUNTIME } from '../../../ports/domain/system.js';
 import type { Cipher } from '../../../ports/cipher.js';
 import type { Clock } from '../../../ports/clock.js';
 import type { PasswordHasher } from '../../../ports/hasher.js';
-import type { DocumentStore } from '../../../ports/store.js';
+import type { DocumentStore } from '../../../ports/store/index.js';
 import { buildAccessServices, type AccessConfig, type AccessServices } from '../../../plugins/access/services.js';
 import access from '../../../plugins/access/plugin.js';
 

@@ -8,7 +8,7 @@ import notifications from '../../../plugins/notifications/plugin.js';
 import statuspages from '../../../plugins/statuspages/plugin.js';
 import watchdog from '../../../plugins/watchdog/plugin.js';
 import webhooks from '../../../plugins/webhooks/plugin.js';
-import type { DocumentStore } from '../../../ports/store.js';
+import type { DocumentStore } from '../../../ports/store/index.js';
 import { HttpFixture, type Answer } from '../access/http-fixture.js';
 
 export const APPLY_PATH = '/api/admin/v1/apply';

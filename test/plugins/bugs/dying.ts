@@ -1,5 +1,5 @@
 /** A process that dies at one of its writes, before it reached the store or after. */
-import type { Collection, Doc, DocumentStore, Transact } from '../../../ports/store.js';
+import type { Collection, Doc, DocumentStore, Transact } from '../../../ports/store/index.js';
 import type { ManualClock } from '../../kit/clock.js';
 import { settled, type Fixture } from './fixture.js';
 

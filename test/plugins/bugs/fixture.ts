@@ -14,8 +14,8 @@ import { PublishedBuildRepository } from '../../../plugins/bugs/builds/published
 import { buildServices, type BugServices } from '../../../plugins/bugs/services.js';
 import type { BugEvent, Item, Report } from '../../../ports/domain/bugs.js';
 import type { ProjectDirectory, ProjectInfo } from '../../../ports/domain/projects.js';
-import type { TokenPrincipal } from '../../../ports/http.js';
-import type { DocumentStore } from '../../../ports/store.js';
+import type { TokenPrincipal } from '../../../ports/http/index.js';
+import type { DocumentStore } from '../../../ports/store/index.js';
 import { ReportMetrics } from '../../../plugins/bugs/report-metrics.js';
 import { fakeMetrics, RecordingLog } from '../../kit/fakes.js';
 import { ManualClock } from '../../kit/clock.js';

@@ -4,7 +4,7 @@
  * plans. `filter` names the paths that an index must begin with (equality or range), `sort` those
  * it must order. Look-ups by id need none.
  */
-import type { Sort } from '../../../ports/store.js';
+import type { Sort } from '../../../ports/store/index.js';
 
 export interface HotQuery {
   collection: string;

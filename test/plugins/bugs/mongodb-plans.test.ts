@@ -11,7 +11,7 @@ import { buildIndexPlan, listServedFields } from '../../../adapters/mongodb/inde
 import { findPackageRoot } from '../../../config/load.js';
 import { COLLECTIONS } from '../../../plugins/bugs/collections.js';
 import { toItemFilter, toItemSort, SORT_NAMES, type ItemQuery } from '../../../plugins/bugs/item/filters.js';
-import type { CollectionSpec } from '../../../ports/store.js';
+import type { CollectionSpec } from '../../../ports/store/index.js';
 import { HOT_QUERIES } from './hot-queries.js';
 
 const ITEMS = COLLECTIONS.find(({ name }) => name === 'items') as CollectionSpec;

@@ -14,7 +14,7 @@ import { narrowToAny, excludeReleasedBy } from '../../../plugins/bugs/item/queue
 import { COLLECTIONS } from '../../../plugins/bugs/collections.js';
 import { listSlotIds } from '../../../plugins/bugs/item/document-ids.js';
 import { HOT_QUERIES } from './hot-queries.js';
-import type { Filter, Sort } from '../../../ports/store.js';
+import type { Filter, Sort } from '../../../ports/store/index.js';
 
 describe('bugs: query plans of hot queries', () => {
   let folder = '';

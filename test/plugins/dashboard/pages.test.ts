@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Redirect } from '../../../kernel/contract.js';
+import { Redirect } from '../../../kernel/contract/index.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { toLocalPath, themePage } from '../../../plugins/dashboard/theme-page.js';
 import { Html } from '../../../web/helpers/html.js';

@@ -2,9 +2,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { cutText } from '../../../lib/text/cut-text.js';
-import { cutHead, cutNewest, cutObject, cutStack } from '../../../plugins/errorstream/limits/truncate.js';
+import { cutHead, cutNewest, cutObject, cutStack } from '../../../plugins/errorstream/truncate.js';
 import { getJsonSize } from '../../../lib/json/json-size.js';
-import type { Json } from '../../../ports/store.js';
+import type { Json } from '../../../ports/store/index.js';
 import { expectLinear } from '../../support/cpu-time.js';
 
 /** Letters of one and of two units. */

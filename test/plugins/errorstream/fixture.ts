@@ -4,7 +4,7 @@
 import { fakeAccess } from '../../support/fake-access.js';
 import bugs from '../../../plugins/bugs/plugin.js';
 import errorstream from '../../../plugins/errorstream/plugin.js';
-import type { RouteSpec } from '../../../kernel/contract.js';
+import type { RouteSpec } from '../../../kernel/contract/index.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import type { HapiServerOptions } from '../../../adapters/hapi/options.js';
 import { TestServer, type Asked, type Loose } from '../../adapters/hapi/support.js';

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { Asked, Loose } from '../../adapters/hapi/support.js';
 import { NO_LIMITS } from '../../adapters/hapi/support.js';
 import { MemoryStore } from '../../../adapters/memory/store.js';
-import type { Collection, Doc, DocumentStore } from '../../../ports/store.js';
+import type { Collection, Doc, DocumentStore } from '../../../ports/store/index.js';
 import { error, PATH, Fixture, TOKEN } from './fixture.js';
 
 const OUT = (

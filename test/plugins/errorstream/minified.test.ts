@@ -3,11 +3,11 @@
  * (contract 21).
  */
 import { expect } from 'chai';
-import { definePlugin } from '../../../kernel/contract.js';
+import { definePlugin } from '../../../kernel/contract/index.js';
 import otlp from '../../../plugins/otlp/plugin.js';
 import { findScriptFrames, replaceFrames } from '../../../plugins/errorstream/text-frames.js';
 import { FRAME_REWRITER, type FrameRewriteRequest, type FrameRewriter } from '../../../ports/domain/frame-rewriting.js';
-import type { SourcePosition } from '../../../ports/source-maps/reader.js';
+import type { SourcePosition } from '../../../ports/source-map-reader.js';
 import { expectLinear } from '../../support/cpu-time.js';
 import type { Loose } from '../../adapters/hapi/support.js';
 import { error, Fixture, TOKEN } from './fixture.js';

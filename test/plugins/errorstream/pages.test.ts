@@ -1,10 +1,10 @@
 /** /errors and the dashboard's chart: groups, filters, escaping (contract 80). */
 import { expect } from 'chai';
-import type { View } from '../../../kernel/contract.js';
+import type { View } from '../../../kernel/contract/index.js';
 import { buildErrorPages, buildErrorPanels, type ErrorPageDeps } from '../../../plugins/errorstream/pages.js';
 import type { ErrorGroup, ErrorGroupQuery } from '../../../ports/domain/bugs.js';
 import { buildFirstErrorCommand } from '../../../plugins/errorstream/first-error.js';
-import type { SessionPrincipal } from '../../../ports/http.js';
+import type { SessionPrincipal } from '../../../ports/http/index.js';
 import { renderFile } from '../../web/templates.js';
 import { fakeClock, request, session } from '../health/fakes.js';
 

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import bugs from '../../../plugins/bugs/plugin.js';
 import forges from '../../../plugins/forges/plugin.js';
 import type { Forge } from '../../../plugins/forges/verification.js';
-import type { DocumentStore } from '../../../ports/store.js';
+import type { DocumentStore } from '../../../ports/store/index.js';
 import { HttpFixture, type Answer } from '../access/http-fixture.js';
 
 const FIXTURES = new URL('../../../../test/fixtures/forges/', import.meta.url);

@@ -1,9 +1,9 @@
 /** A system that answers what a test wants, and the services of the health plugin over it. */
-import type { Principal } from '../../../ports/http.js';
+import type { Principal } from '../../../ports/http/index.js';
 import type { AuditLog, AuditQuery, AuditReader } from '../../../ports/domain/audit.js';
 import type { RunRecord } from '../../../ports/domain/watchdog.js';
 import type { SystemInfo } from '../../../ports/domain/system.js';
-import type { HttpRequest, Logger } from '../../../kernel/contract.js';
+import type { HttpRequest, Logger } from '../../../kernel/contract/index.js';
 import type { JobInfo } from '../../../ports/jobs.js';
 import type { Metrics } from '../../../ports/metrics.js';
 import { MigrationRunner } from '../../../plugins/health/migration-runner.js';

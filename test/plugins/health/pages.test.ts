@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Redirect, type PageSpec, type View } from '../../../kernel/contract.js';
+import { Redirect, type PageSpec, type View } from '../../../kernel/contract/index.js';
 import { buildCheckRows, buildSystemPages, toHealthBadge } from '../../../plugins/health/system-pages.js';
 import type { RunRecord } from '../../../ports/domain/watchdog.js';
 import { renderFile } from '../../web/templates.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ObjectSchema } from 'joi';
-import { Redirect, Reply, type HttpRequest, type RouteSpec, type SharedBytes } from '../../../kernel/contract.js';
+import { Redirect, Reply, type HttpRequest, type RouteSpec, type SharedBytes } from '../../../kernel/contract/index.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import type { SystemInfo } from '../../../ports/domain/system.js';
 import { buildHealthRoutes } from '../../../plugins/health/health-routes.js';

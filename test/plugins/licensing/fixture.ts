@@ -7,7 +7,7 @@ import { DataCipher } from '../../../adapters/node/cipher.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
 import { ContainerScope } from '../../../kernel/container.js';
 import { ServiceError } from '../../../kernel/errors.js';
-import type { Principal, SessionPrincipal } from '../../../ports/http.js';
+import type { Principal, SessionPrincipal } from '../../../ports/http/index.js';
 import { COLLECTIONS } from '../../../plugins/licensing/collections.js';
 import type { LicensingDeps } from '../../../plugins/licensing/deps.js';
 import type { LicenseDoc } from '../../../plugins/licensing/model/documents.js';
@@ -15,7 +15,7 @@ import { buildServices, type LicensingServices } from '../../../plugins/licensin
 import type { AuditEntry } from '../../../ports/domain/audit.js';
 import type { ProjectInfo } from '../../../ports/domain/projects.js';
 import type { PredecessorKey, PublicKey, Signer } from '../../../ports/signer.js';
-import type { DocumentStore } from '../../../ports/store.js';
+import type { DocumentStore } from '../../../ports/store/index.js';
 import { ManualClock } from '../../kit/clock.js';
 import { RecordingLog } from '../../kit/fakes.js';
 import { PluginStores } from '../../support/stores.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { LiveHub } from '../../../plugins/live/live-hub.js';
 import { formatLiveTopic } from '../../../ports/domain/live-topics.js';
-import type { ServerSentEvent } from '../../../ports/http.js';
+import type { ServerSentEvent } from '../../../ports/http/index.js';
 import { RecordingLog } from '../../kit/fakes.js';
 import { waitUntil } from '../../harness.js';
 

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { buildBugRoutes } from '../../../plugins/bugs/http/routes.js';
 import { ToolRegistry } from '../../../plugins/mcp/tool-registry.js';
 import type { ReportDetails } from '../../../ports/domain/bugs.js';
-import type { RouteSpec } from '../../../ports/http.js';
+import type { RouteSpec } from '../../../ports/http/index.js';
 import { TestServer } from '../../adapters/hapi/support.js';
 import { errorReport, LIVE_TOKEN, MANAGER, memoryFixture, report, type Fixture } from '../bugs/fixture.js';
 

@@ -1,7 +1,7 @@
 /** `/api/notifications/v1/channels` over the real HTTP adapter, with a receiver on this machine. */
 import { expect } from 'chai';
 import { NodeOutbound } from '../../../adapters/node/outbound.js';
-import { definePlugin, type PluginContext } from '../../../kernel/contract.js';
+import { definePlugin, type PluginContext } from '../../../kernel/contract/index.js';
 import notifications from '../../../plugins/notifications/plugin.js';
 import { waitUntil } from '../../harness.js';
 import { HttpFixture, type Answer } from '../access/http-fixture.js';

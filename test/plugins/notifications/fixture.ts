@@ -17,7 +17,7 @@ import { OutcomeRecorder } from '../../../plugins/notifications/sending/outcome-
 import { NotificationQueue } from '../../../plugins/notifications/sending/notification-queue.js';
 import { ReminderScheduler } from '../../../plugins/notifications/sending/reminder-scheduler.js';
 import type { MessageSender } from '../../../plugins/notifications/services/sender.js';
-import type { DomainEvent, Principal } from '../../../kernel/contract.js';
+import type { DomainEvent, Principal } from '../../../kernel/contract/index.js';
 import type { MonitorEvent } from '../../../ports/domain/watchdog.js';
 import { ManualClock } from '../../kit/clock.js';
 import { fakeCipher, FakeIds, fakeOutbound, RecordingLog } from '../../kit/fakes.js';

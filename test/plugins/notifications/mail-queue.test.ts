@@ -1,7 +1,7 @@
 /** Mails of other plugins: stored, sent once, and again after temporary failures. */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
-import { StoredMailQueue, type StoredMail } from '../../../plugins/notifications/mail/mail-queue.js';
+import { StoredMailQueue, type StoredMail } from '../../../plugins/notifications/mail-queue.js';
 import { SendError } from '../../../plugins/notifications/services/sender.js';
 import type { OutgoingMail } from '../../../ports/domain/mail/mail-queue.js';
 import { ManualClock } from '../access/fixture.js';

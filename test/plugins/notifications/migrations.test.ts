@@ -1,7 +1,7 @@
 /** Rules of earlier versions become filters, and nobody gets what no rule of theirs asked for. */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
-import type { MigrationContext } from '../../../kernel/contract.js';
+import type { MigrationContext } from '../../../kernel/contract/index.js';
 import type { Channel } from '../../../plugins/notifications/channels/channel.js';
 import { MIGRATIONS, type LegacyRule } from '../../../plugins/notifications/migrations.js';
 import { ManualClock } from '../../kit/clock.js';

@@ -10,10 +10,10 @@ import { ContainerScope } from '../../../kernel/container.js';
 import { ProbeRunner } from '../../../plugins/probes/runner/probe-runner.js';
 import { ProbeScheduler } from '../../../plugins/probes/runner/probe-scheduler.js';
 import { DEPS, type ProbesDeps } from '../../../plugins/probes/deps.js';
-import { ProbeService } from '../../../plugins/probes/store/probe-service.js';
+import { ProbeService } from '../../../plugins/probes/probe-service.js';
 import type { Observation } from '../../../ports/domain/watchdog.js';
 import type { EgressPolicy } from '../../../ports/outbound.js';
-import type { DocumentStore } from '../../../ports/store.js';
+import type { DocumentStore } from '../../../ports/store/index.js';
 import { ManualClock } from '../../kit/clock.js';
 import { fakeCipher, RecordingLog } from '../../kit/fakes.js';
 

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { NodeReach } from '../../../adapters/node/reach/reach.js';
-import { toTrialView } from '../../../plugins/probes/http/routes.js';
+import { toTrialView } from '../../../plugins/probes/probe-routes.js';
 import { parseReverseName } from '../../../plugins/probes/model/reverse-name.js';
 import { validateProbe } from '../../../plugins/probes/model/probe-schema.js';
 import { EMPTY_RESULT, toVisibleResult, type ProbeResult } from '../../../plugins/probes/model/probe-result.js';

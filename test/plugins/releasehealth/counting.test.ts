@@ -13,7 +13,7 @@ import { HealthRetention } from '../../../plugins/releasehealth/retention.js';
 import { getVersionIdentity } from '../../../lib/versions.js';
 import type { SessionEntry, SessionUpdate } from '../../../ports/domain/release-health.js';
 import type { ProjectDirectory } from '../../../ports/domain/projects.js';
-import type { Collection, DocumentStore } from '../../../ports/store.js';
+import type { Collection, DocumentStore } from '../../../ports/store/index.js';
 import { PluginStores } from '../../support/stores.js';
 import { ManualClock } from '../access/fixture.js';
 

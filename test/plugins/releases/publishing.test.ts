@@ -19,7 +19,7 @@ import {
   SIGNER,
   uploaded,
 } from './fixture.js';
-import { SharedBytes } from '../../../ports/http.js';
+import { SharedBytes } from '../../../ports/http/index.js';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { HOSTILE_ARCHIVES } from '../../support/hostile-archives.js';
 

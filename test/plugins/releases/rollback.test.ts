@@ -5,7 +5,7 @@ import { ServiceError } from '../../../kernel/errors.js';
 import { parseFreshness } from '../../../lib/formats/freshness.js';
 import type { Platform } from '../../../lib/formats/platform.js';
 import type { RollbackResult } from '../../../plugins/releases/publishing/rollback-service.js';
-import type { DocumentStore } from '../../../ports/store.js';
+import type { DocumentStore } from '../../../ports/store/index.js';
 import { getRejection } from '../../harness.js';
 import { useStore } from '../../support/stores.js';
 import { CI, fixtureOn, SIGNER, STORE, type Fixture } from './fixture.js';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import search from '../../../plugins/search/plugin.js';
 import { SearchService } from '../../../plugins/search/search-service.js';
-import { definePlugin, extend, Redirect, type PageSpec } from '../../../kernel/contract.js';
-import type { SessionPrincipal } from '../../../ports/http.js';
+import { definePlugin, extend, Redirect, type PageSpec } from '../../../kernel/contract/index.js';
+import type { SessionPrincipal } from '../../../ports/http/index.js';
 import { SEARCH_PROVIDERS, type SearchProvider, type SearchQuery } from '../../../ports/domain/search.js';
 import { boot, type TestService } from '../../kit/boot.js';
 import { RecordingLog } from '../../kit/fakes.js';

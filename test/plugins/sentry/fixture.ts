@@ -4,7 +4,7 @@ import { ServiceError } from '../../../kernel/errors.js';
 import bugs from '../../../plugins/bugs/plugin.js';
 import errorstream from '../../../plugins/errorstream/plugin.js';
 import sentry from '../../../plugins/sentry/plugin.js';
-import type { RouteSpec } from '../../../ports/http.js';
+import type { RouteSpec } from '../../../ports/http/index.js';
 import type { HapiServerOptions } from '../../../adapters/hapi/options.js';
 import { TestServer, type Asked, type Loose } from '../../adapters/hapi/support.js';
 import { bootTestKernel, type TestKernel } from '../../harness.js';

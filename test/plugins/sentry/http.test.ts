@@ -5,7 +5,7 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { RouteSpec } from '../../../ports/http.js';
+import type { RouteSpec } from '../../../ports/http/index.js';
 import { TestServer, type Asked, type Loose } from '../../adapters/hapi/support.js';
 import { buildSentryEnvelope, buildSentryEvent } from '../../support/sentry-envelope.js';
 import { AUTH, ENVELOPE, event, KEY, newId, Fixture, STORE } from './fixture.js';

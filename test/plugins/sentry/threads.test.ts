@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import { convertEvent } from '../../../plugins/sentry/event-converter.js';
 import { buildThreads } from '../../../plugins/sentry/event-threads.js';
-import type { Json } from '../../../ports/store.js';
+import type { Json } from '../../../ports/store/index.js';
 
 const stacktrace = {
   frames: [

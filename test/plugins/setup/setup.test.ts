@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { hash } from 'node:crypto';
 import { expect } from 'chai';
-import { definePlugin } from '../../../kernel/contract.js';
+import { definePlugin } from '../../../kernel/contract/index.js';
 import setup from '../../../plugins/setup/plugin.js';
 import watchdog from '../../../plugins/watchdog/plugin.js';
 import { RELEASES, type CatalogChannel, type ReleaseDirectory } from '../../../ports/domain/releases.js';

@@ -4,7 +4,7 @@
  */
 import { expect } from 'chai';
 import { ChildProcessSourceMaps } from '../../../adapters/sourcemaps/source-maps.js';
-import { SourceMapRejected, type LocateRequest, type SourcePosition } from '../../../ports/source-maps/reader.js';
+import { SourceMapRejected, type LocateRequest, type SourcePosition } from '../../../ports/source-map-reader.js';
 import { built, debugMeta, DEBUG_ID, filesOf, Fixture, SCRIPT, type Built } from './fixture.js';
 
 type Loose = Record<string, unknown>;

@@ -3,7 +3,7 @@
  */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
-import type { Collection, Doc } from '../../../ports/store.js';
+import type { Collection, Doc } from '../../../ports/store/index.js';
 import { SourceMapFrameRewriter } from '../../../plugins/sourcemaps/frame-rewriter.js';
 import { built, debugMeta, DEBUG_ID, filesOf, Fixture, type Built } from './fixture.js';
 

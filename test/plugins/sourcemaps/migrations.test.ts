@@ -1,12 +1,12 @@
 /** Pieces that an earlier version stored as text become bytes, and their maps go on working. */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
-import type { MigrationContext } from '../../../kernel/contract.js';
+import type { MigrationContext } from '../../../kernel/contract/index.js';
 import { COLLECTIONS } from '../../../plugins/sourcemaps/model.js';
 import plugin from '../../../plugins/sourcemaps/plugin.js';
 import { ManualClock } from '../../kit/clock.js';
 import { FakeIds, RecordingLog } from '../../kit/fakes.js';
-import type { Doc } from '../../../ports/store.js';
+import type { Doc } from '../../../ports/store/index.js';
 
 interface Stored extends Doc {
   data: string | Uint8Array;

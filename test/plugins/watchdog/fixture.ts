@@ -19,7 +19,7 @@ import type {
   RunRecord,
 } from '../../../ports/domain/watchdog.js';
 import type { ProcessOwner } from '../../../ports/processes.js';
-import type { DocumentStore } from '../../../ports/store.js';
+import type { DocumentStore } from '../../../ports/store/index.js';
 import { anonymousAuthenticator, RecordingLog } from '../../kit/fakes.js';
 import { ManualClock } from '../../kit/clock.js';
 import { liveTokens } from '../../support/fake-access.js';

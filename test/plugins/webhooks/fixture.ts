@@ -15,8 +15,8 @@ import { buildServices, type WebhookServices } from '../../../plugins/webhooks/s
 import type { Webhook, WebhookFields } from '../../../plugins/webhooks/model/webhook.js';
 import type { ProjectInfo } from '../../../ports/domain/projects.js';
 import type { DomainEvent } from '../../../ports/events.js';
-import type { SessionPrincipal } from '../../../ports/http.js';
-import type { DocumentStore } from '../../../ports/store.js';
+import type { SessionPrincipal } from '../../../ports/http/index.js';
+import type { DocumentStore } from '../../../ports/store/index.js';
 import { fakeMetrics, RecordingLog } from '../../kit/fakes.js';
 import { PluginStores } from '../../support/stores.js';
 

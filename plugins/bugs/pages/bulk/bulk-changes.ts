@@ -8,10 +8,10 @@ import {
   type HttpRequest,
   type PageResult,
   type PageSpec,
-} from '../../../../kernel/contract.js';
+} from '../../../../kernel/contract/index.js';
 import { invalid, ServiceError } from '../../../../kernel/errors.js';
 import type { Item } from '../../../../ports/domain/bugs.js';
-import type { Json } from '../../../../ports/store.js';
+import type { Json } from '../../../../ports/store/index.js';
 import { MAX_IDS, MAX_MATCHES, type BulkEditResult } from '../../editing/bulk-edits.js';
 import { toBugCaller, type BugCaller } from '../../caller.js';
 import type { ItemEdit } from '../../item/edit.js';

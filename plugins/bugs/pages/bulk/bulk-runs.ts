@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { Redirect, View, type HttpRequest, type PageSpec } from '../../../../kernel/contract.js';
+import { Redirect, View, type HttpRequest, type PageSpec } from '../../../../kernel/contract/index.js';
 import { notFound } from '../../../../kernel/errors.js';
 import { toBugCaller } from '../../caller.js';
 import type { BulkRunDoc } from '../../item/operation-documents.js';

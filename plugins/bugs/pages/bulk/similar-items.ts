@@ -1,6 +1,6 @@
 /** Merges open items of the same class and file into this one, in the background. */
 import joi from 'joi';
-import { Redirect, View, type HttpRequest, type PageSpec } from '../../../../kernel/contract.js';
+import { Redirect, View, type HttpRequest, type PageSpec } from '../../../../kernel/contract/index.js';
 import { notFound } from '../../../../kernel/errors.js';
 import { toBugCaller } from '../../caller.js';
 import { getListContext, toContextSuffix } from '../shared/list-context.js';

@@ -5,7 +5,7 @@ import {
   View,
   type HttpRequest,
   type PageResult,
-} from '../../../../kernel/contract.js';
+} from '../../../../kernel/contract/index.js';
 import { invalid } from '../../../../kernel/errors.js';
 import type { GroupingRule } from '../../grouping/grouping-rule.js';
 import { ruleBody } from '../../http/grouping-rule-schemas.js';

@@ -6,7 +6,7 @@ import {
   View,
   type HttpRequest,
   type PageSpec,
-} from '../../../../kernel/contract.js';
+} from '../../../../kernel/contract/index.js';
 import { formatSentence } from '../../../../lib/sentence.js';
 import { MAX_PROJECT_RULES, type GroupingRule } from '../../grouping/grouping-rule.js';
 import type { PageDeps } from '../shared/page-deps.js';

@@ -1,5 +1,5 @@
 /** Libraries use various names for time, category, level, message and data. */
-import type { Json } from '../../../../ports/store.js';
+import type { Json } from '../../../../ports/store/index.js';
 
 export interface TimelineEntry {
   icon: string;

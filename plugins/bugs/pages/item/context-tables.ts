@@ -1,4 +1,4 @@
-import type { Json } from '../../../../ports/store.js';
+import type { Json } from '../../../../ports/store/index.js';
 
 export interface ContextTable {
   name: string;

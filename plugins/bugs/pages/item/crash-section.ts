@@ -1,4 +1,4 @@
-import type { Json } from '../../../../ports/store.js';
+import type { Json } from '../../../../ports/store/index.js';
 import type { ItemSectionInput } from './section.js';
 import { findMissingMaps } from './missing-maps.js';
 import { FrameOwnerIndex } from '../trace/frame-owners.js';

@@ -1,6 +1,6 @@
 import { getLinkKindLabel } from './links-section.js';
 import type { Item } from '../../../../ports/domain/bugs.js';
-import type { Json } from '../../../../ports/store.js';
+import type { Json } from '../../../../ports/store/index.js';
 
 export interface HistoryEntry {
   id: string;

@@ -1,5 +1,5 @@
 /** /bugs/{ref} (contract 80). Report texts are untrusted. */
-import { View, type HttpRequest } from '../../../../kernel/contract.js';
+import { View, type HttpRequest } from '../../../../kernel/contract/index.js';
 import { notFound } from '../../../../kernel/errors.js';
 import { toBugCaller } from '../../caller.js';
 import { loadPart, type ItemSectionInput, type ItemSection } from './section.js';

@@ -3,7 +3,7 @@
  * JavaScript and releases need). Only validated debug ids are used, so no one can inject a command.
  */
 import { isGuid } from '../../../../lib/text/guid.js';
-import type { Json } from '../../../../ports/store.js';
+import type { Json } from '../../../../ports/store/index.js';
 
 const MAX_MISSING_MAPS = 5;
 

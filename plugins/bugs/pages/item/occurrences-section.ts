@@ -1,5 +1,5 @@
 import type { Item } from '../../../../ports/domain/bugs.js';
-import type { Json } from '../../../../ports/store.js';
+import type { Json } from '../../../../ports/store/index.js';
 import type { ItemSectionInput } from './section.js';
 import { buildTimeline, type TimelineEntry } from './breadcrumb-timeline.js';
 import { buildContextTables, type ContextTable } from './context-tables.js';

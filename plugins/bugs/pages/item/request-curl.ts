@@ -3,7 +3,7 @@
  * stay quoted, options cannot be injected, control characters are escaped, and secrets are masked
  * again.
  */
-import type { Json } from '../../../../ports/store.js';
+import type { Json } from '../../../../ports/store/index.js';
 import { isSecretKey, scrubJson } from '../../text/scrub-report.js';
 import { SCRUBBED_MARK, scrubText } from '../../text/scrub-text.js';
 

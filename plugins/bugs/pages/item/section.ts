@@ -1,7 +1,7 @@
 /** Each section has a template in `views/parts/` and a function here; `item-view.ts` lists them. */
-import type { HttpRequest } from '../../../../kernel/contract.js';
+import type { HttpRequest } from '../../../../kernel/contract/index.js';
 import type { Item } from '../../../../ports/domain/bugs.js';
-import type { Json } from '../../../../ports/store.js';
+import type { Json } from '../../../../ports/store/index.js';
 import type { BugCaller } from '../../caller.js';
 import type { ItemDoc } from '../../item/model.js';
 import { OCCURRENCE_FILTER_NAMES, type OccurrenceFilter } from '../../lists/occurrence-facets.js';

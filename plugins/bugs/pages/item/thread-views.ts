@@ -1,5 +1,5 @@
 /** The crashed one first, others collapsed; all content is untrusted. */
-import type { Json } from '../../../../ports/store.js';
+import type { Json } from '../../../../ports/store/index.js';
 import { buildTrace, type TraceView } from '../trace/trace-view.js';
 
 export interface ThreadView {

@@ -5,9 +5,9 @@ import {
   type HttpRequest,
   type PageResult,
   type FormRejection,
-} from '../../../../kernel/contract.js';
+} from '../../../../kernel/contract/index.js';
 import { formatSentence } from '../../../../lib/sentence.js';
-import type { Json } from '../../../../ports/store.js';
+import type { Json } from '../../../../ports/store/index.js';
 import { cleanJson } from '../../text/clean-report.js';
 
 export interface FormProblem extends FormRejection {

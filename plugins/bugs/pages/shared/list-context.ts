@@ -2,7 +2,7 @@
  * The list that "Next" continues: a canonical query string, `''` for plain `/bugs`. The item's URL
  * carries it (`?list=…`), initially the referrer.
  */
-import type { HttpRequest } from '../../../../kernel/contract.js';
+import type { HttpRequest } from '../../../../kernel/contract/index.js';
 import {
   DEFAULT_LIST_QUERY,
   toCanonicalQuery,

@@ -1,5 +1,5 @@
 import joi from 'joi';
-import type { HttpRequest } from '../../../../kernel/contract.js';
+import type { HttpRequest } from '../../../../kernel/contract/index.js';
 import type { ItemAction } from '../../../../ports/domain/bugs.js';
 import type { ItemFactProvider } from '../../../../ports/domain/item-facts.js';
 import type { BugDeps } from '../../deps.js';

@@ -1,5 +1,5 @@
 /** `in_app` and `module` of Sentry SDKs (contract 21, Sentry SDK intake); untrusted. */
-import type { Json } from '../../../../ports/store.js';
+import type { Json } from '../../../../ports/store/index.js';
 
 interface FrameOwner {
   own: boolean;

@@ -1,5 +1,5 @@
 /** From the occurrence's untrusted context (contract 21, Sentry SDK intake). */
-import type { Json } from '../../../../ports/store.js';
+import type { Json } from '../../../../ports/store/index.js';
 import { toLocationKeys } from './frame-owners.js';
 
 type Fields = { [key: string]: Json | undefined };

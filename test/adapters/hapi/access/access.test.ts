@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import joi from 'joi';
-import type { Access, RouteSpec } from '../../../../ports/http.js';
+import type { Access, RouteSpec } from '../../../../ports/http/index.js';
 import { TestServer, type Asked } from '../support.js';
 
 const route = (path: string, access: Access, more: Partial<RouteSpec> = {}): RouteSpec => ({

@@ -7,7 +7,7 @@ import type {
   BasicRequest,
   RequestRejection,
   RouteSpec,
-} from '../../../../ports/http.js';
+} from '../../../../ports/http/index.js';
 import { fakeAuthenticator, NO_LIMITS, TestServer } from '../support.js';
 
 const basic = (text: string | Buffer): string => `Basic ${Buffer.from(text).toString('base64')}`;

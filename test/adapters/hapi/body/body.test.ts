@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import joi from 'joi';
-import type { RouteSpec } from '../../../../ports/http.js';
+import type { RouteSpec } from '../../../../ports/http/index.js';
 import { zstdCompressSync } from '../limits/zlib.js';
 import { NO_LIMITS, TestServer } from '../support.js';
 

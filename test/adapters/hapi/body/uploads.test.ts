@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { conflict } from '../../../../kernel/errors.js';
-import type { RouteSpec, UploadedBody } from '../../../../ports/http.js';
+import type { RouteSpec, UploadedBody } from '../../../../ports/http/index.js';
 import { openFiles, TestServer, type RawConnection } from '../support.js';
 import { waitUntil } from '../../../harness.js';
 

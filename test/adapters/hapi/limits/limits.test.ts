@@ -1,7 +1,13 @@
 import { expect } from 'chai';
 import joi from 'joi';
 import { TokenBuckets } from '../../../../adapters/hapi/limits/rate-limits.js';
-import { Reply, type PageSpec, type Principal, type RouteSpec, type TokenPrincipal } from '../../../../ports/http.js';
+import {
+  Reply,
+  type PageSpec,
+  type Principal,
+  type RouteSpec,
+  type TokenPrincipal,
+} from '../../../../ports/http/index.js';
 import { gzipSync } from './zlib.js';
 import { fakeAuthenticator, FakeClock, NO_LIMITS, TestServer, tokenOf, type Asked } from '../support.js';
 

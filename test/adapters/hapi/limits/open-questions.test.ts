@@ -5,7 +5,7 @@
 import joi from 'joi';
 import { expect } from 'chai';
 import { ServiceError } from '../../../../kernel/errors.js';
-import { Redirect, Reply, View, type BasicGuard, type PageSpec, type RouteSpec } from '../../../../ports/http.js';
+import { Redirect, Reply, View, type BasicGuard, type PageSpec, type RouteSpec } from '../../../../ports/http/index.js';
 import { NO_LIMITS, TestServer } from '../support.js';
 
 const open = (path: string, limits: RouteSpec['limits'], more: Partial<RouteSpec> = {}): RouteSpec => ({

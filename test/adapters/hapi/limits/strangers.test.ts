@@ -3,8 +3,8 @@
  */
 import { expect } from 'chai';
 import { gzipSync, zstdCompressSync } from './zlib.js';
-import type { PageSpec, RouteSpec } from '../../../../ports/http.js';
-import { Reply } from '../../../../ports/http.js';
+import type { PageSpec, RouteSpec } from '../../../../ports/http/index.js';
+import { Reply } from '../../../../ports/http/index.js';
 import { NO_LIMITS, TestServer } from '../support.js';
 
 const KIB = 1024;

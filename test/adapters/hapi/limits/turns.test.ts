@@ -1,7 +1,7 @@
 /** Reading with a credential: a few at once, and addresses take turns. */
 import { request } from 'node:http';
 import { expect } from 'chai';
-import { Redirect } from '../../../../ports/http.js';
+import { Redirect } from '../../../../ports/http/index.js';
 import { waitUntil } from '../../../harness.js';
 import { TestServer } from '../support.js';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import joi from 'joi';
 import { toJsonSchema } from '../../../../adapters/hapi/openapi/json-schema.js';
-import { withSchemaName, withJsonSchema, hideFromOpenApi, type RouteSpec } from '../../../../ports/http.js';
+import { withSchemaName, withJsonSchema, hideFromOpenApi, type RouteSpec } from '../../../../ports/http/index.js';
 import { TestServer } from '../support.js';
 
 const convert = (schema: joi.Schema): unknown => toJsonSchema(schema.describe());

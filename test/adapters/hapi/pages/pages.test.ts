@@ -3,7 +3,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import joi from 'joi';
 import { conflict, invalid } from '../../../../kernel/errors.js';
-import { Redirect, Reply, View, type PageSpec, type PanelSpec } from '../../../../ports/http.js';
+import { Redirect, Reply, View, type PageSpec, type PanelSpec } from '../../../../ports/http/index.js';
 import { FIXTURE_VIEWS, NO_LIMITS, OTHER_VIEWS, PARTED_VIEWS, TestServer, type Asked } from '../support.js';
 
 const page = (path: string, more: Partial<PageSpec & { views: string }> = {}): PageSpec & { views?: string } => ({

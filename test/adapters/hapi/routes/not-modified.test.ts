@@ -1,6 +1,6 @@
 /** Small answers with an entity tag: 304 by the handler itself. */
 import { expect } from 'chai';
-import { Reply, type RouteSpec } from '../../../../ports/http.js';
+import { Reply, type RouteSpec } from '../../../../ports/http/index.js';
 import { TestServer } from '../support.js';
 
 describe('hapi: 304 responses', () => {

@@ -4,7 +4,7 @@
  */
 import { expect } from 'chai';
 import joi from 'joi';
-import { Reply, type HttpRequest, type RouteSpec, type ToolSpec } from '../../../../ports/http.js';
+import { Reply, type HttpRequest, type RouteSpec, type ToolSpec } from '../../../../ports/http/index.js';
 import type { RouteAnswer } from '../../../../ports/tools.js';
 import { NO_LIMITS, TestServer } from '../support.js';
 

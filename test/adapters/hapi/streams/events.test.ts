@@ -5,7 +5,7 @@ import {
   type EventStreamOptions,
   type RouteSpec,
   type ServerSentEvent,
-} from '../../../../ports/http.js';
+} from '../../../../ports/http/index.js';
 import { waitUntil } from '../../../harness.js';
 import { fakeAuthenticator, TestServer, type RawConnection } from '../support.js';
 

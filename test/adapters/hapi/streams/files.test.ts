@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { FileAnswer, type StreamableFile, type RouteSpec } from '../../../../ports/http.js';
+import { FileAnswer, type StreamableFile, type RouteSpec } from '../../../../ports/http/index.js';
 import { notFound } from '../../../../kernel/errors.js';
 import { openFiles, TestServer } from '../support.js';
 import { waitUntil } from '../../../harness.js';

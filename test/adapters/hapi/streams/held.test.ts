@@ -7,7 +7,7 @@ import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { expect } from 'chai';
-import { JsonText, SharedBytes, text, type Reply, type RouteSpec } from '../../../../ports/http.js';
+import { JsonText, SharedBytes, text, type Reply, type RouteSpec } from '../../../../ports/http/index.js';
 import { waitUntil } from '../../../harness.js';
 import { TestServer } from '../support.js';
 

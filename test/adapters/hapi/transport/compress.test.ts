@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { Compressor } from '../../../../adapters/hapi/transport/compressor.js';
-import { SharedBytes } from '../../../../ports/http.js';
+import { SharedBytes } from '../../../../ports/http/index.js';
 
 describe('hapi: compressed responses', () => {
   const text = 'what several answers share '.repeat(20_000);

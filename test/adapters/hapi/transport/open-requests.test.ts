@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { randomBytes } from 'node:crypto';
-import { Reply, View, type RouteSpec } from '../../../../ports/http.js';
+import { Reply, View, type RouteSpec } from '../../../../ports/http/index.js';
 import { waitUntil } from '../../../harness.js';
 import { fakeLogger, TestServer, type LogLine } from '../support.js';
 

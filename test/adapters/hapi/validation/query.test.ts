@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import joi from 'joi';
-import type { RouteSpec } from '../../../../ports/http.js';
+import type { RouteSpec } from '../../../../ports/http/index.js';
 import { TestServer } from '../support.js';
 
 const query = joi.object({

@@ -4,7 +4,7 @@
  */
 import { expect } from 'chai';
 import joi from 'joi';
-import { created, JsonText, Reply, text, type RouteSpec } from '../../../../ports/http.js';
+import { created, JsonText, Reply, text, type RouteSpec } from '../../../../ports/http/index.js';
 import { TestServer } from '../support.js';
 
 const shared = Object.freeze({ id: 'a', warnings: Object.freeze(['the package is large']) });

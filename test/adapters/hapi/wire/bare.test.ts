@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import joi from 'joi';
 import { conflict, invalid, notFound, rateLimited, refuse } from '../../../../kernel/errors.js';
-import { Reply, type RouteSpec } from '../../../../ports/http.js';
+import { Reply, type RouteSpec } from '../../../../ports/http/index.js';
 import { NO_LIMITS, TestServer, type Asked } from '../support.js';
 
 const thrown: Readonly<Record<string, () => never>> = {

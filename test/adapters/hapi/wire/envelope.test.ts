@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import joi from 'joi';
 import { invalid, notFound, rateLimited, refuse, ServiceError } from '../../../../kernel/errors.js';
-import { created, Redirect, Reply, text, type RouteSpec } from '../../../../ports/http.js';
-import { InvalidCursor, StoreConflict } from '../../../../ports/store.js';
+import { created, Redirect, Reply, text, type RouteSpec } from '../../../../ports/http/index.js';
+import { InvalidCursor, StoreConflict } from '../../../../ports/store/index.js';
 import { TestServer } from '../support.js';
 
 const open = (path: string, handle: RouteSpec['handle'], more: Partial<RouteSpec> = {}): RouteSpec => ({

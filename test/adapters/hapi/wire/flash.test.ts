@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { createFlashCookie, parseFlash } from '../../../../adapters/hapi/wire/flash.js';
-import type { Authenticator, Flash } from '../../../../ports/http.js';
+import type { Authenticator, Flash } from '../../../../ports/http/index.js';
 
 const authenticator = {
   getCsrfToken: (text: string) => createHash('sha256').update(`key ${text}`).digest('base64url'),

@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { toSuccessJson } from '../../../../adapters/hapi/wire/envelope.js';
-import { JsonText, Reply, type RouteSpec, type SharedBytes } from '../../../../ports/http.js';
+import { JsonText, Reply, type RouteSpec, type SharedBytes } from '../../../../ports/http/index.js';
 import { TestServer } from '../support.js';
 
 const text = (value: unknown): JsonText => new JsonText(JSON.stringify(value));

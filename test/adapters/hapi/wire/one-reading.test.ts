@@ -4,7 +4,7 @@
  */
 import { expect } from 'chai';
 import joi from 'joi';
-import type { RouteSpec } from '../../../../ports/http.js';
+import type { RouteSpec } from '../../../../ports/http/index.js';
 import { TestServer } from '../support.js';
 
 const GET = 'GET /api/t/v1/asked HTTP/1.1\r\n';

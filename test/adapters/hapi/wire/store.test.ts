@@ -1,8 +1,8 @@
 /** What a caller is told when the store has no room, or is away (contract 00, error codes). */
 import { expect } from 'chai';
-import type { RouteSpec } from '../../../../kernel/contract.js';
+import type { RouteSpec } from '../../../../kernel/contract/index.js';
 import { DiskFull, DiskUnwritable } from '../../../../ports/release-store.js';
-import { StoreFull, StoreUnavailable } from '../../../../ports/store.js';
+import { StoreFull, StoreUnavailable } from '../../../../ports/store/index.js';
 import { TestServer } from '../support.js';
 
 const failing = (path: string, error: () => Error): RouteSpec => ({

@@ -1,11 +1,6 @@
 /** Packed fields in the file: small there, whole everywhere else (packing.ts). */
 import { expect } from 'chai';
-import {
-  compressBody,
-  encodeDoc,
-  restoreBody,
-  type SeparateFields,
-} from '../../../../adapters/sqlite/body/stored-body.js';
+import { compressBody, encodeDoc, restoreBody, type SeparateFields } from '../../../../adapters/sqlite/stored-body.js';
 
 const STACK = `Error: boom\n${'    at load (/srv/app/src/orders/module.ts:10:13)\n'.repeat(100)}`;
 

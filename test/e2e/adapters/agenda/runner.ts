@@ -6,7 +6,7 @@ import type { AgendaJobsOptions } from '../../../../adapters/agenda/jobs.js';
 import { RandomIds } from '../../../../adapters/node/ids.js';
 import { SystemClock } from '../../../../adapters/node/clock.js';
 import type { JobSpec } from '../../../../ports/jobs.js';
-import type { DocumentStore } from '../../../../ports/store.js';
+import type { DocumentStore } from '../../../../ports/store/index.js';
 import { createCountJob, createJobs, type CountedRun } from '../../../kit/contracts/jobs/harness.js';
 
 const place = JSON.parse(process.argv[2] ?? '{}') as {

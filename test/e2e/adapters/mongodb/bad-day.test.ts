@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { MongoClient } from 'mongodb';
 import type { ConnectionState } from '../../../../adapters/mongodb/connection-logger.js';
 import { MongoStore } from '../../../../adapters/mongodb/store.js';
-import { StoreUnavailable } from '../../../../ports/store.js';
+import { StoreUnavailable } from '../../../../ports/store/index.js';
 import { waitUntil } from '../../../harness.js';
 import { findMongoUrl } from '../../../support/mongo/server.js';
 import { TcpProxy } from '../../../support/tcp-proxy.js';

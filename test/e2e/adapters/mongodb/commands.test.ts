@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { parseDatabaseName, MongoStore } from '../../../../adapters/mongodb/store.js';
-import type { Collection, StoreConflict } from '../../../../ports/store.js';
+import type { Collection, StoreConflict } from '../../../../ports/store/index.js';
 import { CommandCounter } from '../../../support/mongo/command-counter.js';
 import { findMongoUrl } from '../../../support/mongo/server.js';
 

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { buildIndexPlan, isManagedIndex, listServedFields } from '../../../../adapters/mongodb/indexes.js';
 import { parseDatabaseName, MongoStore } from '../../../../adapters/mongodb/store.js';
-import type { CollectionSpec } from '../../../../ports/store.js';
+import type { CollectionSpec } from '../../../../ports/store/index.js';
 import { findMongoUrl } from '../../../support/mongo/server.js';
 
 const SPEC: CollectionSpec = {

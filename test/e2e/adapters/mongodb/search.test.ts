@@ -8,7 +8,7 @@ import { findCandidateIds } from '../../../../adapters/mongodb/candidates.js';
 import { parseTrigramField, toTrigramField, extractValueTrigrams } from '../../../../adapters/mongodb/trigrams.js';
 import { parseDatabaseName, MongoStore } from '../../../../adapters/mongodb/store.js';
 import type { MongoDoc } from '../../../../adapters/mongodb/translate.js';
-import type { CollectionSpec, Doc, Filter } from '../../../../ports/store.js';
+import type { CollectionSpec, Doc, Filter } from '../../../../ports/store/index.js';
 import { findMongoUrl, NO_MONGODB_MESSAGE } from '../../../support/mongo/server.js';
 
 interface Row extends Doc {

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { SqliteStore } from '../../../../adapters/sqlite/store.js';
-import { StoreFull, StoreUnavailable, type Collection, type Doc } from '../../../../ports/store.js';
+import { StoreFull, StoreUnavailable, type Collection, type Doc } from '../../../../ports/store/index.js';
 import { getRejection } from '../../../kit/contracts/fixture.js';
 import { runCli, buildServiceEnv } from '../../../support/service.js';
 

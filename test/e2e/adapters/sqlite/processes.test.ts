@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { SqliteStore } from '../../../../adapters/sqlite/store.js';
-import type { Doc } from '../../../../ports/store.js';
+import type { Doc } from '../../../../ports/store/index.js';
 
 const WRITER = fileURLToPath(new URL('./support/writer.js', import.meta.url));
 

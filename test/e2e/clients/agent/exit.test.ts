@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EXIT_CODES } from '../../../../clients/agent/exit.js';
-import { readOptions } from '../../../../clients/agent/options.js';
+import { readOptions } from '../../../../clients/agent/options/index.js';
 import { OPTION_SPECS } from '../../../../clients/agent/options/table.js';
 import { createKeys, ReleaseServer, sha256, sign } from '../../../support/release-server.js';
 import { install, MAIN, offlinePackage, remove, runAgent, runHere, scratch, type Ran } from './agent.js';

@@ -9,7 +9,7 @@ import { SystemClock } from '../../../../adapters/node/clock.js';
 import { PrometheusMetrics } from '../../../../adapters/node/metrics.js';
 import type { JobRun, JobSpec } from '../../../../ports/jobs.js';
 import type { Logger } from '../../../../ports/logger.js';
-import type { DocumentStore } from '../../../../ports/store.js';
+import type { DocumentStore } from '../../../../ports/store/index.js';
 
 export interface CountedRun {
   id: string;

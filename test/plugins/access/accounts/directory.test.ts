@@ -4,7 +4,7 @@
  */
 import 'reflect-metadata';
 import { expect } from 'chai';
-import { extend } from '../../../../kernel/contract.js';
+import { extend } from '../../../../kernel/contract/index.js';
 import type { Account } from '../../../../plugins/access/model/account.js';
 import type { AccessServices } from '../../../../plugins/access/services.js';
 import { ACCOUNT_CHANGE_LISTENERS, type AccountCredential } from '../../../../ports/domain/access.js';

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { searchAuditLog } from '../../../../plugins/access/audit/audit-search.js';
 import access from '../../../../plugins/access/plugin.js';
 import type { AuditEntry, AuditQuery } from '../../../../ports/domain/audit.js';
-import type { Collection } from '../../../../ports/store.js';
+import type { Collection } from '../../../../ports/store/index.js';
 import { PluginStores, type OpenedStore } from '../../../support/stores.js';
 
 const ACTORS = ['admin', 'admin2', 'anna', 'system', 'token ci (a)', 'token ci (b)'];

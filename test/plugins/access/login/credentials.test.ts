@@ -5,7 +5,7 @@ import type { Account } from '../../../../plugins/access/model/account.js';
 import type { AccessServices } from '../../../../plugins/access/services.js';
 import { getWaitSeconds } from '../../../../plugins/access/login/throttle.js';
 import { RUNTIME } from '../../../../ports/domain/system.js';
-import type { Role } from '../../../../ports/http.js';
+import type { Role } from '../../../../ports/http/index.js';
 import { PASSWORD, services, fixtureOn, type Fixture } from '../fixture.js';
 import { refused } from '../refused.js';
 

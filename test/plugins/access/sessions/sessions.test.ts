@@ -5,7 +5,7 @@ import { Secret, TOTP } from 'otpauth';
 import type { Account } from '../../../../plugins/access/model/account.js';
 import type { AccessServices } from '../../../../plugins/access/services.js';
 import type { SessionDoc } from '../../../../plugins/access/sessions/sessions.js';
-import type { Role } from '../../../../ports/http.js';
+import type { Role } from '../../../../ports/http/index.js';
 import { PASSWORD, services, sha256, fixtureOn, type Fixture } from '../fixture.js';
 import { refused } from '../refused.js';
 

@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { expect } from 'chai';
 import { scrubTokens } from '../../../../lib/text/scrub-tokens.js';
-import { extend } from '../../../../kernel/contract.js';
+import { extend } from '../../../../kernel/contract/index.js';
 import { findLiveTokenFields } from '../../../../ports/domain/live-tokens.js';
 import { TOKEN_PROJECTS } from '../../../../ports/domain/tokens.js';
 import { refused } from '../refused.js';
@@ -12,7 +12,7 @@ import { provisionToken } from '../../../../plugins/access/tokens/provision.js';
 import { createTokenSearch } from '../../../../plugins/access/pages/search.js';
 import { createSearchQuery } from '../../../support/search-query.js';
 import type { TokenDoc } from '../../../../plugins/access/model/token.js';
-import type { TokenPrincipal } from '../../../../ports/http.js';
+import type { TokenPrincipal } from '../../../../ports/http/index.js';
 
 const DAY_MS = 86_400_000;
 

@@ -7,7 +7,7 @@ import { fakeAccess } from '../../../support/fake-access.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import bugs from '../../../../plugins/bugs/plugin.js';
-import { definePlugin, type PluginContext } from '../../../../kernel/contract.js';
+import { definePlugin, type PluginContext } from '../../../../kernel/contract/index.js';
 import { BUGS, type BugsApi, type ReportResult } from '../../../../ports/domain/bugs.js';
 import type { ReleasePublished } from '../../../../ports/domain/releases.js';
 import { hashWithinProject } from '../../../../plugins/bugs/item/document-ids.js';

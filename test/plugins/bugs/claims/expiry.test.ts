@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { MAX_EXPIRY_BATCH_SIZE } from '../../../../plugins/bugs/claims/lease-expiry.js';
 import type { BugCaller } from '../../../../plugins/bugs/caller.js';
 import type { ItemDoc } from '../../../../plugins/bugs/item/model.js';
-import type { Collection } from '../../../../ports/store.js';
+import type { Collection } from '../../../../ports/store/index.js';
 import { fixtureOn, ensureCollections, listed, MANAGER, report, shown, type Fixture } from '../fixture.js';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { scaleRepeats } from '../../../support/repeat-budget.js';

@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import { ChangeSet, listPendingEntries } from '../../../../plugins/bugs/item/change-set.js';
 import { toActivityDocument } from '../../../../plugins/bugs/store/item-outbox.js';
-import { StoreFull, type DocumentStore } from '../../../../ports/store.js';
+import { StoreFull, type DocumentStore } from '../../../../ports/store/index.js';
 import type { ManualClock } from '../../../kit/clock.js';
 import { attempt, dying } from '../dying.js';
 import { fixtureOn, MANAGER, report, settled, STORES, type Fixture } from '../fixture.js';

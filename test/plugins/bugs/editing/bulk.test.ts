@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { buildBugRoutes } from '../../../../plugins/bugs/http/routes.js';
 import type { Item } from '../../../../ports/domain/bugs.js';
-import type { Collection } from '../../../../ports/store.js';
+import type { Collection } from '../../../../ports/store/index.js';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import type { ItemDoc } from '../../../../plugins/bugs/item/model.js';
 import { NO_LIMITS, TestServer, type Asked } from '../../../adapters/hapi/support.js';

@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Item, Report } from '../../../../ports/domain/bugs.js';
-import type { Collection, Doc } from '../../../../ports/store.js';
+import type { Collection, Doc } from '../../../../ports/store/index.js';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { attempt, DEATHS, dying, type Death } from '../dying.js';
 import { httpOf, OTHER, type Ask } from '../http.js';

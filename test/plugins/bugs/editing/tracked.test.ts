@@ -3,7 +3,7 @@
  * the kernel.
  */
 import { expect } from 'chai';
-import { definePlugin, type Plugin } from '../../../../kernel/contract.js';
+import { definePlugin, type Plugin } from '../../../../kernel/contract/index.js';
 import { ServiceError } from '../../../../kernel/errors.js';
 import bugs from '../../../../plugins/bugs/plugin.js';
 import { BUGS, ITEMS, type BugsApi, type TrackedItems } from '../../../../ports/domain/bugs.js';

@@ -6,7 +6,7 @@ import { fakeAccess } from '../../../support/fake-access.js';
 import { expect } from 'chai';
 import plugin from '../../../../plugins/bugs/plugin.js';
 import { buildBugRoutes } from '../../../../plugins/bugs/http/routes.js';
-import { definePlugin } from '../../../../kernel/contract.js';
+import { definePlugin } from '../../../../kernel/contract/index.js';
 import type { Item } from '../../../../ports/domain/bugs.js';
 import { bootTestKernel } from '../../../harness.js';
 import { NO_LIMITS, TestServer, type Asked } from '../../../adapters/hapi/support.js';

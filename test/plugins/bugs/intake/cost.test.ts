@@ -1,7 +1,7 @@
 /** What a report of a known group costs the store: the error intake lives on it. */
 import { expect } from 'chai';
 import type { ReportDetails, BatchReport } from '../../../../ports/domain/bugs.js';
-import type { Collection, Doc, Transact } from '../../../../ports/store.js';
+import type { Collection, Doc, Transact } from '../../../../ports/store/index.js';
 import { errorReport, memoryFixture, settled, fixtureOn, type Fixture } from '../fixture.js';
 
 /**

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { mergeCountUpdates } from '../../../../plugins/bugs/intake/count-batcher.js';
 import { applyUpdate } from '../../../../ports/document.js';
-import type { Update } from '../../../../ports/store.js';
+import type { Update } from '../../../../ports/store/index.js';
 import { errorReport, settled, STORES, fixtureOn, type Fixture } from '../fixture.js';
 
 for (const { name, open } of STORES) {

@@ -5,7 +5,7 @@
  */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
-import type { DocumentStore } from '../../../../ports/store.js';
+import type { DocumentStore } from '../../../../ports/store/index.js';
 import { attempt, Died, dying } from '../dying.js';
 import { ensureCollections, errorReport, MANAGER, settled, fixtureOn } from '../fixture.js';
 

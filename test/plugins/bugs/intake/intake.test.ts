@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { computeGrouping } from '../../../../plugins/bugs/grouping/grouping-key.js';
 import type { ReportResult, Report } from '../../../../ports/domain/bugs.js';
-import type { DocumentStore } from '../../../../ports/store.js';
+import type { DocumentStore } from '../../../../ports/store/index.js';
 import { ManualClock } from '../../../kit/clock.js';
 import { codeOf, errorReport, MANAGER, report, settled, shown, STORES, fixtureOn, type Fixture } from '../fixture.js';
 

@@ -1,7 +1,7 @@
 /** Lists, filters, paging and the delta query (contract 20, endpoints; contract 00, lists). */
 import { expect } from 'chai';
 import { ManualClock } from '../../../kit/clock.js';
-import { InvalidCursor, type Transact } from '../../../../ports/store.js';
+import { InvalidCursor, type Transact } from '../../../../ports/store/index.js';
 import type { BugCaller } from '../../../../plugins/bugs/caller.js';
 import { buildItemListTopic } from '../../../../plugins/bugs/pages/live-topics.js';
 import {

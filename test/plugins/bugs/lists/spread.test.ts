@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { countSpread } from '../../../../plugins/bugs/lists/occurrence-spread.js';
 import type { ProjectInfo } from '../../../../ports/domain/projects.js';
 import type { ReportDetails } from '../../../../ports/domain/bugs.js';
-import type { Json } from '../../../../ports/store.js';
+import type { Json } from '../../../../ports/store/index.js';
 import { matchesFacets, type OccurrenceFilter } from '../../../../plugins/bugs/lists/occurrence-facets.js';
 import type { PageResponse } from '../../../../plugins/bugs/lists/page-request.js';
 import { ENGINES, fixtureOn, MANAGER, report, settled, type Fixture } from '../fixture.js';

@@ -8,7 +8,7 @@ import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { evaluateAlarm } from '../../../../plugins/bugs/muting/rate-alarms.js';
 import { toMinuteKey, getNewestRate } from '../../../../plugins/bugs/item/occurrence-rate.js';
 import type { ReportFilter, Mute } from '../../../../ports/domain/bugs.js';
-import type { DocumentStore } from '../../../../ports/store.js';
+import type { DocumentStore } from '../../../../ports/store/index.js';
 import { ManualClock } from '../../../kit/clock.js';
 import { ensureCollections, errorReport, settled, STORES, fixtureOn, type Fixture } from '../fixture.js';
 

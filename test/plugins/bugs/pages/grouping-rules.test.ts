@@ -3,12 +3,12 @@
  * keeps of it.
  */
 import { expect } from 'chai';
-import { Redirect, type PageSpec, type View } from '../../../../kernel/contract.js';
+import { Redirect, type PageSpec, type View } from '../../../../kernel/contract/index.js';
 import type { AuditFields } from '../../../../ports/domain/audit.js';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { MonthlyStatsCache } from '../../../../plugins/bugs/pages/shared/monthly-stats.js';
 import { buildBugPages } from '../../../../plugins/bugs/pages/pages.js';
-import { Reply, type SessionPrincipal } from '../../../../ports/http.js';
+import { Reply, type SessionPrincipal } from '../../../../ports/http/index.js';
 import { request, session } from '../../health/fakes.js';
 import { renderFile } from '../../../web/templates.js';
 import { ensureCollections, errorReport, fixtureOn, settled, type Fixture } from '../fixture.js';

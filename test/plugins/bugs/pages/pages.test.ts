@@ -4,7 +4,7 @@
  */
 import type { ItemAction } from '../../../../ports/domain/bugs.js';
 import { expect } from 'chai';
-import { Redirect, type PageSpec, type Reply, type View } from '../../../../kernel/contract.js';
+import { Redirect, type PageSpec, type Reply, type View } from '../../../../kernel/contract/index.js';
 import { toHistoryLine } from '../../../../plugins/bugs/pages/item/history-lines.js';
 import { listStatusMoves } from '../../../../plugins/bugs/pages/item/status-moves.js';
 import { MonthlyStatsCache } from '../../../../plugins/bugs/pages/shared/monthly-stats.js';
@@ -12,7 +12,7 @@ import { buildBugPages } from '../../../../plugins/bugs/pages/pages.js';
 import { buildTrace } from '../../../../plugins/bugs/pages/trace/trace-view.js';
 import { buildBugPanels } from '../../../../plugins/bugs/pages/dashboard-panels.js';
 import { TRANSITIONS } from '../../../../plugins/bugs/item/transitions.js';
-import type { SessionPrincipal } from '../../../../ports/http.js';
+import type { SessionPrincipal } from '../../../../ports/http/index.js';
 import { request, session } from '../../health/fakes.js';
 import { renderFile } from '../../../web/templates.js';
 import { errorReport, itemIn, MANAGER, memoryFixture, report, settled, shown, type Fixture } from '../fixture.js';

@@ -3,7 +3,7 @@
  * new items, very many at once.
  */
 import { expect } from 'chai';
-import { Redirect, type PageSpec, type View } from '../../../../kernel/contract.js';
+import { Redirect, type PageSpec, type View } from '../../../../kernel/contract/index.js';
 import { ServiceError } from '../../../../kernel/errors.js';
 import { MonthlyStatsCache } from '../../../../plugins/bugs/pages/shared/monthly-stats.js';
 import { buildBugPages } from '../../../../plugins/bugs/pages/pages.js';

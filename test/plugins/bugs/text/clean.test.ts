@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { cleanText } from '../../../../lib/text/clean-text.js';
 import { cleanJson } from '../../../../plugins/bugs/text/clean-report.js';
-import type { Json } from '../../../../ports/store.js';
+import type { Json } from '../../../../ports/store/index.js';
 import { memoryFixture, report, settled } from '../fixture.js';
 
 describe('bugs: sanitizing external text', () => {

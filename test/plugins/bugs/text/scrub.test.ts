@@ -6,7 +6,7 @@ import { isSecretKey, scrubJson, scrubReport } from '../../../../plugins/bugs/te
 import { SCRUBBED_MARK, scrubText } from '../../../../plugins/bugs/text/scrub-text.js';
 import { computeGrouping } from '../../../../plugins/bugs/grouping/grouping-key.js';
 import { toVisibleText } from '../../../../lib/text/invisible-characters.js';
-import type { Json } from '../../../../ports/store.js';
+import type { Json } from '../../../../ports/store/index.js';
 import { errorReport, memoryFixture, settled, shown } from '../fixture.js';
 import { expectLinear } from '../../../support/cpu-time.js';
 

@@ -4,7 +4,7 @@
  */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
-import type { Collection, Doc, DocumentStore } from '../../../../ports/store.js';
+import type { Collection, Doc, DocumentStore } from '../../../../ports/store/index.js';
 import { WatchedStore, listUncoveredQueries } from '../../../support/watched-store.js';
 import { COLLECTIONS as ITEMS } from '../../../../plugins/bugs/collections.js';
 import { COLLECTIONS } from '../../../../plugins/errorstream/rules/collections.js';

@@ -8,8 +8,8 @@ import type { RuleDeps } from '../../../../plugins/errorstream/rules/deps.js';
 import { buildRuleServices, buildRuleJobs, type RuleServices } from '../../../../plugins/errorstream/rules/services.js';
 import type { IgnoreRule, IgnoreRuleFields, RuleView } from '../../../../plugins/errorstream/rules/rule.js';
 import type { AuditEntry } from '../../../../ports/domain/audit.js';
-import type { SessionPrincipal, TokenPrincipal } from '../../../../ports/http.js';
-import type { DocumentStore } from '../../../../ports/store.js';
+import type { SessionPrincipal, TokenPrincipal } from '../../../../ports/http/index.js';
+import type { DocumentStore } from '../../../../ports/store/index.js';
 import { ManualClock } from '../../../kit/clock.js';
 import { fixtureOn, type Fixture } from '../../bugs/fixture.js';
 

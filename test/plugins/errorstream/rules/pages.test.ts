@@ -4,8 +4,8 @@
  */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
-import type { PageResult, PageSpec, View } from '../../../../kernel/contract.js';
-import { Redirect } from '../../../../kernel/contract.js';
+import type { PageResult, PageSpec, View } from '../../../../kernel/contract/index.js';
+import { Redirect } from '../../../../kernel/contract/index.js';
 import { buildIgnoreRulePages } from '../../../../plugins/errorstream/rules/pages.js';
 import type { ApplyRunDoc } from '../../../../plugins/errorstream/rules/documents.js';
 import { ensureCollections, errorReport, settled, shown } from '../../bugs/fixture.js';

@@ -3,7 +3,7 @@
  * needs no server.
  */
 import { expect } from 'chai';
-import type { DocumentStore } from '../../../../ports/store.js';
+import type { DocumentStore } from '../../../../ports/store/index.js';
 import { TEMPLATE_ID } from '../../../../plugins/errorstream/rules/documents.js';
 import { codeOf, errorReport, MANAGER, settled, shown, STORES } from '../../bugs/fixture.js';
 import { waitUntil } from '../../../harness.js';

@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import type { WatchdogDeps } from '../../../../plugins/watchdog/deps.js';
 import { createMonitor } from '../../../../plugins/watchdog/model/monitor-view.js';
-import { StoreFull, type DocumentStore } from '../../../../ports/store.js';
+import { StoreFull, type DocumentStore } from '../../../../ports/store/index.js';
 import type { ManualClock } from '../../../kit/clock.js';
 import { ANYONE, HOUR, MINUTE, over, STORES, fixtureOn, type Fixture } from '../fixture.js';
 import { useStore } from '../../../support/stores.js';

@@ -1,6 +1,6 @@
 /** The state of a group is the worst of its children (contract 30, amendments, imports). */
 import { expect } from 'chai';
-import { findWorstState } from '../../../../plugins/watchdog/groups/group-states.js';
+import { findWorstState } from '../../../../plugins/watchdog/group-states.js';
 import { ANYONE, fixtureOn, MINUTE, STORES, type Fixture } from '../fixture.js';
 import { useStore } from '../../../support/stores.js';
 

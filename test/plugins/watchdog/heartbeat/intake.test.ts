@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { ServiceError } from '../../../../kernel/errors.js';
 import { parseHeartbeat, getRequestedState } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
 import { MONITOR_SOURCE_PATTERN } from '../../../../ports/domain/watchdog.js';
-import type { DocumentStore } from '../../../../ports/store.js';
+import type { DocumentStore } from '../../../../ports/store/index.js';
 import { ANYONE, MINUTE, STORES, fixtureOn, type Fixture } from '../fixture.js';
 import { useStore } from '../../../support/stores.js';
 

@@ -6,7 +6,7 @@ import type { WatchdogCaller } from '../../../../plugins/watchdog/model/caller.j
 import type { WindowDoc, WindowView } from '../../../../plugins/watchdog/model/maintenance-window.js';
 import type { ServiceError } from '../../../../kernel/errors.js';
 import { toIsoString } from '../../../../lib/time.js';
-import type { DocumentStore } from '../../../../ports/store.js';
+import type { DocumentStore } from '../../../../ports/store/index.js';
 import { getRejection } from '../../../harness.js';
 import { ANYONE, HOUR, MINUTE, STORES, fixtureOn, over, type Fixture } from '../fixture.js';
 import { useStore } from '../../../support/stores.js';

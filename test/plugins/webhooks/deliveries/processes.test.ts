@@ -8,7 +8,7 @@ import { createDelivery } from '../../../../plugins/webhooks/model/delivery.js';
 import { toStoredEvent } from '../../../../plugins/webhooks/model/stored-event.js';
 import { STALE_MARKER_MS } from '../../../../plugins/webhooks/deliveries/event-fanout.js';
 import { DELIVERY_LEASE_MS } from '../../../../plugins/webhooks/deliveries/delivery-leases.js';
-import type { DocumentStore } from '../../../../ports/store.js';
+import type { DocumentStore } from '../../../../ports/store/index.js';
 import { waitUntil } from '../../../harness.js';
 import { Receiver, status } from '../receiver.js';
 import { ADMIN, ensureCollections, MovedClock, STORES, fixtureOn, type Fixture } from '../fixture.js';

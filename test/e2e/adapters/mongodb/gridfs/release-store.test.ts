@@ -8,7 +8,7 @@ import { MongoClient, ObjectId, type Db } from 'mongodb';
 import { ThreadPackageReader } from '../../../../../adapters/fs/package-reader.js';
 import { GridFsReleaseStore } from '../../../../../adapters/mongodb/gridfs/release-store.js';
 import { FileReplaced, type ReleaseLocation, type StoredFile } from '../../../../../ports/release-store.js';
-import { StoreUnavailable } from '../../../../../ports/store.js';
+import { StoreUnavailable } from '../../../../../ports/store/index.js';
 import { buildPackage, splitChunks, releaseStoreContract } from '../../../../kit/contracts/release-store.js';
 import { getRejection, waitUntil } from '../../../../harness.js';
 import { findMongoUrl, NO_MONGODB_MESSAGE } from '../../../../support/mongo/server.js';

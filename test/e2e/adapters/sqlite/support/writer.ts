@@ -5,7 +5,7 @@
  */
 import { writeSync } from 'node:fs';
 import { SqliteStore } from '../../../../../adapters/sqlite/store.js';
-import type { Doc } from '../../../../../ports/store.js';
+import type { Doc } from '../../../../../ports/store/index.js';
 
 const [path = '', mode, count] = process.argv.slice(2);
 const store = new SqliteStore({ path });

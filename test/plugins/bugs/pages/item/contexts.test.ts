@@ -8,7 +8,7 @@ import { buildContextTables } from '../../../../../plugins/bugs/pages/item/conte
 import { buildOccurrenceRow } from '../../../../../plugins/bugs/pages/item/occurrences-section.js';
 import { buildThreadViews } from '../../../../../plugins/bugs/pages/item/thread-views.js';
 import type { Item } from '../../../../../ports/domain/bugs.js';
-import type { Json } from '../../../../../ports/store.js';
+import type { Json } from '../../../../../ports/store/index.js';
 import { render } from '../../../../web/templates.js';
 
 const AT = '2026-11-20T08:15:30.000Z';

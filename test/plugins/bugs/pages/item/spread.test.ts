@@ -3,7 +3,7 @@
  * script.
  */
 import { expect } from 'chai';
-import type { View } from '../../../../../kernel/contract.js';
+import type { View } from '../../../../../kernel/contract/index.js';
 import { MonthlyStatsCache } from '../../../../../plugins/bugs/pages/shared/monthly-stats.js';
 import { buildBugPages } from '../../../../../plugins/bugs/pages/pages.js';
 import { request, session } from '../../../health/fakes.js';

@@ -7,7 +7,7 @@ import { FrameOwnerIndex } from '../../../../../plugins/bugs/pages/trace/frame-o
 import { FrameValueIndex } from '../../../../../plugins/bugs/pages/trace/frame-values.js';
 import type { TraceNode } from '../../../../../plugins/bugs/pages/trace/exception-nesting.js';
 import { buildTrace } from '../../../../../plugins/bugs/pages/trace/trace-view.js';
-import type { Json } from '../../../../../ports/store.js';
+import type { Json } from '../../../../../ports/store/index.js';
 import { expectLinear } from '../../../../support/cpu-time.js';
 import { render } from '../../../../web/templates.js';
 

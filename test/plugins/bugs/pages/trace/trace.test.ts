@@ -8,7 +8,7 @@ import { detectLibrary } from '../../../../../plugins/bugs/pages/trace/frame-lib
 import type { TraceRow } from '../../../../../plugins/bugs/pages/trace/collapsed-frames.js';
 import type { TracePart } from '../../../../../plugins/bugs/pages/trace/exception-nesting.js';
 import { buildTrace } from '../../../../../plugins/bugs/pages/trace/trace-view.js';
-import type { Json } from '../../../../../ports/store.js';
+import type { Json } from '../../../../../ports/store/index.js';
 import { render } from '../../../../web/templates.js';
 import { expectLinear } from '../../../../support/cpu-time.js';
 

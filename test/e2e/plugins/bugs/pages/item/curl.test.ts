@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { quoteForShell, buildRequestView } from '../../../../../../plugins/bugs/pages/item/request-curl.js';
-import type { Json } from '../../../../../../ports/store.js';
+import type { Json } from '../../../../../../ports/store/index.js';
 
 const curlOf = (request: Json): string => buildRequestView({ request })?.curl ?? '';
 

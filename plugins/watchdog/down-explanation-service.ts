@@ -1,10 +1,10 @@
-import { inject, injectable } from '../../../kernel/contract.js';
-import { HOUR_MS, toIsoString, MINUTE_MS } from '../../../lib/time.js';
-import { DEPS, type WatchdogDeps } from '../deps.js';
-import type { MonitorDoc } from '../model/documents.js';
-import { getMonitorId } from '../model/monitor-id.js';
-import { explainDown } from '../model/down-explanation.js';
-import { AncestryLoader, listAncestors } from '../tree/ancestry.js';
+import { inject, injectable } from '../../kernel/contract/index.js';
+import { HOUR_MS, toIsoString, MINUTE_MS } from '../../lib/time.js';
+import { DEPS, type WatchdogDeps } from './deps.js';
+import type { MonitorDoc } from './model/documents.js';
+import { getMonitorId } from './model/monitor-id.js';
+import { explainDown } from './model/down-explanation.js';
+import { AncestryLoader, listAncestors } from './tree/ancestry.js';
 
 const LOOKBACK_MS = 24 * HOUR_MS;
 const MAX_SIBLINGS = 500;

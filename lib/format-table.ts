@@ -1,4 +1,4 @@
-import { toPrintable } from '../text/printable.js';
+import { toPrintable } from './text/printable.js';
 
 /**
  * Formats an aligned table.

@@ -2,16 +2,16 @@
  * A monitor with `group` takes the worst state of its children, and neither alarms nor suppresses.
  * A child is written before its group; the next evaluator run repairs outdated groups.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
-import { iteratePages } from '../../../lib/paging.js';
-import type { MonitorState } from '../../../ports/domain/watchdog.js';
-import { DEPS, type WatchdogDeps } from '../deps.js';
-import { MonitorChangeSet } from '../model/monitor-change-set.js';
-import type { MonitorDoc } from '../model/documents.js';
-import { getMonitorId } from '../model/monitor-id.js';
-import { isInMaintenance } from '../model/timing.js';
-import { MonitorOutbox } from '../timeline/monitor-outbox.js';
-import { MAX_TREE_DEPTH } from '../tree/ancestry.js';
+import { inject, injectable } from '../../kernel/contract/index.js';
+import { iteratePages } from '../../lib/paging.js';
+import type { MonitorState } from '../../ports/domain/watchdog.js';
+import { DEPS, type WatchdogDeps } from './deps.js';
+import { MonitorChangeSet } from './model/monitor-change-set.js';
+import type { MonitorDoc } from './model/documents.js';
+import { getMonitorId } from './model/monitor-id.js';
+import { isInMaintenance } from './model/timing.js';
+import { MonitorOutbox } from './timeline/monitor-outbox.js';
+import { MAX_TREE_DEPTH } from './tree/ancestry.js';
 
 const PAGE_SIZE = 200;
 const STATES_WORST_FIRST = ['down', 'warning', 'up', 'maintenance', 'stopped', 'unknown'] as const;

@@ -1,9 +1,9 @@
 import joi from 'joi';
-import { withSchemaName, whole, type Clock, type RouteSpec } from '../../../kernel/contract.js';
-import type { ProbeRunner } from '../runner/probe-runner.js';
-import { probeSchema, findUnknownFields } from '../model/probe-schema.js';
-import { getDaysLeft, toVisibleResult, type ProbeResult, type ResultVisibility } from '../model/probe-result.js';
-import type { ProbeService } from '../store/probe-service.js';
+import { withSchemaName, whole, type Clock, type RouteSpec } from '../../kernel/contract/index.js';
+import type { ProbeRunner } from './runner/probe-runner.js';
+import { probeSchema, findUnknownFields } from './model/probe-schema.js';
+import { getDaysLeft, toVisibleResult, type ProbeResult, type ResultVisibility } from './model/probe-result.js';
+import type { ProbeService } from './probe-service.js';
 
 export interface TrialServices {
   probes: Pick<ProbeService, 'toRunnableProbe'>;

@@ -3,11 +3,11 @@
  * that only one process sends a mail and a crash leaves it due. The id of a sent mail is retained,
  * so that enqueueing it again sends nothing.
  */
-import type { Clock, Collection, Doc, Logger } from '../../../kernel/contract.js';
-import { DAY_MS, HOUR_MS, toIsoString, MINUTE_MS } from '../../../lib/time.js';
-import type { MailQueue, OutgoingMail } from '../../../ports/domain/mail/mail-queue.js';
-import { getNotificationRetryDelay, MAX_RETRY_DURATION_MS } from '../sending/retry-schedule.js';
-import { SendError, type MailSender } from '../services/sender.js';
+import type { Clock, Collection, Doc, Logger } from '../../kernel/contract/index.js';
+import { DAY_MS, HOUR_MS, toIsoString, MINUTE_MS } from '../../lib/time.js';
+import type { MailQueue, OutgoingMail } from '../../ports/domain/mail/mail-queue.js';
+import { getNotificationRetryDelay, MAX_RETRY_DURATION_MS } from './sending/retry-schedule.js';
+import { SendError, type MailSender } from './services/sender.js';
 
 const MAIL_LEASE_MS = 2 * MINUTE_MS;
 const BATCH_SIZE = 50;

@@ -1,9 +1,9 @@
-import { inject, injectable } from '../../../kernel/contract.js';
-import { invalid } from '../../../kernel/errors.js';
-import type { Json } from '../../../ports/store.js';
-import { DEPS, type ProbesDeps } from '../deps.js';
-import { getOrigin, type ProbeWithHeaders, type ProbeDoc } from '../model/probe.js';
-import { parseProbe, validateProbe, toStoredProbe } from '../model/probe-schema.js';
+import { inject, injectable } from '../../kernel/contract/index.js';
+import { invalid } from '../../kernel/errors.js';
+import type { Json } from '../../ports/store/index.js';
+import { DEPS, type ProbesDeps } from './deps.js';
+import { getOrigin, type ProbeWithHeaders, type ProbeDoc } from './model/probe.js';
+import { parseProbe, validateProbe, toStoredProbe } from './model/probe-schema.js';
 
 const getEncryptionPurpose = (source: string): string => `probes/headers/${source}`;
 

@@ -2,12 +2,12 @@
  * Each compares `rev`, and a failed one does not affect the others. The next batch is built during
  * a write.
  */
-import type { Logger } from '../../../ports/logger.js';
-import type { Collection, WriteOp } from '../../../ports/store.js';
-import type { MonitorDoc } from '../model/documents.js';
-import { getNextCheck } from '../model/timing.js';
-import type { MonitorChangeSet } from '../model/monitor-change-set.js';
-import { yieldToEventLoop } from '../../../lib/process/event-loop.js';
+import type { Logger } from '../../ports/logger.js';
+import type { Collection, WriteOp } from '../../ports/store/index.js';
+import type { MonitorDoc } from './model/documents.js';
+import { getNextCheck } from './model/timing.js';
+import type { MonitorChangeSet } from './model/monitor-change-set.js';
+import { yieldToEventLoop } from '../../lib/process/event-loop.js';
 
 const BATCH_SIZE = 125;
 

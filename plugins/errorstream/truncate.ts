@@ -2,9 +2,9 @@
  * Truncates instead of rejecting, because a truncated report is better than none (contract 21,
  * intake). Limits count code points.
  */
-import { getJsonSize } from '../../../lib/json/json-size.js';
-import { cutText, isHighSurrogate, isLowSurrogate } from '../../../lib/text/cut-text.js';
-import type { Json } from '../../../ports/store.js';
+import { getJsonSize } from '../../lib/json/json-size.js';
+import { cutText, isHighSurrogate, isLowSurrogate } from '../../lib/text/cut-text.js';
+import type { Json } from '../../ports/store/index.js';
 
 function findStartIndex(text: string, limit: number): number {
   let at = text.length;

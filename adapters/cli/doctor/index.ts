@@ -2,10 +2,10 @@
  * `aos doctor`: reports each fault with its fix, even if the service cannot start (contract 95,
  * command line).
  */
-import type { Configuration, ResolvedConfig } from '../../config/load.js';
-import { loadConfig } from '../../config/load.js';
-import type { CommandSpec } from '../../kernel/contract.js';
-import { PluginFaults } from '../../kernel/faults.js';
+import type { Configuration, ResolvedConfig } from '../../../config/load.js';
+import { loadConfig } from '../../../config/load.js';
+import type { CommandSpec } from '../../../kernel/contract/index.js';
+import { PluginFaults } from '../../../kernel/faults.js';
 import {
   getAccessMode,
   composeInMemory,
@@ -20,22 +20,22 @@ import {
   listUnlistedProxies,
   type Service,
   type ServiceKeys,
-} from '../../config/compose/compose.js';
-import { requireWholeStore } from '../../config/compose/data-transfer.js';
-import { checkDataDirectory, checkFreeSpace, checkReleaseFolder } from './data-directory.js';
-import { tryOpenStore, verifyStore, type OpenedStore } from './doctor/store.js';
-import { EXIT_CODES } from './output.js';
-import { handlePluginErrors } from './plugin-faults.js';
-import { Diagnosis, getErrorText } from './doctor/diagnosis.js';
-import { describeDamageFix, describeReleaseFix, describeStoreFix } from './doctor/store-fix.js';
+} from '../../../config/compose/compose.js';
+import { requireWholeStore } from '../../../config/compose/data-transfer.js';
+import { checkDataDirectory, checkFreeSpace, checkReleaseFolder } from '../data-directory.js';
+import { tryOpenStore, verifyStore, type OpenedStore } from './store.js';
+import { EXIT_CODES } from '../output.js';
+import { handlePluginErrors } from '../plugin-faults.js';
+import { Diagnosis, getErrorText } from './diagnosis.js';
+import { describeDamageFix, describeReleaseFix, describeStoreFix } from './store-fix.js';
 import {
   readLocalHealth,
   fetchServiceHealth,
   formatHealth,
   mergeRunningStates,
   type PluginHealth,
-} from './doctor/plugin-health.js';
-import type { PluginState } from '../../ports/domain/system.js';
+} from './plugin-health.js';
+import type { PluginState } from '../../../ports/domain/system.js';
 
 const IMPORT_AGAIN_FIX =
   'run the import again: it empties the store and begins anew, and no service starts on the half of it';

@@ -5,9 +5,9 @@
  */
 import { Buffer } from 'node:buffer';
 import { deflateRawSync, inflateRawSync, type ZlibOptions } from 'node:zlib';
-import { stringifyJson, splitBytes } from '../../../ports/document.js';
-import type { Doc, Json } from '../../../ports/store.js';
-import { DamagedTextError, extractId } from '../driver/damage.js';
+import { stringifyJson, splitBytes } from '../../ports/document.js';
+import type { Doc, Json } from '../../ports/store/index.js';
+import { DamagedTextError, extractId } from './driver/damage.js';
 
 /**
  * A document for the writer: id, JSON of the plain fields, text to compress, value of the bytes

@@ -5,14 +5,14 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { isVersion, stripBuildMetadata } from '../../lib/versions.js';
-import { normalizeLicenseKey } from '../../lib/formats/license-key.js';
-import { isPlatform, PLATFORMS } from '../../lib/formats/platform.js';
-import { checkEnteredDirectory } from './system/entered-directory.js';
-import { AgentFailure } from './exit.js';
-import { getMachineFolder } from './system/machine-folder.js';
-import { parseServerUrl } from './options/address.js';
-import { loadTrustedConfig, type TrustedConfig } from './options/config-trust.js';
+import { isVersion, stripBuildMetadata } from '../../../lib/versions.js';
+import { normalizeLicenseKey } from '../../../lib/formats/license-key.js';
+import { isPlatform, PLATFORMS } from '../../../lib/formats/platform.js';
+import { checkEnteredDirectory } from '../system/entered-directory.js';
+import { AgentFailure } from '../exit.js';
+import { getMachineFolder } from '../system/machine-folder.js';
+import { parseServerUrl } from './address.js';
+import { loadTrustedConfig, type TrustedConfig } from './config-trust.js';
 import {
   ACTIONS,
   OPTION_SPECS,
@@ -23,9 +23,9 @@ import {
   type NightlyScheduler,
   type OptionName,
   type OptionSpec,
-} from './options/table.js';
-import { parseFlag, type OptionValues } from './options/values.js';
-import { readSecret } from './secrets.js';
+} from './table.js';
+import { parseFlag, type OptionValues } from './values.js';
+import { readSecret } from '../secrets.js';
 
 export interface CheckedOptions {
   action: Action;

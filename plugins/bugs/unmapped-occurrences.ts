@@ -3,29 +3,29 @@
  * place and trace of the item, if the occurrence is its first → the occurrence, which then is no
  * longer due. Each step is repeatable, so a crash leaves the occurrence to the next run.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
-import { ServiceError } from '../../../kernel/errors.js';
-import { DAY_MS, toIsoString } from '../../../lib/time.js';
+import { inject, injectable } from '../../kernel/contract/index.js';
+import { ServiceError } from '../../kernel/errors.js';
+import { DAY_MS, toIsoString } from '../../lib/time.js';
 import type {
   UnmappedOccurrence,
   UnmappedOccurrences,
   RewrittenOccurrence,
-} from '../../../ports/domain/frame-rewriting.js';
-import { SYSTEM_CALLER } from '../caller.js';
-import { DEPS, type BugDeps } from '../deps.js';
-import { MergeService } from '../editing/merging.js';
-import { GroupingRuleCache } from '../grouping-rules/rule-cache.js';
-import { applyRuleOutcome } from '../grouping-rules/rule-outcome.js';
-import { GroupingKeyResolver, type KeyedReport } from '../groups/grouping-keys.js';
-import { toSlotId } from '../item/document-ids.js';
-import type { ItemDoc } from '../item/model.js';
-import type { OccurrenceDoc, StoredOccurrence } from '../item/occurrence-documents.js';
-import { unpackOccurrence } from '../item/occurrence-payload.js';
-import { isFinished } from '../item/transitions.js';
-import { cleanText } from '../../../lib/text/clean-text.js';
-import { scrubDetails } from '../text/scrub-report.js';
-import { scrubText } from '../text/scrub-text.js';
-import { rebuildSearchText } from '../text/search-text.js';
+} from '../../ports/domain/frame-rewriting.js';
+import { SYSTEM_CALLER } from './caller.js';
+import { DEPS, type BugDeps } from './deps.js';
+import { MergeService } from './editing/merging.js';
+import { GroupingRuleCache } from './grouping-rules/rule-cache.js';
+import { applyRuleOutcome } from './grouping-rules/rule-outcome.js';
+import { GroupingKeyResolver, type KeyedReport } from './groups/grouping-keys.js';
+import { toSlotId } from './item/document-ids.js';
+import type { ItemDoc } from './item/model.js';
+import type { OccurrenceDoc, StoredOccurrence } from './item/occurrence-documents.js';
+import { unpackOccurrence } from './item/occurrence-payload.js';
+import { isFinished } from './item/transitions.js';
+import { cleanText } from '../../lib/text/clean-text.js';
+import { scrubDetails } from './text/scrub-report.js';
+import { scrubText } from './text/scrub-text.js';
+import { rebuildSearchText } from './text/search-text.js';
 
 const MAX_ATTEMPTS = 12;
 /** Doubles up to MAX_RETRY_DELAY_MS. */

@@ -1,4 +1,4 @@
-import { toIsoString, MINUTE_MS } from '../time.js';
+import { toIsoString, MINUTE_MS } from './time.js';
 
 /** Smaller differences may be transmission time. */
 const TOLERANCE_MS = MINUTE_MS;

@@ -20,10 +20,10 @@
  * - paths match `FIELD_PATH_PATTERN`; user input never becomes a path.
  */
 
-import type { CorruptDocument, StoreDamaged } from './store/damage.js';
-import type { StoreExaminationResult } from './store/examination.js';
+import type { CorruptDocument, StoreDamaged } from './damage.js';
+import type { StoreExaminationResult } from './examination.js';
 
-export { StoreDamaged, type DamageLocation } from './store/damage.js';
+export { StoreDamaged, type DamageLocation } from './damage.js';
 
 export type Scalar = string | number | boolean | null;
 export type Json = Scalar | Json[] | { [key: string]: Json | undefined };

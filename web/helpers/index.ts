@@ -1,0 +1,40 @@
+import { badgeHelpers } from './badges.js';
+import { chartHelpers } from './charts.js';
+import { codeHelpers } from './code.js';
+import { flowHelpers } from './flow.js';
+import { formatHelpers } from './format.js';
+import type { Helper } from './html.js';
+import { linkHelpers } from './links.js';
+import { logicHelpers } from './logic.js';
+import { markdownHelpers } from './markdown.js';
+import { createSeriesHelpers } from './series.js';
+import { formErrorHelpers } from './form-errors.js';
+import { createTimeHelpers, type TimeOptions } from './time.js';
+import { traceHelpers } from './trace.js';
+import { treeHelpers } from './tree.js';
+import { uptimeHelpers } from './uptime.js';
+
+export type { Helper } from './html.js';
+
+/**
+ * Returns all helpers by their names in templates.
+ * @throws RangeError for an unknown time zone
+ */
+export function createHelpers(options: TimeOptions): Record<string, Helper> {
+  return {
+    ...logicHelpers,
+    ...formErrorHelpers,
+    ...formatHelpers,
+    ...linkHelpers,
+    ...badgeHelpers,
+    ...chartHelpers,
+    ...createSeriesHelpers(options),
+    ...flowHelpers,
+    ...codeHelpers,
+    ...traceHelpers,
+    ...markdownHelpers,
+    ...treeHelpers,
+    ...uptimeHelpers,
+    ...createTimeHelpers(options),
+  };
+}
