@@ -105,8 +105,8 @@ function visitIdentifiers(node, visit) {
 }
 
 /**
- * Returns texts by module path (`ports/store/index`): entries completely, other modules as far as they
- * are reachable.
+ * Returns texts by module path (`ports/store/index`): entries completely, other modules as far as
+ * they are reachable.
  */
 function listSurface({ entry, others = [], has }) {
   const modules = new Map();

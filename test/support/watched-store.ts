@@ -87,8 +87,8 @@ export function isCoveredByIndex({ method, filter, sort }: RecordedQuery, indexe
 const EMPTY_QUERY: RecordedQuery = { collection: '', method: 'count', filter: {}, sort: [] };
 
 /**
- * Few documents are found by one of `values` or by a text (ports/store/index.ts, CollectionSpec), in any
- * order. Many need a scan in that order, which the other rule covers.
+ * Few documents are found by one of `values` or by a text (ports/store/index.ts, CollectionSpec),
+ * in any order. Many need a scan in that order, which the other rule covers.
  */
 function isSelectiveLookup(asked: RecordedQuery, spec: Partial<CollectionSpec>): boolean {
   const { filter, sort } = asked;

@@ -1,6 +1,6 @@
 /**
- * Only this file knows whether the store has transactions (ports/store/index.ts, Transact). Without,
- * writes run in order until one is rejected, and the marker identifies what a crash left
+ * Only this file knows whether the store has transactions (ports/store/index.ts, Transact).
+ * Without, writes run in order until one is rejected, and the marker identifies what a crash left
  * (docs/consistency.md).
  */
 import { inject, injectable } from '../../../kernel/contract/index.js';

@@ -1,6 +1,6 @@
 /**
- * Contract suite of DocumentStore for every engine: the edge cases that ports/store/index.ts names. An
- * adapter's test calls `storeContract` with a function that opens an empty store.
+ * Contract suite of DocumentStore for every engine: the edge cases that ports/store/index.ts names.
+ * An adapter's test calls `storeContract` with a function that opens an empty store.
  */
 import { describeBytesField } from './store-bytes.js';
 import { describeChanges } from './store-changes.js';
