@@ -41,7 +41,7 @@ describe('web: forms in a real browser', () => {
     await page.getByLabel(/^User ?name/).fill(ADMIN_ACCOUNT.username);
     await page.getByLabel('Password').fill(ADMIN_ACCOUNT.password);
     await page.getByRole('button', { name: 'Sign in and submit' }).click();
-    await page.getByText('Comment added.').waitFor();
+    await page.getByText('Comment added').waitFor();
     const { items } = await web.get<{ items: { body: string }[] }>(`/api/bugtracker/v1/bugs/${ref}/comments`);
     const written = items.map((comment) => comment.body);
     expect(written).to.deep.equal(['An hour of thought,\nand <b>two</b> lines.']);

@@ -71,7 +71,7 @@ describe('web: a complete session in a real browser', () => {
 
     await page.getByLabel('Add a comment').fill('Only carts with a deleted voucher.');
     await page.getByRole('button', { name: 'Comment' }).click();
-    await page.getByRole('status').filter({ hasText: 'Comment added.' }).waitFor();
+    await page.getByRole('status').filter({ hasText: 'Comment added' }).waitFor();
     expect(await page.locator('.timeline').first().innerText())
       .to.include('deleted voucher')
       .and.include('admin');

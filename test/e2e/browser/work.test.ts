@@ -102,7 +102,7 @@ describe('web: work on errors and bugs in a real browser', () => {
     expect(await page.locator('main').innerText())
       .to.include('first of three')
       .and.include('fixer-7 is working on this')
-      .and.include('never open them again');
+      .and.include('never reopen them');
     await page.getByRole('textbox', { name: 'Reason' }).fill('as designed');
     const [response] = await Promise.all([
       page.waitForResponse((answer) => answer.request().method() === 'POST'),
@@ -116,7 +116,7 @@ describe('web: work on errors and bugs in a real browser', () => {
     expect(await web.getItem(refs[0] ?? '')).to.include({ status: 'wont_fix', reason: 'as designed' });
     expect(await web.getItem(refs[1] ?? '')).to.include({ status: 'in_progress' });
 
-    await page.getByRole('button', { name: 'Try 1 item again' }).click();
+    await page.getByRole('button', { name: 'Retry 1 issue' }).click();
     await page.getByRole('textbox', { name: 'Reason' }).fill('the agent is gone');
     await page.getByLabel('Override the leases').check();
     await page.getByRole('button', { name: 'Mark as won’t fix 1 issue' }).click();
