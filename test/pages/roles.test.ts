@@ -139,6 +139,6 @@ describe('web: every page for every role', () => {
 
   it('names the required role to a member', async () => {
     const page = await member.get('/users');
-    expect(page.text).to.match(/administrator/i);
+    expect(page.text).to.match(/Admins only/);
   });
 });

@@ -59,8 +59,8 @@ describe('web: a complete session in a real browser', () => {
     const row = page.locator('tr', { hasText: ref }).filter({ hasText: 'the walk' });
     expect(await row.innerText())
       .to.include('fixer-7')
-      .and.include('in progress')
-      .and.include('critical');
+      .and.include('In progress')
+      .and.include('Critical');
     await row.getByRole('link').first().click();
 
     expect(page.url()).to.equal(`${web.url}/bugs/${ref}`);
@@ -80,7 +80,7 @@ describe('web: a complete session in a real browser', () => {
     await page.locator('#build-resolved').fill('2.4.2');
     await page.locator('#reason-resolved').fill('Fixed by hand');
     await page.getByRole('button', { name: 'Resolve' }).click();
-    await page.getByRole('status').filter({ hasText: 'Issue resolved' }).waitFor();
+    await page.getByRole('status').filter({ hasText: 'Issue resolved' }).first().waitFor();
     expect(await page.locator('.item-state').innerText()).to.include('Resolved');
     expect(await web.tab.count('.alert-claim')).to.equal(0);
 

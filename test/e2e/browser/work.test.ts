@@ -118,7 +118,7 @@ describe('web: work on errors and bugs in a real browser', () => {
 
     await page.getByRole('button', { name: 'Retry 1 issue' }).click();
     await page.getByRole('textbox', { name: 'Reason' }).fill('the agent is gone');
-    await page.getByLabel('Override the leases').check();
+    await page.getByLabel('Override 1 claimed issue').check();
     await page.getByRole('button', { name: 'Mark as won’t fix 1 issue' }).click();
     await said(page, '1 issue marked as won’t fix');
     expect(page.url()).to.include('/bugs?project=bulk');

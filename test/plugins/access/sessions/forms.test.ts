@@ -75,7 +75,7 @@ describe('access: forms', () => {
       await store.collection('access_forms').change({ id: doc?.id ?? '' }, { set: { location: null } });
       const again = await admin.raw('/tokens', form);
       expect(again.status).to.equal(409);
-      expect(again.text).to.include('has been sent before');
+      expect(again.text).to.include('Already submitted and still in progress');
       expect(await tokens()).to.equal(1);
     });
   });
@@ -102,7 +102,7 @@ describe('access: forms', () => {
       expect(page.text).to.match(SECRET);
       const again = await admin.get(locationOf(made));
       expect(again.status).to.equal(410);
-      expect(again.text).to.include('It was shown once').and.include('href="/tokens"').and.not.match(SECRET);
+      expect(again.text).to.include('This secret was already shown').and.include('href="/tokens"').and.not.match(SECRET);
     });
 
     it('hides the secret from other users and stores it encrypted', async () => {
