@@ -107,7 +107,7 @@ describe('web: licenses in a real browser', () => {
     await web.tab.go('/licenses');
     await page.locator('summary', { hasText: 'Search by key' }).click();
     await page.getByLabel('License key').fill(key.toLowerCase());
-    await page.getByRole('button', { name: 'Find', exact: true }).click();
+    await page.getByRole('button', { name: 'Find license', exact: true }).click();
     expect(page.url()).to.not.include(key).and.not.include(key.toLowerCase());
     expect(await page.locator('tbody tr').count()).to.equal(1);
     await shot('licenses');

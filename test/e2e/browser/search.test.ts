@@ -70,7 +70,7 @@ describe('web: search in a real browser', () => {
       hooks: 'Webhooks',
       email: 'Alerts',
       database: 'Migrations',
-      'audit log': 'Audit',
+      'audit log': 'Audit log',
       openapi: 'Docs',
     };
     const found: Record<string, string[]> = {};

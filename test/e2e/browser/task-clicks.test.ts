@@ -241,7 +241,7 @@ describe('web: clicks per task', () => {
     await said('Test failed');
   });
   task('See what was done yesterday, by whom', async () => {
-    await click(nav('Audit'));
+    await click(nav('Audit log'));
     await click(link('Yesterday'));
     await web.page.waitForURL(/period=yesterday/);
   });
