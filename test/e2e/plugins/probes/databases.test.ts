@@ -92,6 +92,6 @@ describe('probes: databases', function () {
         await ended;
         rmSync(folder, { recursive: true, force: true });
       }
-      expect(await asker.run(probe)).to.include({ ok: false, message: 'No connection: ECONNREFUSED' });
+      expect(await asker.run(probe)).to.include({ ok: false, message: 'Connection refused' });
     });
 });

@@ -437,7 +437,7 @@ describe('watchdog routes', function () {
     const gone = await browser.post(`${here}/tokens/${token?.id}/revoke`, {}, here);
     expect(gone.headers['location']).to.equal(here);
     expect((await fixture.api('GET', `/ping/${secret}`, null)).status).to.equal(404);
-    expect((await browser.get(here)).text).to.include('revoked');
+    expect((await browser.get(here)).text).to.include('Revoked');
     expect((await fixture.parts.audit.listRecent(5)).items.map(({ action }) => action)).to.include.members([
       'token.created',
       'token.revoked',
