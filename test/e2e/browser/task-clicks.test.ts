@@ -124,10 +124,10 @@ describe('web: clicks per task', () => {
     await click(nav('Projects'));
     await click(link('shop'));
     await click(link('Set branding'));
-    await web.page.getByLabel('Name', { exact: true }).fill('Shop Ltd');
+    await web.page.getByLabel('Company').fill('Shop Ltd');
     await web.page.getByLabel('Brand color').fill('#0a6640');
     await click(button('Save'));
-    await said('Customers see it now');
+    await said('Branding saved.');
   });
   task('Publish a release', async () => {
     await click(nav('Releases'));
@@ -184,7 +184,7 @@ describe('web: clicks per task', () => {
     });
   });
   task('Filter a list by two values', async () => {
-    await click(nav('Bugs'));
+    await click(nav('Issues'));
     await click(main().locator('summary', { hasText: 'Severity' }));
     await click(main().getByRole('checkbox', { name: /^Low/ }));
     await web.page.waitForURL(/severity=low/);
@@ -192,16 +192,16 @@ describe('web: clicks per task', () => {
     await web.page.waitForURL(/severity=high/);
   });
   task('Resolve several items at once', async () => {
-    await click(nav('Bugs'));
+    await click(nav('Issues'));
     const boxes = main().locator('tbody input[name="ids"]');
     await click(boxes.nth(0));
     await click(boxes.nth(1), { modifiers: ['Shift'] });
     await main().locator('form[data-bulk] select[name="action"]').selectOption('status:resolved');
-    await click(button('Continue'));
+    await click(button('Apply'));
     await said(/Undo/);
   });
   task('Share a view of a list', async () => {
-    await click(nav('Bugs'));
+    await click(nav('Issues'));
     await click(main().locator('summary', { hasText: 'Views' }));
     await web.page.getByLabel('View name').fill('Everything of the shop');
     await web.page.getByLabel('Visible to').selectOption({ label: 'Everyone' });
@@ -223,7 +223,7 @@ describe('web: clicks per task', () => {
     await web.page.keyboard.press('Enter');
     await web.page.waitForURL(/f-expires_at$/);
     await click(web.page.getByRole('button', { name: '+1 year' }));
-    await click(web.page.getByRole('button', { name: 'Extend', exact: true }));
+    await click(web.page.getByRole('button', { name: 'Extend license', exact: true }));
     await said(/2028/);
   });
   task('Make a token for a coding agent', async () => {
@@ -249,7 +249,7 @@ describe('web: clicks per task', () => {
     await click(web.page.getByLabel(`Account of ${ADMIN_ACCOUNT.username}`));
     await click(web.page.getByRole('link', { name: 'Account settings' }));
     await web.page.getByLabel('Time zone').fill('Asia/Tokyo');
-    await web.page.getByLabel('Hours').selectOption('12');
+    await web.page.getByLabel('Time format').selectOption('12');
     await click(button('Save'));
     await said('Times in Asia/Tokyo');
   });
