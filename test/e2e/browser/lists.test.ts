@@ -69,7 +69,7 @@ describe('web: lists in a real browser', () => {
     await web.page.getByLabel('View name').fill('Small rows');
     await web.page.getByLabel('Visible to').selectOption('project:rows');
     await web.page.getByRole('button', { name: 'Save view' }).click();
-    await web.page.getByText('View “Small rows” is saved for everybody in rows.').waitFor();
+    await web.page.getByText('View “Small rows” saved for everyone in rows').waitFor();
     const shown = web.page.locator('.saved-view', { hasText: 'Small rows' });
     await web.tab.go('/bugs?project=rows');
     expect(await shown.count()).to.equal(1);
