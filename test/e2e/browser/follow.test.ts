@@ -90,7 +90,7 @@ describe('web: live updates', () => {
     await second.locator('summary[aria-label^="Account of"]').click();
     await second.getByRole('button', { name: 'Sign out' }).click();
     await second.waitForURL(/\/login/);
-    await page.locator('[data-follow="off"]', { hasText: 'Waiting' }).waitFor({ timeout: 60_000 });
+    await page.locator('[data-follow="off"]', { hasText: 'Reconnecting' }).waitFor({ timeout: 60_000 });
     await other.close();
   });
 });

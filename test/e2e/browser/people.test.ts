@@ -156,7 +156,7 @@ describe('web: error and bug pages with realistic input', () => {
     const older = await web.reportBug('shop', 'The older one');
     const { page } = await web.openTab({ scripts: false });
     await page.goto(`${web.url}/bugs`);
-    await page.getByRole('link', { name: 'New', exact: true }).click();
+    await page.getByRole('link', { name: 'New issue' }).click();
     await page.locator('#f-project').selectOption('shop');
     await page.getByLabel('Title').fill('Prices are rounded twice');
     await page.getByLabel('Description').fill('Buy three of one.');
@@ -207,7 +207,7 @@ describe('web: error and bug pages with realistic input', () => {
     await send();
     await page.getByLabel('Name', { exact: true }).fill('');
     await page.getByLabel('Time zone').fill('Nowhere/Land');
-    await page.getByLabel('At most one message').fill('2000');
+    await page.getByLabel('Group messages every').fill('2000');
     await page.getByRole('button', { name: 'Create channel' }).click();
     const faults = await page.locator('.invalid-feedback').allInnerTexts();
     expect(faults.join('\n')).to.include('Required').and.include('Must be at most 1,440.');
