@@ -83,7 +83,7 @@ describe('dashboard: /first-steps', () => {
 
   it('names what a step lacks instead of a command that would fail', async () => {
     const shown = await page(admin);
-    expect(shown).to.include('npm run build:agent').and.include('has no update agents yet');
+    expect(shown).to.include('npm run build:agent').and.include('Installers aren’t built yet');
     expect(shown).not.to.include('install.sh');
   });
 

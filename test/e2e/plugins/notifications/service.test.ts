@@ -121,7 +121,7 @@ describe('notifications in the running service', function () {
       expect(shown).to.include(`For ${kind}`);
       if (kind === 'slack') expect(shown).to.not.include('@everyone');
       const page = await admin.get(path);
-      expect(page).to.include('sent').and.not.include(target);
+      expect(page).to.include('Sent').and.not.include(target);
       await admin.post(`${path}/delete`, path, {});
     });
   }
@@ -166,7 +166,7 @@ describe('notifications in the running service', function () {
       });
     const answer = await submit({ name: '', target: 'https://x.example/', timezone: 'Nowhere' });
     expect(answer.status).to.equal(422);
-    expect(answer.text).to.include('There is no such time zone').and.include('Required');
+    expect(answer.text).to.include('Unknown time zone').and.include('Required');
     for (const target of ['ftp://x', 'no address', 'http://169.254.169.254/x'])
       expect((await submit({ name: 'x', target })).status, target).to.equal(422);
     expect(await admin.get('/notifications')).to.not.include('169.254');
