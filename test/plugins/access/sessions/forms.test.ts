@@ -102,7 +102,10 @@ describe('access: forms', () => {
       expect(page.text).to.match(SECRET);
       const again = await admin.get(locationOf(made));
       expect(again.status).to.equal(410);
-      expect(again.text).to.include('This secret was already shown').and.include('href="/tokens"').and.not.match(SECRET);
+      expect(again.text)
+        .to.include('This secret was already shown')
+        .and.include('href="/tokens"')
+        .and.not.match(SECRET);
     });
 
     it('hides the secret from other users and stores it encrypted', async () => {
