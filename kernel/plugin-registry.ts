@@ -126,7 +126,7 @@ function registerAll(
 
 function validatePlugin(loaded: LoadedPlugin, settings: SectionSettings, faults: PluginFault[]): InstalledPlugin[] {
   const { plugin, entry } = loaded;
-  const say = (name: string, fault: string, mend = `mend its manifest (${entry})`): InstalledPlugin[] => {
+  const say = (name: string, fault: string, mend = `fix its manifest (${entry})`): InstalledPlugin[] => {
     faults.push({ plugin: name, fault, mend, owner: loaded });
     return [];
   };
@@ -231,7 +231,7 @@ function findMissingProviders(
       const mend =
         provider === undefined
           ? 'add the plugin that provides it to `plugins`, or remove this one'
-          : `mend ${provider.id} first`;
+          : `fix ${provider.id} first`;
       faults.push({ plugin: manifest.id, fault, mend, owner });
     }
   }

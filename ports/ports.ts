@@ -13,6 +13,7 @@ import type { ReleaseStore } from './release-store.js';
 import type { Signers } from './signer.js';
 import type { SourceMaps } from './source-map-reader.js';
 import type { Backups } from './store/backups.js';
+import type { YamlParser } from './yaml-parser.js';
 
 /** Ports of every plugin. */
 export interface CorePorts {
@@ -35,6 +36,7 @@ export interface DeclaredPorts {
   signers: Signers;
   backups: Backups;
   sourceMaps: SourceMaps;
+  yaml: YamlParser;
 }
 
 export interface Ports extends CorePorts, DeclaredPorts {}
@@ -60,4 +62,5 @@ export const DECLARED_PORTS = listKeys<keyof DeclaredPorts>({
   signers: true,
   backups: true,
   sourceMaps: true,
+  yaml: true,
 });

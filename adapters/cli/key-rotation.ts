@@ -80,7 +80,7 @@ export const releaseKeyRotateCommand: CommandSpec = {
         },
         text: [
           `Releases are signed by ${key.key_id} from now on; ${predecessor.key_id} vouches for it.`,
-          `${signed} ${signed === 1 ? 'release was' : 'releases were'} signed anew. Running processes follow within 30 seconds.`,
+          `${signed} ${signed === 1 ? 'release was' : 'releases were'} signed again. Running processes follow within 30 seconds.`,
           ...setting,
         ].join('\n'),
       };
@@ -108,7 +108,7 @@ export const licenseKeyRotateCommand: CommandSpec = {
         },
         text: [
           `Licenses are signed by ${key.key_id} from now on; ${predecessor.key_id} vouches for it.`,
-          'Running processes follow within 30 seconds. License files of the earlier key stay valid for whoever follows the chain.',
+          'Running processes follow within 30 seconds. License files of the earlier key stay valid for clients that follow the chain.',
           ...setting,
         ].join('\n'),
       };

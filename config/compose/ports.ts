@@ -8,6 +8,7 @@ import { KeyRings } from '../../adapters/node/keys/key-rings.js';
 import { PrometheusMetrics } from '../../adapters/node/metrics.js';
 import { NodeOutbound } from '../../adapters/node/outbound.js';
 import { registerProcessMetrics } from '../../adapters/node/process-metrics.js';
+import { ThreadYamlParser } from '../../adapters/node/yaml/thread-yaml-parser.js';
 import { NodeReach } from '../../adapters/node/reach/reach.js';
 import { ChildProcessSourceMaps } from '../../adapters/sourcemaps/source-maps.js';
 import { findPackageRoot } from '../load.js';
@@ -51,6 +52,7 @@ export function makePorts(
     signers: new KeyRings(keys, own, config.data_dir, { store, cipher, clock, log }),
     backups: createBackups(configuration, keys, version),
     sourceMaps: new ChildProcessSourceMaps(),
+    yaml: new ThreadYamlParser(),
   } satisfies SuppliedPorts;
 }
 

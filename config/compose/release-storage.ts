@@ -63,7 +63,7 @@ export async function openReleaseStore(
   const access = await getAccessMode(configuration);
   await fixModes(configuration, access, log);
   const failed = (err: unknown): void =>
-    log.error({ err }, 'the release store cannot be written; the first write after the mend finds out');
+    log.error({ err }, 'the release store cannot be written; the first write after a repair detects it');
   if (!remote) return new FsReleaseStore(path, access, failed);
   const { GridFsReleaseStore } = await import('../../adapters/mongodb/gridfs/release-store.js');
   return new GridFsReleaseStore(

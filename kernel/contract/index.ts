@@ -64,6 +64,7 @@ export type { BackupInfo, Backups } from '../../ports/store/backups.js';
 export type { StoreExaminationResult } from '../../ports/store/examination.js';
 export type * from '../../ports/cipher.js';
 export type * from '../../ports/hasher.js';
+export * from '../../ports/yaml-parser.js';
 export type * from '../../ports/installers.js';
 export type * from '../../ports/manual.js';
 export type * from '../../ports/jobs.js';

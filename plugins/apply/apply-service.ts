@@ -4,6 +4,7 @@ import { invalid } from '../../kernel/errors.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
 import type { ConfigKind } from '../../ports/domain/config/kinds.js';
 import type { LiveTokenDetector } from '../../ports/domain/live-tokens.js';
+import type { YamlParser } from '../../ports/yaml-parser.js';
 import { readDocument } from './document.js';
 import { Planner, toEntryFaults, type PlannedAction, type PlanStep } from './planner.js';
 
@@ -23,6 +24,7 @@ interface ApplyDeps {
   /** In order of creation. */
   kinds: () => readonly ConfigKind[];
   live: LiveTokenDetector;
+  yaml: YamlParser;
   audit: Pick<AuditLog, 'record'>;
   /** Returns null while another call or process holds the lock. */
   lock: <T>(work: () => Promise<T>) => Promise<{ result: T } | null>;
@@ -43,7 +45,7 @@ export class ApplyService {
   async #run(principal: Principal, bytes: Buffer, { isJson, dryRun, prune }: ApplyOptions): Promise<ApplyOutcome> {
     const kinds = this.deps.kinds();
     const names = kinds.map(({ kind }) => kind);
-    const document = readDocument(bytes, isJson, names);
+    const document = await readDocument(bytes, isJson, { kinds: names, yaml: this.deps.yaml });
     const { steps, warnings } = await new Planner(kinds, this.deps.live).plan(principal, document, prune);
     if (!dryRun) warnings.push(...(await this.#runSteps(principal, steps)));
     const plan = steps.map(({ action, kind, name, changes }) => ({ action, kind, name, changes }));

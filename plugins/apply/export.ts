@@ -24,7 +24,7 @@ export async function exportConfig(
     const uses = countNames(all);
     const found = project === null ? all : all.filter((object) => isPartOf(spec, object, project, included));
     const unique = found.filter(({ name }) => uses.get(name) === 1);
-    const repeated = new Set(found.filter((object) => !unique.includes(object)).map(({ name }) => name));
+    const repeated = new Set(found.flatMap(({ name }) => (uses.get(name) === 1 ? [] : [name])));
     for (const name of repeated)
       result.warnings.push(`${spec.kind}: ${name} names several objects, which were left out; rename all but one`);
     unique.forEach((object, at) => {
@@ -37,7 +37,7 @@ export async function exportConfig(
   return result;
 }
 
-function countNames(objects: readonly ConfigObject[]): Map<string, number> {
+export function countNames(objects: readonly ConfigObject[]): Map<string, number> {
   const uses = new Map<string, number>();
   for (const { name } of objects) uses.set(name, (uses.get(name) ?? 0) + 1);
   return uses;

@@ -5,21 +5,25 @@
 import type { ValidationError, ValidationOptions } from 'joi';
 import { ServiceError, type Principal } from '../../kernel/contract/index.js';
 import { invalid } from '../../kernel/errors.js';
+import { yieldToEventLoop } from '../../lib/process/event-loop.js';
 import { VALIDATION_MESSAGES } from '../../lib/validation-messages.js';
 import type { ConfigFields, ConfigKind, ConfigObject } from '../../ports/domain/config/kinds.js';
 import { findLiveTokenFields, type LiveTokenDetector } from '../../ports/domain/live-tokens.js';
 import { listUnresolvedReferences, type ConfigDocument } from './document.js';
+import { countNames } from './export.js';
 import { findFieldChanges, type FieldChange } from './field-changes.js';
 
 const MAX_FAULTS = 50;
 const MAX_MESSAGE_LENGTH = 300;
+/** Entries between pauses, because a document may have thousands. */
+const ENTRIES_PER_TURN = 10;
 
 const ENTRY_OPTIONS: ValidationOptions = {
   abortEarly: false,
   convert: false,
   allowUnknown: false,
   errors: { label: false, wrap: { array: false, string: false }, escapeHtml: false, stack: false },
-  messages: { ...VALIDATION_MESSAGES, 'object.unknown': 'is no field of this object' },
+  messages: { ...VALIDATION_MESSAGES, 'object.unknown': 'is not a field of this object' },
 };
 
 export interface PlannedAction {
@@ -61,6 +65,7 @@ const joinPath = (base: string, field: string): string => field.split('.').reduc
 export class Planner {
   readonly #faults = new Map<string, string>();
   readonly #warnings: string[] = [];
+  #handled = 0;
 
   constructor(
     private readonly kinds: readonly ConfigKind[],
@@ -71,11 +76,14 @@ export class Planner {
   async plan(principal: Principal, document: ConfigDocument, prune: boolean): Promise<Plan> {
     const stored = new Map<string, readonly ConfigObject[]>();
     for (const spec of this.kinds) stored.set(spec.kind, await spec.list(principal));
-    const entries = this.kinds.flatMap((spec) => this.#readSection(spec, document, stored.get(spec.kind) ?? []));
+    const sections: Entry[][] = [];
+    for (const spec of this.kinds) sections.push(await this.#readSection(spec, document, stored.get(spec.kind) ?? []));
+    const entries = sections.flat();
     this.#checkReferences(entries, stored);
-    await this.#checkLiveTokens(entries);
     const steps: PlanStep[] = [];
     for (const entry of entries) {
+      await this.#pause();
+      await this.#checkLiveTokens(entry);
       const step = await this.#planEntry(principal, entry);
       if (step !== null) steps.push(step);
     }
@@ -88,24 +96,34 @@ export class Planner {
     if (!this.#faults.has(path)) this.#faults.set(path, message.trim().slice(0, MAX_MESSAGE_LENGTH));
   }
 
-  #readSection(spec: ConfigKind, document: ConfigDocument, stored: readonly ConfigObject[]): Entry[] {
+  async #pause(): Promise<void> {
+    this.#handled += 1;
+    if (this.#handled % ENTRIES_PER_TURN === 0) await yieldToEventLoop();
+  }
+
+  async #readSection(spec: ConfigKind, document: ConfigDocument, stored: readonly ConfigObject[]): Promise<Entry[]> {
     const names = new Map<string, string>();
-    return (document.get(spec.kind) ?? []).flatMap((given, at) => {
+    const uses = countNames(stored);
+    const byName = new Map(stored.map((object) => [object.name, object]));
+    const entries: Entry[] = [];
+    for (const [at, given] of (document.get(spec.kind) ?? []).entries()) {
+      await this.#pause();
       const path = `${spec.kind}[${at}]`;
       for (const place of listUnresolvedReferences(given, path))
         this.#addFault(place, 'holds a reference to a secret, which only the command `aos apply` resolves');
       const fields = this.#validateEntry(spec, given, path);
-      if (fields === null) return [];
+      if (fields === null) continue;
       const name = spec.getName(fields);
       const field = `${path}.${spec.nameFields.at(-1)}`;
       const earlier = names.get(name);
       if (earlier !== undefined) this.#addFault(field, `is also the name of ${earlier}`);
       names.set(name, path);
-      const [before = null, another] = stored.filter((one) => one.name === name);
-      if (another !== undefined)
+      const before = byName.get(name) ?? null;
+      if ((uses.get(name) ?? 0) > 1)
         this.#addFault(field, `is the name of several stored ${spec.kind}; rename all but one of them`);
-      return [{ spec, path, fields, before }];
-    });
+      entries.push({ spec, path, fields, before });
+    }
+    return entries;
   }
 
   #validateEntry(spec: ConfigKind, given: Record<string, unknown>, path: string): ConfigFields | null {
@@ -130,14 +148,12 @@ export class Planner {
           this.#addFault(joinPath(path, field), `unknown: ${name.slice(0, 100)} is not among the ${kind}`);
   }
 
-  async #checkLiveTokens(entries: readonly Entry[]): Promise<void> {
-    const texts = entries.flatMap(({ path, fields, spec }) => {
-      const secrets = spec.listSecrets?.(fields) ?? [];
-      const shown = Object.entries(fields).filter(([name]) => !secrets.includes(name));
-      return shown.map(([name, value]): [string, unknown] => [`${path}.${name}`, value]);
-    });
-    const leaks = await findLiveTokenFields(this.live, Object.fromEntries(texts));
-    for (const [path, message] of Object.entries(leaks)) this.#addFault(path, message);
+  async #checkLiveTokens({ path, fields, spec }: Entry): Promise<void> {
+    const secrets = spec.listSecrets?.(fields) ?? [];
+    const shown = Object.entries(fields).filter(([name]) => !secrets.includes(name));
+    const texts = Object.fromEntries(shown.map(([name, value]) => [`${path}.${name}`, value]));
+    for (const [place, message] of Object.entries(await findLiveTokenFields(this.live, texts)))
+      this.#addFault(place, message);
   }
 
   async #planEntry(principal: Principal, { spec, path, fields, before }: Entry): Promise<PlanStep | null> {

@@ -17,12 +17,14 @@ export default definePlugin({
   title: 'Configuration as code',
   needs: [AUDIT.name, CATALOG.name, LIVE_TOKENS.name],
   extensionPoints: [CONFIG_KINDS.point],
+  ports: ['yaml'],
   scopes: ['system:manage'],
   setup(ctx) {
     const kinds = (): readonly ConfigKind[] => ctx.extensions(CONFIG_KINDS).toSorted((a, b) => a.order - b.order);
     const service = new ApplyService({
       kinds,
       live: ctx.resolve(LIVE_TOKENS),
+      yaml: ctx.ports.yaml,
       audit: ctx.resolve(AUDIT),
       lock: (work) => ctx.lock('apply', work),
     });

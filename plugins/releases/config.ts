@@ -122,6 +122,6 @@ export const releasesConfig = joi.object<ReleasesConfig>({
     .max(50)
     .default(2)
     .description(
-      'New groups and crashes that only intake keys reported stop it when they came from so many different networks (/24 of IPv4, /48 of IPv6), and were as many as 1 % of its sessions, or of its downloads where nobody reports sessions. 1: where all installations have one network; then whoever knows the intake key can stop a rollout.',
+      'New groups and crashes that only intake keys reported stop it when they came from so many different networks (/24 of IPv4, /48 of IPv6), and were as many as 1 % of its sessions, or of its downloads if no sessions are reported. 1: for installations that share one network; then anyone who knows the intake key can stop a rollout.',
     ),
 });

@@ -147,7 +147,7 @@ export default definePlugin<ReleasesConfig>({
     const store = assembleStore(ctx, services);
     const { deps, index, reconciler, halting, directory, resigning, stamps } = services;
     const resign = (): void =>
-      void resigning.resign().catch((err: unknown) => deps.log.error({ err }, 'releases were not signed anew'));
+      void resigning.resign().catch((err: unknown) => deps.log.error({ err }, 'releases were not signed again'));
     let unwatch = (): void => undefined;
     const published = async (product: string): Promise<boolean> =>
       (await deps.releases.find({ filter: { product }, limit: 1 })).items.length > 0;

@@ -40,7 +40,7 @@ const DRIVERS: Readonly<Record<string, RegExp>> = {
   agenda: /^(agenda|luxon)$/,
   // Maps are decoded by the one, names of functions found by the other.
   sourcemaps: /^acorn$/,
-  node: /^(bcryptjs|hash-wasm|pino|pino-pretty|prom-client|ipaddr\.js)$/,
+  node: /^(bcryptjs|hash-wasm|pino|pino-pretty|prom-client|ipaddr\.js|yaml)$/,
 };
 
 export const RULES: readonly Rule[] = [
@@ -183,14 +183,6 @@ export const RULES: readonly Rule[] = [
     project: [PORTS, KERNEL_API],
     packages: [PURE, /^tough-cookie$/],
     says: 'plugins/probes imports what a plugin may, and the library of cookies',
-  },
-  {
-    // Configuration documents.
-    layer: 'plugins',
-    files: /^plugins\/apply\//,
-    project: [PORTS, KERNEL_API],
-    packages: [PURE, /^yaml$/],
-    says: 'plugins/apply imports what a plugin may, and the library of YAML',
   },
   {
     // Due times of cron expressions over changes of daylight saving.

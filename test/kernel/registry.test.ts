@@ -69,7 +69,7 @@ describe('kernel/plugin-registry', () => {
 
   it('rejects a declared port that does not exist or cannot be declared', () => {
     expect(faultsOf([plugin('one', { ports: ['reach', 'signer' as never] })])).to.deep.equal([
-      'plugin one: ports[1] must be one of [reach, releaseStore, installers, manual, signers, backups, sourceMaps]; mend its manifest (entry 0)',
+      'plugin one: ports[1] must be one of [reach, releaseStore, installers, manual, signers, backups, sourceMaps, yaml]; fix its manifest (entry 0)',
     ]);
   });
 
@@ -83,14 +83,14 @@ describe('kernel/plugin-registry', () => {
 
   it('identifies a plugin without id by its entry', () => {
     expect(faultsOf([plugin('x', { id: undefined }), null, 'text'])).to.deep.equal([
-      'plugin entry 0: id is missing; mend its manifest (entry 0)',
+      'plugin entry 0: id is missing; fix its manifest (entry 0)',
       'plugin entry 1: is no plugin: it exports no object; export the plugin as `default` or as `plugin`',
       'plugin entry 2: is no plugin: it exports no object; export the plugin as `default` or as `plugin`',
     ]);
   });
 
   it('fails a plugin whose provider is invalid, with the reason', () => {
-    const wrong = 'version must be a semantic version such as "1.2.0"; mend its manifest (entry 1)';
+    const wrong = 'version must be a semantic version such as "1.2.0"; fix its manifest (entry 1)';
     expect(
       faultsOf([plugin('user', { needs: ['base.api'] }), plugin('base', { provides: ['base.api'], version: '1' })]),
     ).to.deep.equal([
@@ -178,7 +178,7 @@ describe('kernel/plugin-registry', () => {
       'plugin two: declares the error code "shift_overlap", which plugin one declares too; give the error code another name in one of them',
     ]);
     expect(faultsOf([plugin('one', { errors: { shift_overlap: [200, 'Fine.'] } })])).to.deep.equal([
-      'plugin one: errors.shift_overlap[0] must be greater than or equal to 400; mend its manifest (entry 0)',
+      'plugin one: errors.shift_overlap[0] must be greater than or equal to 400; fix its manifest (entry 0)',
     ]);
   });
 
@@ -256,7 +256,7 @@ describe('kernel/plugin-registry', () => {
 
   it('validates values without conversion: "1" is not an API number', () => {
     expect(faultsOf([plugin('chat', { api: '1' })])).to.deep.equal([
-      'plugin chat: api must be a number; mend its manifest (entry 0)',
+      'plugin chat: api must be a number; fix its manifest (entry 0)',
     ]);
   });
 

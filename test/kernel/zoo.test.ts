@@ -55,7 +55,7 @@ describe('kernel: plugin fixtures', () => {
           'migrations[1]: its number appears twice',
           'setup must be of type function',
           'colour is not a member of a manifest',
-          'mend its manifest (./broken-manifest.js)',
+          'fix its manifest (./broken-manifest.js)',
         ].join('; ')}`,
       ]);
     });

@@ -14,6 +14,7 @@ import { OutboundError, type Outbound } from '../../ports/outbound.js';
 import type { NetworkProbe } from '../../ports/network-probe.js';
 import { SourceMapRejected, type SourceMaps } from '../../ports/source-map-reader.js';
 import type { RouteTools } from '../../ports/tools.js';
+import { YamlRejected, type YamlParser } from '../../ports/yaml-parser.js';
 
 /** Returns increasing ids in the form of a UUIDv7. */
 export class FakeIds implements Ids {
@@ -232,4 +233,15 @@ export const anonymousAuthenticator: Authenticator = {
   authenticateBearer: async () => null,
   authenticateSession: async () => null,
   getCsrfToken: () => '',
+};
+
+/** Parses JSON only, which is YAML too. */
+export const fakeYamlParser: YamlParser = {
+  parse: async (text) => {
+    try {
+      return JSON.parse(text) as unknown;
+    } catch (error) {
+      throw new YamlRejected((error as Error).message);
+    }
+  },
 };

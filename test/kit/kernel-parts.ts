@@ -21,6 +21,7 @@ import {
   fakeOutbound,
   fakeReach,
   fakeSourceMaps,
+  fakeYamlParser,
   RecordingLog,
 } from './fakes.js';
 
@@ -74,6 +75,7 @@ export function buildKernelParts(given: FakePorts, app: Partial<AppSettings> = {
     signers: createMemorySigners(),
     backups: NO_BACKUPS,
     sourceMaps: fakeSourceMaps,
+    yaml: fakeYamlParser,
     builtin: [],
     plugins: [],
     bases: ['.'],

@@ -38,7 +38,7 @@ import {
 import type { PluginState } from '../../../ports/domain/system.js';
 
 const IMPORT_AGAIN_FIX =
-  'run the import again: it empties the store and begins anew, and no service starts on the half of it';
+  'run the import again: it empties the store and starts again; no service starts on an incomplete import';
 const CONFIG_FIX = 'correct the value where it comes from';
 
 function checkNode(): string {

@@ -135,7 +135,9 @@ async function loadSystemConfig(dir: string, said: string | null): Promise<Trust
     return { values: {}, warnings: [`${path} is for ${itsDir}, and does not count for ${dir}`] };
   const open = said === null && itsDir === null;
   const warnings = open
-    ? [`${path} names no dir, so whoever owns a directory can say that it is of ${project}: add "dir": "${dir}"`]
+    ? [
+        `${path} names no dir, so the owner of any directory can claim that it belongs to ${project}: add "dir": "${dir}"`,
+      ]
     : [];
   return { values: { project, ...values }, warnings };
 }

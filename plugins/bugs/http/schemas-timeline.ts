@@ -21,7 +21,7 @@ const suspect = withSchemaName(
     message: joi.string().allow('').description('The first line'),
     files: joi.array().items(joi.string()),
     touched: text.description('The file of the stack trace that it touched; null: none that is known'),
-    untrusted_fields: joi.array().items(joi.string()).description('Texts of whoever wrote the commit'),
+    untrusted_fields: joi.array().items(joi.string()).description('Texts of the commit’s author'),
   }),
 );
 

@@ -5,7 +5,7 @@ import type { StoreProtectionService } from './store-protection.js';
 
 const PROTECTION_MESSAGES: Record<ReleaseStoreState['protection'], string> = {
   protected: 'Protected: strangers are refused.',
-  open: 'OPEN: whoever knows the address can download packages, or read .htpasswd.',
+  open: 'OPEN: anyone who knows the address can download packages, or read .htpasswd.',
   inconclusive: 'Inconclusive: neither refused nor let in as expected.',
   no_packages: 'There is no package to ask for.',
   not_tested: 'Not tested yet.',
@@ -23,7 +23,7 @@ export function storeCommands(care: StoreProtectionService, audit: Pick<AuditLog
   return [
     {
       name: 'store regenerate',
-      summary: 'Write the access files of the release store anew, and test whether it is protected',
+      summary: 'Rewrite the access files of the release store, and test whether it is protected',
       async run() {
         const state = await care.run(true);
         await audit.record('command line: aos store regenerate', 'access_files.regenerated', 'release store', {

@@ -183,7 +183,7 @@ export function updateCheckRoutes({ asking, index, channels, lists, deps }: Rele
       operationId: 'getFreshness',
       summary: 'A signed statement of what is newest',
       description:
-        'Issued anew at every change and every 24 hours, and good for seven days, so that nobody between server and machine can hold the machine on an old release. 404 where releases are unsigned, and before the first release.',
+        'Issued again at every change and every 24 hours, and good for seven days, so that nobody between server and machine can hold the machine on an old release. 404 where releases are unsigned, and before the first release.',
       access: 'public',
       limits: { bucket: 'check' },
       input: { query: joi.object({ product, channel }) },

@@ -43,7 +43,7 @@ export class LatestFileRepairer {
       await this.lock.run(product, () => this.#writeDifferences(product));
     } catch (err) {
       if (!(err instanceof StoreDamaged)) throw err;
-      this.deps.log.error({ err, product }, 'latest.json is not written anew: a release of the product is damaged');
+      this.deps.log.error({ err, product }, 'latest.json was not rewritten: a release of the product is damaged');
     }
   }
 
@@ -55,7 +55,7 @@ export class LatestFileRepairer {
     await this.index.catchUp(product);
     const channels = await this.#listDifferingChannels(product);
     if (channels.length === 0 && (await this.#isProductFileConsistent(product))) return;
-    this.deps.log.warn({ product, channels }, 'latest.json differed from the releases, and is written anew');
+    this.deps.log.warn({ product, channels }, 'latest.json differed from the releases and was rewritten');
     await this.channels.write(product, new Set(channels));
   }
 

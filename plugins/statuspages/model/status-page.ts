@@ -193,7 +193,7 @@ export const statusPageSchema = withSchemaName(
     logo_type: nullableText,
     has_password: joi.boolean().description('Visitors must enter a password'),
     url: joi.string().description('Where visitors see it, once it is published'),
-    preview_url: joi.string().description('Where whoever knows the address sees it before'),
+    preview_url: joi.string().description('Preview address, for anyone who knows it'),
     created_by: joi.string(),
     created_at: joi.string().isoDate(),
     updated_at: joi.string().isoDate(),

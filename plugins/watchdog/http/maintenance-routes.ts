@@ -119,7 +119,7 @@ const WINDOW_ROUTES: readonly WindowRouteSpec[] = [
     },
     description:
       'From a time to another, or again and again by a cron expression with a length. While the window is open its monitors ' +
-      'are in `maintenance`, and alarms wait: whoever is still down when it ends alarms then.',
+      'are in `maintenance`, and alarms wait: monitors that are still down at its end alarm then.',
     body: windowBody,
     answer: windowAnswer,
     list: windowList,
@@ -134,11 +134,11 @@ const WINDOW_ROUTES: readonly WindowRouteSpec[] = [
     summaries: {
       list: 'Silences that are open, by their end',
       create: 'Hold alarms of monitors back',
-      end: 'End a silence; whoever is still down alarms',
+      end: 'End a silence; monitors that are still down alarm',
     },
     description:
       'From now until a time. The monitors go on to be shown as they are, on public pages too; an alarm that is open stays open, and one that ' +
-      'would begin waits: whoever is still down at the end alarms then.',
+      'would begin waits: monitors that are still down at the end alarm then.',
     body: silenceBody,
     answer: silenceAnswer,
     list: silenceList,

@@ -1,5 +1,6 @@
 /** The service in memory with every plugin that contributes a kind, and calls of the apply API. */
 import { NodeOutbound } from '../../../adapters/node/outbound.js';
+import { ThreadYamlParser } from '../../../adapters/node/yaml/thread-yaml-parser.js';
 import apply from '../../../plugins/apply/plugin.js';
 import bugs from '../../../plugins/bugs/plugin.js';
 import dispatch from '../../../plugins/dispatch/plugin.js';
@@ -40,7 +41,7 @@ export class ApplyFixture {
     const resolve = async (): Promise<{ address: string; family: number }[]> => [{ address: '10.0.0.1', family: 4 }];
     const http = await HttpFixture.open({
       plugins: PLUGINS,
-      parts: { outbound: new NodeOutbound({ resolve }) },
+      parts: { outbound: new NodeOutbound({ resolve }), yaml: new ThreadYamlParser() },
       ...(store && { store }),
     });
     return new ApplyFixture(http, await http.token([...SCOPES, 'bugtracker:manage']));

@@ -75,7 +75,7 @@ const UPDATES: { [name: string]: (value: Value, operand: Value) => Value } = {
 };
 
 /** `doc` after the update; the fields that the adapter's tests name. */
-export function updated(doc: MongoDoc, update: MongoQuery): MongoDoc {
+export function applyMongoUpdate(doc: MongoDoc, update: MongoQuery): MongoDoc {
   const result = structuredClone(doc);
   for (const [name, fields] of Object.entries(update)) {
     const apply = UPDATES[name];

@@ -212,7 +212,7 @@ describe('packager', function () {
       expect(service.uploads[0]?.url.searchParams.get('platform')).to.equal('any');
     });
 
-    it('as any when nothing matches, with a warning', async () => {
+    it('uses any when nothing matches, and warns', async () => {
       await writeTree(join(root, 'plain'), TREE);
       const { code, stderr } = await run('--publish-dir', join(root, 'plain'));
       expect(code).to.equal(0);
