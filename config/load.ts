@@ -182,7 +182,7 @@ function parseLists(sources: ConfigSources, sections: ConfigTree): ConfigTree {
 }
 
 function resolveConfig(config: CoreConfig, env: NodeJS.ProcessEnv, cwd: string): ResolvedConfig {
-  const { url, auto_migrate: asked, durability } = config.storage;
+  const { url, auto_migrate: autoMigrate, durability } = config.storage;
   const dataDir = resolve(cwd, config.data_dir);
   const engine = url === 'memory:' ? 'memory' : url.startsWith('sqlite:') ? 'sqlite' : 'mongodb';
   return {
@@ -192,7 +192,7 @@ function resolveConfig(config: CoreConfig, env: NodeJS.ProcessEnv, cwd: string):
       url,
       engine,
       file: engine === 'sqlite' ? resolve(dataDir, url.slice('sqlite:'.length)) : null,
-      auto_migrate: engine !== 'mongodb' || (asked ?? env['NODE_ENV'] !== 'production'),
+      auto_migrate: engine !== 'mongodb' || (autoMigrate ?? env['NODE_ENV'] !== 'production'),
       durability,
     },
     release_private_key: config.release_private_key

@@ -12,6 +12,9 @@ export function readSupervisorEnv(env: NodeJS.ProcessEnv = process.env, pid = pr
   if (socket === undefined || !/^[/@]./.test(socket)) return null;
   const microseconds = Number(env['WATCHDOG_USEC']);
   const mine = env['WATCHDOG_PID'] === undefined || Number(env['WATCHDOG_PID']) === pid;
-  const asks = mine && Number.isFinite(microseconds) && microseconds > 0;
-  return { socket, everyMs: asks ? Math.max(1, Math.floor(microseconds / 1_000 / SIGNALS_PER_INTERVAL)) : null };
+  const isWatchdogEnabled = mine && Number.isFinite(microseconds) && microseconds > 0;
+  return {
+    socket,
+    everyMs: isWatchdogEnabled ? Math.max(1, Math.floor(microseconds / 1_000 / SIGNALS_PER_INTERVAL)) : null,
+  };
 }

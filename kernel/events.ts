@@ -27,8 +27,8 @@ export class InProcessEvents implements EventBus {
   async emit<T>(event: DomainEvent<T>): Promise<boolean> {
     const frozen = Object.freeze({ ...event });
     const listeners = this.#listeners.filter((l) => l.event === '*' || l.event === event.event);
-    const delivered = Promise.all(listeners.map((listener) => this.#notify(listener, frozen))).then((kept) =>
-      kept.every((ok) => ok),
+    const delivered = Promise.all(listeners.map((listener) => this.#notify(listener, frozen))).then((results) =>
+      results.every((ok) => ok),
     );
     this.#underWay.add(delivered);
     try {

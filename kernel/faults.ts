@@ -10,13 +10,13 @@ export interface Fault {
 const toSingleLine = (text: string): string => text.replaceAll(/\s*\n\s*/g, ' ').trim();
 
 /** `plugin chat: needs "bugs.api", which no plugin provides; …`. */
-export function formatFault({ plugin, fault, mend }: Fault): string {
-  return toSingleLine(`${plugin === null ? 'configuration' : `plugin ${plugin}`}: ${fault}; ${mend}`);
+export function formatFault({ plugin, fault, mend: fix }: Fault): string {
+  return toSingleLine(`${plugin === null ? 'configuration' : `plugin ${plugin}`}: ${fault}; ${fix}`);
 }
 
 export function formatFaults(faults: readonly Fault[]): string {
-  const mends = [...new Set(faults.map(({ mend }) => mend))];
-  return toSingleLine([...faults.map(({ fault }) => fault), ...mends].join('; '));
+  const fixes = [...new Set(faults.map(({ mend: fix }) => fix))];
+  return toSingleLine([...faults.map(({ fault }) => fault), ...fixes].join('; '));
 }
 
 /**

@@ -78,9 +78,9 @@ export function registerPlugins(
     if (out.size === 0) throw new PluginFaults(faults);
     candidates = candidates.filter((one) => !out.has(one));
     for (const one of out) {
-      const taken = new Set([...candidates.map(getId), ...broken.map(({ plugin }) => plugin.state.id)]);
+      const usedIds = new Set([...candidates.map(getId), ...broken.map(({ plugin }) => plugin.state.id)]);
       const own = faults.filter(({ owner }) => owner === one);
-      broken.push({ loaded: one, plugin: createBrokenPlugin(one, own, taken) });
+      broken.push({ loaded: one, plugin: createBrokenPlugin(one, own, usedIds) });
     }
   }
 }
@@ -101,14 +101,16 @@ function registerAll(
 ): Omit<RegisteredPlugins, 'broken'> {
   const installed = loaded.flatMap((one) => validatePlugin(one, settings, faults));
   checkUniqueIds(installed, faults);
-  const { on: judged, off } = selectPlugins(installed, settings, incomplete, faults);
-  findSharedNames(judged, faults);
-  findMissingProviders(judged, loaded, lost, faults);
-  const order = resolveOrder(judged, faults);
-  const configs = new Map(judged.map(({ manifest }) => [manifest.id, resolveConfig(manifest, settings, faults)]));
+  const { on: enabledPlugins, off } = selectPlugins(installed, settings, incomplete, faults);
+  findSharedNames(enabledPlugins, faults);
+  findMissingProviders(enabledPlugins, loaded, lost, faults);
+  const order = resolveOrder(enabledPlugins, faults);
+  const configs = new Map(
+    enabledPlugins.map(({ manifest }) => [manifest.id, resolveConfig(manifest, settings, faults)]),
+  );
   // A plugin that could not be read may own the section.
-  if (judged.length === loaded.length && !incomplete) findUnknownSections(installed, settings, faults);
-  const byId = new Map(judged.map((one) => [one.manifest.id, one]));
+  if (enabledPlugins.length === loaded.length && !incomplete) findUnknownSections(installed, settings, faults);
+  const byId = new Map(enabledPlugins.map((one) => [one.manifest.id, one]));
   const plugins = order.map((id) => {
     const { plugin, manifest, loaded: from } = byId.get(id) as InstalledPlugin;
     return {
@@ -121,13 +123,13 @@ function registerAll(
       tested: from.tested === true,
     };
   });
-  return { plugins, off, unoffered: findUnofferedPoints(judged, installed) };
+  return { plugins, off, unoffered: findUnofferedPoints(enabledPlugins, installed) };
 }
 
 function validatePlugin(loaded: LoadedPlugin, settings: SectionSettings, faults: PluginFault[]): InstalledPlugin[] {
   const { plugin, entry } = loaded;
-  const say = (name: string, fault: string, mend = `fix its manifest (${entry})`): InstalledPlugin[] => {
-    faults.push({ plugin: name, fault, mend, owner: loaded });
+  const say = (name: string, fault: string, fix = `fix its manifest (${entry})`): InstalledPlugin[] => {
+    faults.push({ plugin: name, fault, mend: fix, owner: loaded });
     return [];
   };
   if (plugin === null || typeof plugin !== 'object') {
@@ -141,12 +143,12 @@ function validatePlugin(loaded: LoadedPlugin, settings: SectionSettings, faults:
   }
   const wrong = loaded.tested === true ? [] : findManifestFaults(plugin);
   if (wrong.length > 0) return wrong.flatMap((fault) => say(name, fault));
-  const taken = new Set([...RESERVED_NAMES, ...(settings.reserved ?? [])]);
-  if (taken.has(name)) {
+  const reservedNames = new Set([...RESERVED_NAMES, ...(settings.reserved ?? [])]);
+  if (reservedNames.has(name)) {
     return say(name, `the id "${name}" belongs to the service itself`, `give it another id (${entry})`);
   }
   const { section } = plugin as Plugin;
-  if (section !== undefined && taken.has(section)) {
+  if (section !== undefined && reservedNames.has(section)) {
     return say(name, `the section "${section}" belongs to the service itself`, `give it another section (${entry})`);
   }
   const manifest = completeManifest(plugin as Plugin);
@@ -191,17 +193,17 @@ const UNIQUE_NAME_KINDS: readonly UniqueNameKind[] = [
   { noun: 'error code', verb: 'declares', names: (m) => Object.keys(m.errors), kernel: Object.keys(CODES) },
 ];
 
-function findSharedNames(judged: readonly InstalledPlugin[], faults: PluginFault[]): void {
-  for (const { noun, verb, names, kernel = [], mend = formatRename(noun) } of UNIQUE_NAME_KINDS) {
+function findSharedNames(enabledPlugins: readonly InstalledPlugin[], faults: PluginFault[]): void {
+  for (const { noun, verb, names, kernel = [], mend: fix = formatRename(noun) } of UNIQUE_NAME_KINDS) {
     const owners = new Map(kernel.map((name) => [name, 'kernel']));
-    for (const { manifest, loaded } of judged) {
+    for (const { manifest, loaded } of enabledPlugins) {
       for (const name of names(manifest)) {
         const owner = owners.get(name);
         if (owner === undefined) owners.set(name, manifest.id);
         // Were reported for the id.
         else if (noun !== 'section' || owner !== manifest.id) {
           const fault = `${verb} the ${noun} "${name}", which plugin ${owner} ${verb} too`;
-          faults.push({ plugin: manifest.id, fault, mend, owner: loaded });
+          faults.push({ plugin: manifest.id, fault, mend: fix, owner: loaded });
         }
       }
     }
@@ -212,7 +214,7 @@ const toStrings = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((v) => typeof v === 'string') : [];
 
 function findMissingProviders(
-  judged: readonly InstalledPlugin[],
+  enabledPlugins: readonly InstalledPlugin[],
   loaded: readonly LoadedPlugin[],
   lost: RegistrationState['lost'],
   faults: PluginFault[],
@@ -220,7 +222,7 @@ function findMissingProviders(
   // A plugin with another fault still counts as a provider, so that one mistake yields one line.
   const provides = loaded.flatMap(({ plugin }) => toStrings((plugin as { provides?: unknown } | null)?.provides));
   const provided = new Set([...KERNEL_TOKENS, ...provides]);
-  for (const { manifest, loaded: owner } of judged) {
+  for (const { manifest, loaded: owner } of enabledPlugins) {
     for (const name of manifest.needs) {
       if (provided.has(name)) continue;
       const provider = lost.get(name)?.state;
@@ -228,32 +230,32 @@ function findMissingProviders(
         provider === undefined
           ? `needs "${name}", which no plugin provides`
           : `needs "${name}" of plugin ${provider.id}, which failed: ${provider.reason}`;
-      const mend =
+      const fix =
         provider === undefined
           ? 'add the plugin that provides it to `plugins`, or remove this one'
           : `fix ${provider.id} first`;
-      faults.push({ plugin: manifest.id, fault, mend, owner });
+      faults.push({ plugin: manifest.id, fault, mend: fix, owner });
     }
   }
 }
 
 /** A plugin may extend one that is not installed; a misspelt name is only logged. */
 function findUnofferedPoints(
-  judged: readonly InstalledPlugin[],
+  enabledPlugins: readonly InstalledPlugin[],
   installed: readonly InstalledPlugin[],
 ): RegisteredPlugins['unoffered'] {
   const offered = new Set(installed.flatMap(({ manifest }) => manifest.extensionPoints));
-  return judged.flatMap(({ manifest }) =>
+  return enabledPlugins.flatMap(({ manifest }) =>
     manifest.extends.filter((point) => !offered.has(point)).map((point) => ({ plugin: manifest.id, point })),
   );
 }
 
 /** Providers of needed or used tokens, and owners of extended points. */
-function resolveOrder(judged: readonly InstalledPlugin[], faults: PluginFault[]): string[] {
-  const providers = new Map(judged.flatMap(({ manifest: m }) => m.provides.map((name) => [name, m.id])));
-  const owners = new Map(judged.flatMap(({ manifest: m }) => m.extensionPoints.map((name) => [name, m.id])));
+function resolveOrder(enabledPlugins: readonly InstalledPlugin[], faults: PluginFault[]): string[] {
+  const providers = new Map(enabledPlugins.flatMap(({ manifest: m }) => m.provides.map((name) => [name, m.id])));
+  const owners = new Map(enabledPlugins.flatMap(({ manifest: m }) => m.extensionPoints.map((name) => [name, m.id])));
   const reasons = new Map<string, string>();
-  const dependents = judged.map(({ manifest: { id, after, needs, uses, extends: points } }) => {
+  const dependents = enabledPlugins.map(({ manifest: { id, after, needs, uses, extends: points } }) => {
     const first = [...after];
     for (const name of after) reasons.set(`${id} ${name}`, `${id} comes after ${name}`);
     const depend = (verb: string, names: readonly string[], of: ReadonlyMap<string, string>): void => {
@@ -272,7 +274,7 @@ function resolveOrder(judged: readonly InstalledPlugin[], faults: PluginFault[])
   const { order, circles } = sortByDependency(dependents);
   for (const circle of circles) {
     const steps = circle.slice(1).map((to, i) => reasons.get(`${circle[i]} ${to}`));
-    const members = circle.flatMap((id) => judged.find(({ manifest }) => manifest.id === id) ?? []);
+    const members = circle.flatMap((id) => enabledPlugins.find(({ manifest }) => manifest.id === id) ?? []);
     const owner = members.find(({ loaded }) => isExpendable(loaded)) ?? members[0];
     if (owner === undefined) continue;
     faults.push({
@@ -318,11 +320,11 @@ function resolveConfig(
 }
 
 function findUnknownSections(
-  judged: readonly InstalledPlugin[],
+  installed: readonly InstalledPlugin[],
   { sections, origin }: SectionSettings,
   faults: PluginFault[],
 ): void {
-  const ids = new Set(judged.map(({ manifest }) => manifest.section));
+  const ids = new Set(installed.map(({ manifest }) => manifest.section));
   for (const key of Object.keys(sections)) {
     if (ids.has(key)) continue;
     faults.push({

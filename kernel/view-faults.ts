@@ -4,11 +4,11 @@ import type { PluginRun } from './plugin-run.js';
 import type { RunningPlugins } from './running-plugins.js';
 
 export function findViewFaults(plugins: RunningPlugins, http: HttpServer): { run: PluginRun; faults: string[] }[] {
-  const judged = plugins.runs.filter(({ state, registered }) => state !== 'failed' && !registered.tested);
-  if (judged.length === 0) return [];
+  const checkedRuns = plugins.runs.filter(({ state, registered }) => state !== 'failed' && !registered.tested);
+  if (checkedRuns.length === 0) return [];
   const parts = { pages: plugins.listPages(), panels: plugins.listPanels() };
-  const ofViews = http.findFaults(parts, new Set(judged.map(({ id }) => id)));
-  return judged.map((run) => {
+  const ofViews = http.findFaults(parts, new Set(checkedRuns.map(({ id }) => id)));
+  return checkedRuns.map((run) => {
     const { module, views } = run.registered;
     const jobs = (run.parts.jobs ?? []).map(({ name }) => name.slice(run.id.length + 1));
     const ofSources = module === null ? [] : findSourceFaults(module, views, run.id, jobs);

@@ -49,14 +49,14 @@ export class Lease<O extends object = object> {
   async acquire(): Promise<HeldLease | null> {
     const { id, ttlMs, clock, uuid, owner = null } = this.options;
     const holder = uuid();
-    const taken = { holder, owner, expires_at: getLeaseExpiry(clock.now(), ttlMs) };
-    const current = (await this.rows.get(id)) ?? (await this.#create(taken));
+    const claim = { holder, owner, expires_at: getLeaseExpiry(clock.now(), ttlMs) };
+    const current = (await this.rows.get(id)) ?? (await this.#create(claim));
     if (current.holder === holder) return this.#toHeldLease(current, NaN);
     const left = Date.parse(current.expires_at ?? '') - clock.now();
     if (current.holder !== null && !(await this.#isHolderGone(current, left))) return null;
     const won = await this.rows.change(
       { id, holder: current.holder, fence: current.fence ?? null },
-      { set: { ...taken, expires_at: getLeaseExpiry(clock.now(), ttlMs) }, inc: { fence: 1 } },
+      { set: { ...claim, expires_at: getLeaseExpiry(clock.now(), ttlMs) }, inc: { fence: 1 } },
     );
     return won === null ? null : this.#toHeldLease(won.doc, left);
   }
@@ -66,16 +66,16 @@ export class Lease<O extends object = object> {
     return new HeldLease(this.rows, this.options, holder ?? '', fence ?? 0, setBack);
   }
 
-  async #create(taken: Pick<LeaseRow<O>, 'holder' | 'owner' | 'expires_at'>): Promise<LeaseRow<O>> {
+  async #create(claim: Pick<LeaseRow<O>, 'holder' | 'owner' | 'expires_at'>): Promise<LeaseRow<O>> {
     const { id } = this.options;
-    const setOnInsert = { ...taken, fence: 1 };
+    const setOnInsert = { ...claim, fence: 1 };
     const created = await this.rows.change({ id }, { setOnInsert }, { upsert: true });
     return created?.doc ?? { id, holder: null };
   }
 
   async #isHolderGone(row: LeaseRow<O>, left: number): Promise<boolean> {
-    const { judge, ttlMs, ownerDead } = this.options;
-    const over = judge === 'clock' ? left <= 0 || left > ttlMs + MAX_CLOCK_SKEW_MS : this.#isHolderSilent(row);
+    const { judge: expiryMode, ttlMs, ownerDead } = this.options;
+    const over = expiryMode === 'clock' ? left <= 0 || left > ttlMs + MAX_CLOCK_SKEW_MS : this.#isHolderSilent(row);
     if (over || ownerDead === undefined) return over;
     return row.owner !== null && row.owner !== undefined && ownerDead(row.owner);
   }

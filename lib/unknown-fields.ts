@@ -74,6 +74,8 @@ export function listUnknownFields(
 ): string[] {
   const walk = new UnknownFieldWalker(dropped);
   walk.visit(described, body, '');
-  const { told } = walk;
-  return told.length > MAX_LISTED_FIELDS ? [...told.slice(0, MAX_LISTED_FIELDS - 1), MORE_FIELDS_MESSAGE] : told;
+  const { told: unknownFields } = walk;
+  return unknownFields.length > MAX_LISTED_FIELDS
+    ? [...unknownFields.slice(0, MAX_LISTED_FIELDS - 1), MORE_FIELDS_MESSAGE]
+    : unknownFields;
 }

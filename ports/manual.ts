@@ -24,13 +24,13 @@ export const toAnchor = (heading: string): string =>
 
 /** Generates unique anchors of one page. */
 export class AnchorGenerator {
-  readonly #taken = new Set<string>();
+  readonly #usedAnchors = new Set<string>();
 
   createAnchor(heading: string): string {
     const base = toAnchor(heading);
     let anchor = base;
-    for (let n = 1; this.#taken.has(anchor); n++) anchor = `${base}-${n}`;
-    this.#taken.add(anchor);
+    for (let n = 1; this.#usedAnchors.has(anchor); n++) anchor = `${base}-${n}`;
+    this.#usedAnchors.add(anchor);
     return anchor;
   }
 }

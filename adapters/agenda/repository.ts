@@ -160,10 +160,10 @@ export class StoreJobRepository implements UsedRepository {
     const token = this.parts.ids.uuid();
     const lease = this.rows.dueIn(this.parts.leaseMs(name) ?? 0);
     const set = { lock: token, owner: LOCK_OWNER, ...lease, last_run_at: this.parts.clock.iso(), ...more.set };
-    const taken = await this.jobs.change(free, { ...more, set }, { sort: [['due_at', 'asc']] });
-    if (!taken) return undefined;
-    this.addHeldLock({ id: taken.doc.id, token });
-    return toParameters(taken.doc, token);
+    const acquired = await this.jobs.change(free, { ...more, set }, { sort: [['due_at', 'asc']] });
+    if (!acquired) return undefined;
+    this.addHeldLock({ id: acquired.doc.id, token });
+    return toParameters(acquired.doc, token);
   }
 
   /**

@@ -43,9 +43,9 @@ async function runMain(words: readonly string[]): Promise<number> {
     return print(json ? JSON.stringify({ version: await readVersion() }) : await readVersion());
   const written = await readBuiltCommands();
   const known = matchCommand(written, words);
-  const asked = await arePluginsConfigured();
-  if (known !== null && (!asked || Object.hasOwn(OWN_COMMANDS, known.command.name))) return runCommand(known);
-  const { commands, whole } = asked
+  const hasPlugins = await arePluginsConfigured();
+  if (known !== null && (!hasPlugins || Object.hasOwn(OWN_COMMANDS, known.command.name))) return runCommand(known);
+  const { commands, whole } = hasPlugins
     ? await (await import('./perform.js')).loadCommandTable()
     : { commands: written, whole: true };
   const found = matchCommand(commands, words);

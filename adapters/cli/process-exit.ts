@@ -13,15 +13,15 @@ export const STORE_LOST_TIMEOUT_MS = 2_000;
 
 /** A second one, or 15 s, ends the process with exit code 1. */
 export function waitForStopSignal(): Promise<void> {
-  let asked = false;
+  let isStopping = false;
   return new Promise((resolve) => {
     for (const name of ['SIGTERM', 'SIGINT'] as const) {
       process.on(name, () => {
-        if (asked) {
+        if (isStopping) {
           void exitNow(EXIT_CODES.error);
           return;
         }
-        asked = true;
+        isStopping = true;
         exitWithin(SIGNAL_TIMEOUT_MS);
         resolve();
       });

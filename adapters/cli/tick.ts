@@ -41,8 +41,8 @@ async function runJobs(jobs: Pick<Jobs, 'list' | 'runNow'>, signal: AbortSignal)
 function formatStoreLines(state: ReleaseStoreState | null, quiet: boolean): string[] {
   if (state === null) return [];
   // The first result of a store without packages is not a change worth reporting.
-  const told = state.changed && !(quiet && state.protection === 'no_packages');
-  const lines = told ? [`release store: ${state.protection}`] : [];
+  const isReported = state.changed && !(quiet && state.protection === 'no_packages');
+  const lines = isReported ? [`release store: ${state.protection}`] : [];
   if (!quiet && state.regenerated.length > 0) lines.push(`Access files written of ${state.regenerated.join(', ')}.`);
   return lines;
 }

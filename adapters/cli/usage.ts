@@ -99,8 +99,8 @@ export function parseCommand(spec: Omit<CommandSpec, 'run'>, words: readonly str
   } catch (error) {
     throw new UsageError(formatOptionFault(spec, error as Error), help);
   }
-  const { json, help: asked, ...given } = parsed.values;
-  if (asked === true) return { args: [], options: {}, json: json === true, help: true };
+  const { json, help: isHelpRequested, ...given } = parsed.values;
+  if (isHelpRequested === true) return { args: [], options: {}, json: json === true, help: true };
   const values = given as ParsedCommand['options'];
   const repeated = takeRepeatable(spec, given, parsed.positionals);
   if (repeated !== null) {

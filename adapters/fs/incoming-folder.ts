@@ -97,7 +97,7 @@ export class IncomingFolder {
     { bytes: most, keepFree }: { bytes: number; keepFree: number },
   ): Promise<number> {
     let size = 0;
-    let asked = 0;
+    let lastCheckedSize = 0;
     let pieces: Uint8Array[] = [];
     let held = 0;
     const write = async (): Promise<void> => {
@@ -112,8 +112,8 @@ export class IncomingFolder {
       pieces.push(piece);
       held += piece.length;
       if (held >= WRITE_CHUNK_BYTES) await write();
-      if (size - asked >= SPACE_CHECK_BYTES) {
-        asked = size;
+      if (size - lastCheckedSize >= SPACE_CHECK_BYTES) {
+        lastCheckedSize = size;
         await this.#checkFreeSpace(keepFree);
       }
     }

@@ -34,23 +34,27 @@ export class ThreadPackageReader implements PackageReader {
 
   /** @throws PackageRejected */
   async inspect(source: PackageSource, rules: PackageRules): Promise<PackageContents> {
-    const taken = await readIfSmall(source);
-    if (!Buffer.isBuffer(taken)) return this.#inspectInThread(taken, rules);
+    const content = await readIfSmall(source);
+    if (!Buffer.isBuffer(content)) return this.#inspectInThread(content, rules);
     try {
-      return await readPackageContents(yieldOnce(taken), rules, SMALL_PACKAGE_LIMITS);
+      return await readPackageContents(yieldOnce(content), rules, SMALL_PACKAGE_LIMITS);
     } catch (error) {
       if (!(error instanceof UnsafePackage)) throw error;
-      return this.#inspectInThread(typeof source === 'string' ? source : yieldOnce(taken), rules);
+      return this.#inspectInThread(typeof source === 'string' ? source : yieldOnce(content), rules);
     }
   }
 
   async hash(source: PackageSource): Promise<{ sha256: string; size: number }> {
-    const taken = await readIfSmall(source);
-    if (Buffer.isBuffer(taken)) return hashBytes(taken);
-    const told = (await this.#runWhenFree({ kind: 'hash', path: getPath(taken) }, taken, [])) as PackageJobMessage & {
+    const content = await readIfSmall(source);
+    if (Buffer.isBuffer(content)) return hashBytes(content);
+    const jobMessage = (await this.#runWhenFree(
+      { kind: 'hash', path: getPath(content) },
+      content,
+      [],
+    )) as PackageJobMessage & {
       hashed: object;
     };
-    return told.hashed as { sha256: string; size: number };
+    return jobMessage.hashed as { sha256: string; size: number };
   }
 
   async #inspectInThread(source: PackageSource, rules: PackageRules): Promise<PackageContents> {
@@ -116,14 +120,16 @@ async function runInThread(job: PackageJob, source: PackageSource, files: Packag
   const worker = new Worker(new URL('./worker.js', import.meta.url), { workerData: job });
   try {
     return await new Promise((resolve, reject) => {
-      worker.on('message', (told: PackageJobMessage) => {
-        if ('files' in told) {
-          files.push(...told.files);
+      worker.on('message', (jobMessage: PackageJobMessage) => {
+        if ('files' in jobMessage) {
+          files.push(...jobMessage.files);
           worker.postMessage('go on', []);
-        } else if ('wants' in told) sendNextPiece(worker, pieces).catch(reject);
-        else if ('rejected' in told) reject(new PackageRejected(told.rejected.entry, told.rejected.why));
-        else if ('failed' in told) reject(Object.assign(new Error(told.failed.message), { code: told.failed.code }));
-        else resolve(told);
+        } else if ('wants' in jobMessage) sendNextPiece(worker, pieces).catch(reject);
+        else if ('rejected' in jobMessage)
+          reject(new PackageRejected(jobMessage.rejected.entry, jobMessage.rejected.why));
+        else if ('failed' in jobMessage)
+          reject(Object.assign(new Error(jobMessage.failed.message), { code: jobMessage.failed.code }));
+        else resolve(jobMessage);
       });
       worker.on('error', reject);
       worker.on('exit', (code) => reject(new Error(`the thread that reads packages ended with code ${code}`)));

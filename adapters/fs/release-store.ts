@@ -29,15 +29,15 @@ export class FsReleaseStore implements ReleaseStore {
   /**
    * @param folder absolute; created on the first write
    * @param mode of `.htpasswd`
-   * @param tell called for each failed write
+   * @param onWriteError called for each failed write
    */
   constructor(
     readonly folder: string,
     mode: AccessMode = PRIVATE_ACCESS,
-    tell?: (error: Error) => void,
+    onWriteError?: (error: Error) => void,
   ) {
     const incoming = new IncomingFolder(folder);
-    const writing = createWriteRunner(folder, tell);
+    const writing = createWriteRunner(folder, onWriteError);
     this.#incoming = incoming;
     this.#writing = writing;
     this.packages = new FsPackages(folder, incoming, writing);

@@ -28,7 +28,7 @@ export function createStoredFile(path: string, stats: BigIntStats): StoredFile {
     size: Number(stats.size),
     modifiedAt: stats.mtime,
     tag,
-    read: (start, end, room = allocateChunk) => readFileRange(path, tag, { start, end }, room),
+    read: (start, end, allocate = allocateChunk) => readFileRange(path, tag, { start, end }, allocate),
   };
 }
 
@@ -36,7 +36,7 @@ async function* readFileRange(
   path: string,
   tag: string,
   { start, end }: { start: number; end: number },
-  room: () => Uint8Array,
+  allocate: () => Uint8Array,
 ): AsyncGenerator<Uint8Array> {
   const file = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)).catch((error: unknown) => {
     throw ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(getErrorCode(error)) ? new FileReplaced('the file has gone') : error;
@@ -44,7 +44,7 @@ async function* readFileRange(
   try {
     if (computeTag(await file.stat({ bigint: true })) !== tag) throw new FileReplaced('another file took its place');
     for (let at = start; at < end;) {
-      const buffer = room();
+      const buffer = allocate();
       const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, end - at), at);
       if (bytesRead === 0) throw new Error('the file is shorter than it was');
       at += bytesRead;

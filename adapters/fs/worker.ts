@@ -24,7 +24,7 @@ const BATCH_FILES = 500;
 
 const port = parentPort;
 if (!port) throw new Error('this module is a worker thread');
-const postToParent = (told: PackageJobMessage): void => port.postMessage(told);
+const postToParent = (jobMessage: PackageJobMessage): void => port.postMessage(jobMessage);
 const waitForAnswer = (): Promise<unknown> => new Promise((resolve) => port.once('message', resolve));
 
 async function* receiveBytes(): AsyncGenerator<Uint8Array> {

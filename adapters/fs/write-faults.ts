@@ -7,15 +7,15 @@ import { getErrorCode } from './durable-writes.js';
 
 export type WriteRunner = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** @param tell called for each failed write; the caller limits repeated log lines */
-export function createWriteRunner(folder: string, tell: (error: Error) => void = () => undefined): WriteRunner {
+/** @param onWriteError called for each failed write; the caller limits repeated log lines */
+export function createWriteRunner(folder: string, onWriteError: (error: Error) => void = () => undefined): WriteRunner {
   return async (work) => {
     try {
       return await work();
     } catch (error) {
       const fault = toWriteFault(folder, error);
       if (fault === null) throw error;
-      tell(fault);
+      onWriteError(fault);
       throw fault;
     }
   };

@@ -102,7 +102,7 @@ export class HapiServer implements HttpServer {
       routes: { response: { emptyStatusCode: 200 } },
     });
     const { ids } = options;
-    installListeners(listener, ids, this.#requests, (...asked) => this.#preRouter?.tryHandle(...asked) ?? false);
+    installListeners(listener, ids, this.#requests, (...args) => this.#preRouter?.tryHandle(...args) ?? false);
   }
 
   findFaults(
@@ -110,14 +110,14 @@ export class HapiServer implements HttpServer {
     plugins: ReadonlySet<string>,
   ): ReturnType<HttpServer['findFaults']> {
     const { webDir, helpers } = this.options;
-    const judge = new ViewValidator(webDir, Object.keys(helpers), pages);
+    const validator = new ViewValidator(webDir, Object.keys(helpers), pages);
     return [...plugins].flatMap((plugin) => {
       const own = pages.filter((page) => page.plugin === plugin);
       const words = new Set(own.map(({ spec }) => spec.path.split('/')[1] ?? ''));
       const folders = new Set([...own, ...panels.filter((panel) => panel.plugin === plugin)].map(({ views }) => views));
       const found = [
-        ...own.flatMap((page) => judge.validatePage(page)),
-        ...[...folders].flatMap((folder) => judge.validateFolder(folder, words, plugin)),
+        ...own.flatMap((page) => validator.validatePage(page)),
+        ...[...folders].flatMap((folder) => validator.validateFolder(folder, words, plugin)),
       ];
       return found.map((fault) => ({ plugin, fault }));
     });
@@ -275,11 +275,11 @@ export class HapiServer implements HttpServer {
     // The listener closes first (contract 95, shutdown).
     const began = performance.now();
     const left = (): number => Math.max(0, timeoutMs - (performance.now() - began));
-    const kept = this.options.trusted_proxies.length > 0 ? closeBehindProxy(this.#server.listener) : null;
-    if (kept === null) this.#server.listener.close();
+    const gracefulClose = this.options.trusted_proxies.length > 0 ? closeBehindProxy(this.#server.listener) : null;
+    if (gracefulClose === null) this.#server.listener.close();
     this.#eventStreams.close();
     // Requests on kept-alive proxy connections are still served.
-    await kept;
+    await gracefulClose;
     this.#inFlight.stop();
     this.#eventStreams.close();
     // hapi closes connections with requests it has not seen.

@@ -206,9 +206,9 @@ export class MemoryReleaseStore implements ReleaseStore {
   }
 
   async open(segments: readonly string[]): Promise<StoredFile | null> {
-    const kept = this.#tree.files.get(segments.join('/'));
-    if (kept === undefined || segments.some((segment) => segment === '' || /^\.|\//.test(segment))) return null;
-    const { bytes, at, tag } = kept;
+    const storedFile = this.#tree.files.get(segments.join('/'));
+    if (storedFile === undefined || segments.some((segment) => segment === '' || /^\.|\//.test(segment))) return null;
+    const { bytes, at, tag } = storedFile;
     return {
       size: bytes.length,
       modifiedAt: at,

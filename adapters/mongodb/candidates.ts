@@ -42,9 +42,9 @@ async function findByTrigrams(
   { texts }: IndexInfo,
   filter: Filter,
 ): Promise<string[] | null> {
-  const asked = buildTrigramQuery(filter, texts);
-  if (asked === null) return null;
-  const { field, grams } = asked;
+  const trigramQuery = buildTrigramQuery(filter, texts);
+  if (trigramQuery === null) return null;
+  const { field, grams } = trigramQuery;
   const counts = await Promise.all(
     grams.map((gram) => driver.countDocuments({ [field]: gram }, { limit: MAX_CANDIDATES + 1 })),
   );

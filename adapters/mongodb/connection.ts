@@ -42,20 +42,20 @@ export class MongoConnection {
   #answeredAt = performance.now();
   /** While true, operations fail immediately until a ping is answered. */
   #isAway = false;
-  #asking: Promise<void> | null = null;
+  #pingLoop: Promise<void> | null = null;
   #lost = false;
   #stuck = 0;
   readonly #end = new AbortController();
 
   /**
-   * @param tell called on each state change, and with `away` for each failed ping
+   * @param onStateChange called on each state change, and with `away` for each failed ping
    * @param answered called with the duration of each operation in milliseconds
    * @throws MongoParseError on a malformed URL
    */
   constructor(
     private readonly url: string,
     private readonly options: MongoClientOptions,
-    private readonly tell: (state: ConnectionState, cause?: unknown) => void = () => undefined,
+    private readonly onStateChange: (state: ConnectionState, cause?: unknown) => void = () => undefined,
     private readonly times: ConnectionTimeouts = DEFAULT_TIMEOUTS,
     private readonly answered: (ms: number) => void = () => undefined,
   ) {
@@ -112,15 +112,15 @@ export class MongoConnection {
       this.answered(this.#answeredAt - beganAt);
       return answer;
     } catch (error) {
-      const told = toStoreError(error);
-      if (!(told instanceof StoreUnavailable)) {
+      const storeError = toStoreError(error);
+      if (!(storeError instanceof StoreUnavailable)) {
         // An error response is an answer too.
         this.#answeredAt = performance.now();
         throw error;
       }
       if (error instanceof DeadlineExceededError) this.#countStuck(client, begun);
       this.#checkServer(error);
-      throw told;
+      throw storeError;
     }
   }
 
@@ -147,7 +147,7 @@ export class MongoConnection {
 
   async close(): Promise<void> {
     this.#end.abort();
-    await this.#asking;
+    await this.#pingLoop;
     const client = this.#client;
     await withDeadline(CLOSE_TIMEOUT_MS, client.close()).catch(() => discardClient(client));
   }
@@ -184,7 +184,7 @@ export class MongoConnection {
    */
   #checkServer(cause: unknown): void {
     if (isServerMissing(cause)) this.#markAway(cause);
-    if (this.#asking === null && !this.#end.signal.aborted) this.#asking = this.#pingUntilAnswered();
+    if (this.#pingLoop === null && !this.#end.signal.aborted) this.#pingLoop = this.#pingUntilAnswered();
   }
 
   async #pingUntilAnswered(): Promise<void> {
@@ -214,24 +214,24 @@ export class MongoConnection {
       }
       if (replacedAt !== null && now - replacedAt >= this.times.giveUp && !this.#lost) {
         this.#lost = true;
-        this.tell('lost', cause);
+        this.onStateChange('lost', cause);
       }
       const rest = Math.max(0, this.times.ping - (now - began));
       await pause(rest, undefined, { ref: false, signal: this.#end.signal }).catch(() => undefined);
     }
-    this.#asking = null;
+    this.#pingLoop = null;
   }
 
   #markAway(cause: unknown): void {
     this.#isAway = true;
-    this.tell('away', cause);
+    this.onStateChange('away', cause);
   }
 
   #markConnected(): void {
     this.#answeredAt = performance.now();
     if (!this.#isAway) return;
     this.#isAway = false;
-    this.tell('connected');
+    this.onStateChange('connected');
   }
 
   #replaceClient(cause: unknown): void {
@@ -239,7 +239,7 @@ export class MongoConnection {
     this.#client = new MongoClient(this.url, this.options);
     this.#collections = new Map();
     this.#stuck = 0;
-    this.tell('replaced', cause);
+    this.onStateChange('replaced', cause);
     discardClient(old);
   }
 }

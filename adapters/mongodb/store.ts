@@ -38,7 +38,7 @@ export class MongoStore implements DocumentStore {
   #closed = false;
 
   /** @throws MongoParseError on a malformed URL */
-  constructor({ url, tell, answered, times }: MongoStoreOptions) {
+  constructor({ url, tell: onStateChange, answered, times }: MongoStoreOptions) {
     this.#hasUrlTimeout = /[?&]serverSelectionTimeoutMS=/i.test(url);
     const options = {
       ...(this.#hasUrlTimeout ? {} : { serverSelectionTimeoutMS: SERVER_SELECTION_TIMEOUT_MS }),
@@ -46,7 +46,7 @@ export class MongoStore implements DocumentStore {
       readPreference: 'primary',
       appName: 'aos',
     } as const;
-    this.#connection = new MongoConnection(url, options, tell, times, answered);
+    this.#connection = new MongoConnection(url, options, onStateChange, times, answered);
     this.#database = parseDatabaseName(url);
   }
 
@@ -122,8 +122,8 @@ export class MongoStore implements DocumentStore {
   }
 
   #getIndexInfo(name: string): Promise<IndexInfo> {
-    const asked = this.#indexInfo.get(name);
-    if (asked !== undefined) return asked;
+    const cached = this.#indexInfo.get(name);
+    if (cached !== undefined) return cached;
     const known = this.#loadIndexInfo(name);
     this.#indexInfo.set(name, known);
     known.catch(() => this.#indexInfo.delete(name));

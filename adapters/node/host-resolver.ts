@@ -87,17 +87,17 @@ export class HostResolver {
     return known ?? this.#lookups.share(name, () => this.#lookUp(name));
   }
 
-  async #lookUp(asked: string): Promise<LookupAddress[]> {
-    const name = asked.replace(/\.$/, '');
+  async #lookUp(hostname: string): Promise<LookupAddress[]> {
+    const name = hostname.replace(/\.$/, '');
     const listed = (await this.#hosts.read()).get(name);
     if (listed !== undefined) return listed;
     if (name === 'localhost' || name.endsWith('.localhost')) return ['127.0.0.1', '::1'].map(toLookupAddress);
     let fault = createCodedError('ENOTFOUND');
-    for (const candidate of name !== asked ? [name] : listCandidateNames(name, await this.#search.read())) {
+    for (const candidate of name !== hostname ? [name] : listCandidateNames(name, await this.#search.read())) {
       try {
         const found = await this.#queryDns(candidate);
         const addresses = found.map(({ address }) => toLookupAddress(address));
-        this.#cache.set(asked, addresses, Math.min(...found.map(({ ttl }) => ttl * 1000), MAX_TTL_MS));
+        this.#cache.set(hostname, addresses, Math.min(...found.map(({ ttl }) => ttl * 1000), MAX_TTL_MS));
         return addresses;
       } catch (error) {
         fault = error as CodedError;
@@ -186,8 +186,8 @@ export function parseSearchList(text: string): SearchList {
     if (keyword === 'search' || keyword === 'domain') suffixes = values.filter((suffix) => suffix !== '.').slice(0, 6);
     if (keyword !== 'options') continue;
     for (const value of values) {
-      const asked = /^ndots:(\d{1,2})$/.exec(value)?.[1];
-      if (asked !== undefined) ndots = Math.min(15, Number(asked));
+      const ndotsText = /^ndots:(\d{1,2})$/.exec(value)?.[1];
+      if (ndotsText !== undefined) ndots = Math.min(15, Number(ndotsText));
     }
   }
   return { suffixes, ndots };

@@ -130,8 +130,8 @@ export class InstanceLock {
     try {
       await rm(join(folder, 'server.json'), { force: true });
       // Opening the store then fails with a better message.
-      const beside = await resolveStoreLockPath(store);
-      if (beside) await takeOne(beside, store);
+      const storeLockPath = await resolveStoreLockPath(store);
+      if (storeLockPath) await takeOne(storeLockPath, store);
     } catch (error) {
       await releaseLocks(paths, self);
       throw error;

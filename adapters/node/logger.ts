@@ -25,8 +25,8 @@ export class PinoLogger implements Logger {
 
   static create(options: LoggerOptions): PinoLogger {
     const terminal = options.pretty ?? (options.destination === undefined && process.stdout.isTTY);
-    const told: { lost: (what: LostLines) => void } = { lost: () => undefined };
-    const plain = openDestination(options.destination, terminal, (what) => told.lost(what));
+    const lossListener: { lost: (what: LostLines) => void } = { lost: () => undefined };
+    const plain = openDestination(options.destination, terminal, (what) => lossListener.lost(what));
     const stream = terminal
       ? createPrettyStream({
           destination: toWritable(plain),
@@ -48,7 +48,7 @@ export class PinoLogger implements Logger {
       },
       stream,
     );
-    told.lost = (what) => logger.warn(what, 'lines of this log were lost, since what takes them did not');
+    lossListener.lost = (what) => logger.warn(what, 'lines of this log were lost, since what takes them did not');
     return new PinoLogger(logger, stream);
   }
 

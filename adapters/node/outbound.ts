@@ -41,9 +41,9 @@ export class NodeOutbound implements Outbound {
   }
 
   async request(request: OutboundRequest): Promise<OutboundResponse> {
-    const judged = this.checkUrlCached(request.url, request.policy);
-    if (!('literal' in judged)) throw new OutboundError(judged.verdict.fault, judged.verdict.reason);
-    const { verdict: url, literal } = judged;
+    const checkedUrl = this.checkUrlCached(request.url, request.policy);
+    if (!('literal' in checkedUrl)) throw new OutboundError(checkedUrl.verdict.fault, checkedUrl.verdict.reason);
+    const { verdict: url, literal } = checkedUrl;
     const started = performance.now();
     const clock = new Deadlines(request.connectTimeoutMs ?? 5_000, request.timeoutMs ?? 15_000);
     try {

@@ -20,19 +20,19 @@ export function requireAllowed(resolver: string, policy: EgressPolicy): void {
 
 /**
  * Every address must pass the policy.
- * @param judge returns why an address is blocked
+ * @param checkAddress returns why an address is blocked
  * @throws OutboundError dns, blocked
  */
 export async function resolveChecked(
   { host, policy, resolver }: CheckedHost,
   resolve: (hostname: string) => Promise<LookupAddress[]>,
-  judge = findAddressBlock,
+  checkAddress = findAddressBlock,
 ): Promise<LookupAddress[]> {
   if (resolver !== undefined) requireAllowed(resolver, policy);
   const found = await findAddresses(host, resolver, resolve);
   if (found.length === 0) throw new OutboundError('dns', `${host} has no address`);
   for (const { address } of found) {
-    const reason = judge(address, policy);
+    const reason = checkAddress(address, policy);
     if (reason !== null) throw new OutboundError('blocked', address === host ? reason : `${host}: ${reason}`);
   }
   return found;

@@ -22,13 +22,13 @@ export class StoreFaultLogger implements Logger {
   }
 
   warn(data: object, message: string): void {
-    const told = this.#deduplicate(data, message);
-    if (told !== null) this.log.warn(told, message);
+    const deduplicated = this.#deduplicate(data, message);
+    if (deduplicated !== null) this.log.warn(deduplicated, message);
   }
 
   error(data: object, message: string): void {
-    const told = this.#deduplicate(data, message);
-    if (told !== null) this.log.error(told, message);
+    const deduplicated = this.#deduplicate(data, message);
+    if (deduplicated !== null) this.log.error(deduplicated, message);
   }
 
   child(bindings: object): Logger {

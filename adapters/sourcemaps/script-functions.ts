@@ -149,7 +149,7 @@ const RETAINED_FIELDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 function releaseChildren(node: LooseNode): number {
-  const kept = RETAINED_FIELDS[node.type] ?? [];
+  const retainedFields = RETAINED_FIELDS[node.type] ?? [];
   let gone = 0;
   node.weight = 1;
   for (const name in node) {
@@ -157,7 +157,7 @@ function releaseChildren(node: LooseNode): number {
     if (value === null || typeof value !== 'object' || name === 'methods') continue;
     const held = Array.isArray(value) ? sumWeights(value) : getWeight(value);
     // A directive at the beginning of a function is read again.
-    if (kept.includes(name) || (node.type === 'ExpressionStatement' && isLiteral(value))) node.weight += held;
+    if (retainedFields.includes(name) || (node.type === 'ExpressionStatement' && isLiteral(value))) node.weight += held;
     else {
       gone += held;
       // Members of a potential pattern have already been checked.

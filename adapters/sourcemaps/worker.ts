@@ -47,10 +47,10 @@ let heldBytes = 0;
 let openedMap: { id: string; map: StreamingUnpacker; script: StreamingUnpacker | null } | null = null;
 
 function evictUntilFits(bytes: number): void {
-  for (const [oldest, { bytes: freed }] of loadedMaps) {
+  for (const [oldest, { bytes: freedBytes }] of loadedMaps) {
     if (heldBytes + bytes <= UPLOAD_LIMITS.cached) return;
     loadedMaps.delete(oldest);
-    heldBytes -= freed;
+    heldBytes -= freedBytes;
   }
 }
 

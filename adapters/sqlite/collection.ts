@@ -70,9 +70,9 @@ export class SqliteCollection<T extends Doc> implements Collection<T> {
     const sort = query.sort ?? [];
     const limit = resolvePageLimit(query.limit);
     const after = typeof query.after === 'string' ? decodeCursor(sort, query.after) : null;
-    const asked = { filter: query.filter ?? {}, sort, rows: limit + 1, after };
+    const request = { filter: query.filter ?? {}, sort, rows: limit + 1, after };
     try {
-      const bodies = (await this.#read('find', asked)) as string[];
+      const bodies = (await this.#read('find', request)) as string[];
       const page = toPage(sort, await parseAllDocs<T>(this.name, bodies), limit);
       const field = this.#threads.getBytesField(this.name);
       if (field === undefined) return page;
@@ -80,25 +80,25 @@ export class SqliteCollection<T extends Doc> implements Collection<T> {
       return { ...page, items: whole.filter((doc) => doc !== null) };
     } catch (error) {
       if (!(error instanceof StoreDamaged) || error.place.collection === null) throw error;
-      return this.#findUndamaged(asked, error, query.damaged);
+      return this.#findUndamaged(request, error, query.damaged);
     }
   }
 
   /** @throws StoreDamaged when the caller does not handle damaged documents */
-  async #findUndamaged(asked: FindRequest, error: StoreDamaged, damaged: FindQuery['damaged']): Promise<Page<T>> {
-    const rows = (await this.#read('salvage', asked).catch(() => {
+  async #findUndamaged(request: FindRequest, error: StoreDamaged, damaged: FindQuery['damaged']): Promise<Page<T>> {
+    const rows = (await this.#read('salvage', request).catch(() => {
       throw error;
     })) as SalvagedRow[];
-    const limit = asked.rows - 1;
+    const limit = request.rows - 1;
     const sick = rows.filter(({ body }) => body === null).map(({ id }) => this.#toDamage(id, error));
     // A condition on an unindexed field does not match a damaged document.
-    const met = sick.length === 0 || error.place.id !== null ? [error, ...sick] : sick;
-    for (const one of met) this.#threads.reportDamage(one);
-    if (damaged === undefined) throw met[0] ?? error;
-    for (const one of met) damaged(one);
+    const damageErrors = sick.length === 0 || error.place.id !== null ? [error, ...sick] : sick;
+    for (const one of damageErrors) this.#threads.reportDamage(one);
+    if (damaged === undefined) throw damageErrors[0] ?? error;
+    for (const one of damageErrors) damaged(one);
     const items = rows.slice(0, limit).flatMap(({ id, body }) => (body === null ? [] : [this.#parse(body, id)]));
     const last = rows.length > limit ? rows[limit - 1] : undefined;
-    return { items, next: last === undefined ? null : encodeCursorAfter(asked.sort, last.values) };
+    return { items, next: last === undefined ? null : encodeCursorAfter(request.sort, last.values) };
   }
 
   #toDamage(id: string, { cause }: StoreDamaged): StoreDamaged {

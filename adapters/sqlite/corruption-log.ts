@@ -8,20 +8,20 @@ import type { CorruptDocument } from '../../ports/store/damage.js';
 const MAX_RECORDS = 100;
 
 export class CorruptionLog {
-  readonly #met = new Map<string, CorruptDocument>();
+  readonly #records = new Map<string, CorruptDocument>();
 
   readonly record = (error: unknown): void => {
     if (!(error instanceof StoreDamaged)) return;
     const { collection, id } = error.place;
     if (collection !== null && id === null) return;
     const name = `${collection} ${id}`;
-    this.#met.delete(name);
-    this.#met.set(name, { place: error.place, at: new Date().toISOString() });
-    const [oldest] = this.#met.keys();
-    if (this.#met.size > MAX_RECORDS && oldest !== undefined) this.#met.delete(oldest);
+    this.#records.delete(name);
+    this.#records.set(name, { place: error.place, at: new Date().toISOString() });
+    const [oldest] = this.#records.keys();
+    if (this.#records.size > MAX_RECORDS && oldest !== undefined) this.#records.delete(oldest);
   };
 
   list(): readonly CorruptDocument[] {
-    return [...this.#met.values()];
+    return [...this.#records.values()];
   }
 }

@@ -11,8 +11,8 @@ export async function ensureSingleName(path: string, found: Stats): Promise<void
   const open = await listLockHolders(found);
   const by = open.length === 0 ? '' : `; process ${open.join(', ')} has it open`;
   const problem = `has ${found.nlink} names (hard links), each with a log of its own${by}`;
-  const mend = 'remove all names but one, as find with -xdev -samefile lists them';
-  throw Object.assign(new Error(`${path} ${problem}: ${mend}`), { code: 'EMLINK', path });
+  const fix = 'remove all names but one, as find with -xdev -samefile lists them';
+  throw Object.assign(new Error(`${path} ${problem}: ${fix}`), { code: 'EMLINK', path });
 }
 
 async function listLockHolders({ dev, ino }: Stats): Promise<number[]> {

@@ -66,13 +66,13 @@ export class SqliteStore implements DocumentStore {
   };
   readonly #options: ConnectionOptions;
   readonly #writer: RequestExecutor;
-  readonly #met = new CorruptionLog();
+  readonly #corruptionLog = new CorruptionLog();
   readonly #reader: RequestExecutor;
   readonly #threads: StorageThreads = {
     get: (collection, id) => this.#get(collection, id),
     getBytesField: (collection) => this.#getSeparateFields(collection).bytes,
     getWhole: (collection, id) => this.#getWhole(collection, id),
-    reportDamage: this.#met.record,
+    reportDamage: this.#corruptionLog.record,
     read: (kind, collection, text) => this.#reader.call([kind, collection, text]),
     write: (kind, collection, text) => this.#writer.call([kind, collection, text]),
     put: (kind, collection, doc) =>
@@ -84,7 +84,7 @@ export class SqliteStore implements DocumentStore {
   constructor({ path, durability = 'full', threads = true }: SqliteStoreOptions) {
     const connection = { path, durability };
     this.#options = connection;
-    const failed = this.#met.record;
+    const failed = this.#corruptionLog.record;
     this.#writer = threads
       ? new WorkerExecutor('writer', connection, failed)
       : new InlineExecutor(path, () => openWriter(connection), failed);
@@ -158,7 +158,7 @@ export class SqliteStore implements DocumentStore {
   }
 
   listDamage(): readonly CorruptDocument[] {
-    return this.#met.list();
+    return this.#corruptionLog.list();
   }
 
   async getSize(): Promise<number> {
@@ -198,7 +198,7 @@ export class SqliteStore implements DocumentStore {
     try {
       return unwrapOutcome(outcome) as never;
     } catch (error) {
-      this.#met.record(error);
+      this.#corruptionLog.record(error);
       throw error;
     }
   }

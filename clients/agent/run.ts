@@ -44,8 +44,8 @@ export async function runAgent(
   hooks: Hooks = DEFAULT_HOOKS,
   terminal: { stdout: OutputStream; stderr: OutputStream } = process,
 ): Promise<number> {
-  const said = argv.includes('--json') || ['true', '1'].includes(env.SVC_JSON ?? '');
-  let output = new AgentOutput(terminal.stdout, terminal.stderr, said);
+  const isJson = argv.includes('--json') || ['true', '1'].includes(env.SVC_JSON ?? '');
+  let output = new AgentOutput(terminal.stdout, terminal.stderr, isJson);
   const cancel = new AbortController();
   const stop = (): void => cancel.abort();
   // An uncaught error of a library callback unwinds the run as if it had been canceled.

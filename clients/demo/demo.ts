@@ -167,8 +167,8 @@ async function publishFix(
   const old = await fetch(`${url}${UPDATE_SERVICE_PATH}/check?product=${PROJECT_SLUG}&version=1.0.0`);
   const { release: offered } = (await old.json()) as { release: { version: string; package_url: string } | null };
   print(`  a machine with 1.0.0 is offered ${offered?.version}: ${offered?.package_url}`);
-  const told = await hook.waitForEvent('release.published', (data) => data['version'] === version);
-  print(told === null ? '  the webhook has not come yet' : `  the webhook told: release.published ${version}`);
+  const event = await hook.waitForEvent('release.published', (data) => data['version'] === version);
+  print(event === null ? '  the webhook has not come yet' : `  the webhook told: release.published ${version}`);
 }
 
 async function runMonitor(url: string, token: string, hook: WebhookReceiver): Promise<void> {

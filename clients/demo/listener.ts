@@ -7,12 +7,12 @@ interface ReceivedEvent {
 }
 
 export class WebhookReceiver {
-  readonly #told: ReceivedEvent[] = [];
+  readonly #receivedEvents: ReceivedEvent[] = [];
   readonly #server = createServer((request, response) => {
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));
     request.on('end', () => {
-      this.#told.push(JSON.parse(Buffer.concat(parts).toString('utf8')) as ReceivedEvent);
+      this.#receivedEvents.push(JSON.parse(Buffer.concat(parts).toString('utf8')) as ReceivedEvent);
       response.writeHead(204).end();
     });
   });
@@ -28,7 +28,7 @@ export class WebhookReceiver {
     ms = 30_000,
   ): Promise<ReceivedEvent | null> {
     for (const end = Date.now() + ms; Date.now() < end;) {
-      const found = this.#told.find((told) => told.event === event && fits(told.data));
+      const found = this.#receivedEvents.find((received) => received.event === event && fits(received.data));
       if (found !== undefined) return found;
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
@@ -36,7 +36,7 @@ export class WebhookReceiver {
   }
 
   getEventNames(): Set<string> {
-    return new Set(this.#told.map(({ event }) => event));
+    return new Set(this.#receivedEvents.map(({ event }) => event));
   }
 
   close(): void {

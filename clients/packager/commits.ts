@@ -37,8 +37,12 @@ export async function readCommits(range: string, directory: string): Promise<Git
   const files = await runGitLog(range, directory, ['--format=%H', '--name-only']);
   const commits = parseCommits(heads.text);
   assignFiles(commits, files.text);
-  const kept = limitSize(commits.slice(0, MAX_COMMITS));
-  return { range, commits: kept, truncated: heads.cut || files.cut || kept.length < commits.length };
+  const includedCommits = limitSize(commits.slice(0, MAX_COMMITS));
+  return {
+    range,
+    commits: includedCommits,
+    truncated: heads.cut || files.cut || includedCommits.length < commits.length,
+  };
 }
 
 function parseCommits(text: string): GitCommit[] {
@@ -71,33 +75,33 @@ function assignFiles(commits: readonly GitCommit[], text: string): void {
 }
 
 function limitSize(commits: readonly GitCommit[]): GitCommit[] {
-  let room = MAX_JSON_LENGTH;
-  const kept: GitCommit[] = [];
+  let budget = MAX_JSON_LENGTH;
+  const included: GitCommit[] = [];
   for (const commit of commits) {
     const bare = { ...commit, files: [] };
     const whole = JSON.stringify(commit).length;
-    const one = whole <= room / 2 ? commit : bare;
-    room -= JSON.stringify(one).length;
-    if (room < 0) break;
-    kept.push(one);
+    const one = whole <= budget / 2 ? commit : bare;
+    budget -= JSON.stringify(one).length;
+    if (budget < 0) break;
+    included.push(one);
   }
-  return kept;
+  return included;
 }
 
 function runGitLog(range: string, cwd: string, format: readonly string[]): Promise<{ text: string; cut: boolean }> {
-  const asked = ['--no-merges', `--max-count=${MAX_COMMITS + 1}`, '-z', '--no-color', '--no-show-signature'];
-  const args = ['--no-pager', 'log', ...asked, ...format, '--end-of-options', range, '--'];
+  const logOptions = ['--no-merges', `--max-count=${MAX_COMMITS + 1}`, '-z', '--no-color', '--no-show-signature'];
+  const args = ['--no-pager', 'log', ...logOptions, ...format, '--end-of-options', range, '--'];
   return new Promise((resolve, reject) => {
     const git = spawn('git', args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], timeout: GIT_TIMEOUT_MS });
     const pieces: Buffer[] = [];
     let size = 0;
-    let said = '';
+    let stderrText = '';
     git.stdout.on('data', (piece: Buffer) => {
       size += piece.length;
       if (size <= MAX_OUTPUT_BYTES) pieces.push(piece);
       else git.kill();
     });
-    git.stderr.on('data', (piece: Buffer) => void (said = (said + piece.toString()).slice(0, 2_000)));
+    git.stderr.on('data', (piece: Buffer) => void (stderrText = (stderrText + piece.toString()).slice(0, 2_000)));
     git.on('error', (error: NodeJS.ErrnoException) =>
       reject(
         new PackagerFailure(
@@ -111,11 +115,11 @@ function runGitLog(range: string, cwd: string, format: readonly string[]): Promi
     git.on('close', (code) => {
       if (code === 0 || size > MAX_OUTPUT_BYTES)
         resolve({ text: Buffer.concat(pieces).toString(), cut: size > MAX_OUTPUT_BYTES });
-      else reject(new PackagerFailure(EXIT_CODES.error, formatGitError(range, said)));
+      else reject(new PackagerFailure(EXIT_CODES.error, formatGitError(range, stderrText)));
     });
   });
 }
 
-const formatGitError = (range: string, said: string): string =>
-  `--commits ${toPrintable(range, 200)} cannot be read: ${toPrintable(said.trim().split('\n')[0] ?? '', 300) || 'git ended without a word'}. ` +
+const formatGitError = (range: string, stderrText: string): string =>
+  `--commits ${toPrintable(range, 200)} cannot be read: ${toPrintable(stderrText.trim().split('\n')[0] ?? '', 300) || 'git ended without a word'}. ` +
   'It is a range such as 1.3.0..HEAD, of the repository in the current directory; a shallow clone lacks older commits (git fetch --unshallow --tags).';

@@ -58,14 +58,14 @@ export async function runPackager(
   const history = service === null ? [] : await service.fetchHistory(project, channel);
   listNewerReleaseWarnings(history, version, platform).forEach(warn);
 
-  const kept =
+  const archivePath =
     settings.output === null
       ? null
       : resolveArchivePath(settings.output, `${project}-${version}-${channel}-${platform}.tar.gz`);
   const { files, excluded, junk } = await listPublishFiles(settings.publishDir, {
     platform,
     exclude: settings.exclude,
-    own: [settings.configFile, ...(kept === null ? [] : [kept])],
+    own: [settings.configFile, ...(archivePath === null ? [] : [archivePath])],
   });
   const all = [...files.map(({ path }) => path), ...excluded];
   findUnmatchedPatterns('excludePatterns', settings.exclude, all).forEach(warn);
@@ -84,7 +84,7 @@ export async function runPackager(
   ).forEach(warn);
   const entry = resolveEntry(settings, assembly, files);
 
-  return withArchivePath(kept, async (path) => {
+  return withArchivePath(archivePath, async (path) => {
     const archive = await packArchive(files, path, {
       mtime,
       platform,
@@ -122,7 +122,7 @@ export async function runPackager(
       unpacked_size: archive.unpackedBytes,
       package_size: archive.size,
       package_sha256: archive.sha256,
-      archive: kept,
+      archive: archivePath,
       warnings,
       commits: commits?.commits.length ?? null,
       published,
@@ -152,8 +152,8 @@ async function publishArchive(
   // Older servers send only ids.
   const closed = answer['closed_refs'] ?? answer['closed_items'];
   if (Array.isArray(closed) && closed.length > 0) console.printLine(`Closed: ${closed.map(String).join(', ')}`);
-  const said = answer['warnings'];
-  if (Array.isArray(said)) said.map(String).forEach(warn);
+  const warnings = answer['warnings'];
+  if (Array.isArray(warnings)) warnings.map(String).forEach(warn);
   return answer;
 }
 
@@ -243,8 +243,8 @@ function resolveEntry(
 const resolveArchivePath = (output: string, name: string): string =>
   /\.(tar\.gz|tgz)$/.test(output) ? output : join(output, name);
 
-async function withArchivePath<T>(kept: string | null, work: (path: string) => Promise<T>): Promise<T> {
-  if (kept !== null) return work(kept);
+async function withArchivePath<T>(archivePath: string | null, work: (path: string) => Promise<T>): Promise<T> {
+  if (archivePath !== null) return work(archivePath);
   const place = join(tmpdir(), 'packager-');
   const folder = await mkdtemp(place).catch((error: unknown) => {
     throw toUnwritableFailure(error, place);

@@ -91,8 +91,8 @@ export class PublishingClient {
       body,
       answerMs: PUBLISH_TIMEOUT_MS,
     });
-    const said = parseRecord(answer.text);
-    if ((answer.status === 200 || answer.status === 201) && said !== null) return said;
+    const responseBody = parseRecord(answer.text);
+    if ((answer.status === 200 || answer.status === 201) && responseBody !== null) return responseBody;
     const exit =
       answer.status >= 400 && answer.status < 500 && answer.status !== 429 ? EXIT_CODES.refused : EXIT_CODES.error;
     throw new PackagerFailure(exit, `Not published: ${formatRejection(answer)}`);

@@ -122,11 +122,11 @@ export class AnswerCache {
     await this.store.withLock(CACHE_FILE, () => {
       const { licenses: before } = this.read();
       const same = before.filter(isSame);
-      if (same.some((kept) => isNewer(kept, license, { askedAt, highestSeen }))) return;
+      if (same.some((cached) => isNewer(cached, license, { askedAt, highestSeen }))) return;
       const licenses = [license, ...before.filter((it) => !isSame(it))];
       while (licenses.length > MAX_LICENSES) {
-        const refused = licenses.findLastIndex(({ license_status }) => !isValidStatus(license_status));
-        licenses.splice(refused, 1);
+        const invalidIndex = licenses.findLastIndex(({ license_status }) => !isValidStatus(license_status));
+        licenses.splice(invalidIndex, 1);
       }
       if (this.#writeState({ licenses, highestSeen }) || isValidStatus(license.license_status)) return;
       if (same.some((it) => isValidStatus(it.license_status))) this.store.remove(CACHE_FILE);
@@ -148,13 +148,13 @@ export class AnswerCache {
  * written before the clock moved backwards and is ignored.
  */
 function isNewer(
-  kept: CachedLicense,
+  cached: CachedLicense,
   { answered_at: answered }: CachedLicense,
   { askedAt, highestSeen: now }: AnswerTimes,
 ): boolean {
-  const keptAt = Date.parse(kept.checked_at);
-  if (keptAt <= askedAt || keptAt > now || kept.answered_at === null || answered === null) return false;
-  return Date.parse(kept.answered_at) > Date.parse(answered);
+  const keptAt = Date.parse(cached.checked_at);
+  if (keptAt <= askedAt || keptAt > now || cached.answered_at === null || answered === null) return false;
+  return Date.parse(cached.answered_at) > Date.parse(answered);
 }
 
 /** Keeps the first answer for each key and machine. */

@@ -30,7 +30,7 @@ export function createContext(settings: ClientSettings, host: ClientHost): Clien
     cache: new AnswerCache(host.kept, project),
     machine,
     machineId: async () => (await machine()).id,
-    ask: (method, path, asking = {}) =>
-      host.exchange({ method, url: resolveServerPath(server, path), timeoutMs, ...asking }),
+    ask: (method, path, options = {}) =>
+      host.exchange({ method, url: resolveServerPath(server, path), timeoutMs, ...options }),
   };
 }

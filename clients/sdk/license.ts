@@ -76,7 +76,7 @@ export async function validateLicense(
   // An unset variable counts as no license.
   const given = typeof key === 'string' ? key : '';
   const machine = machineId === undefined ? await context.machine() : { id: machineId, isStable: true };
-  const asked: ValidationQuery = {
+  const query: ValidationQuery = {
     keySha256: await host.computeSha256(normalizeLicenseKey(given)),
     product: project,
     machineId: machine.id,
@@ -88,21 +88,21 @@ export async function validateLicense(
     platform: host.platform,
     ...(machine.id !== null && { machine_id: machine.id }),
     ...(!machine.isStable && { machine_unstable: true }),
-    ...(asked.nonce !== null && { nonce: asked.nonce }),
+    ...(query.nonce !== null && { nonce: query.nonce }),
   };
   const askedAt = now();
   const verdict = evaluateLicenseResponse(await context.ask('POST', '/api/license/v1/validate', { body, signal }));
   if (verdict.kind === 'refused')
     return { status: verdict.problem.code, valid: false, verified: false, isTransient: false, fromCache: false };
-  if (verdict.kind === 'transient') return checkCache(context, asked);
+  if (verdict.kind === 'transient') return checkCache(context, query);
   const verified = licenseKeys.length > 0;
   if (verified) {
-    const verify = (pems: readonly string[]): Promise<AnswerResult> => host.verifyAnswer(verdict.body, pems, asked);
-    if (!(await verifyWithKeys(context, verify, { online: true, signal })).valid) return checkCache(context, asked);
+    const verify = (pems: readonly string[]): Promise<AnswerResult> => host.verifyAnswer(verdict.body, pems, query);
+    if (!(await verifyWithKeys(context, verify, { online: true, signal })).valid) return checkCache(context, query);
   }
   const status = verdict.body['status'] as LicenseStatus;
   const at = now();
-  await cache.writeLicense(toCachedLicense(verdict.body, status, asked, at, verified), { askedAt, highestSeen: at });
+  await cache.writeLicense(toCachedLicense(verdict.body, status, query, at, verified), { askedAt, highestSeen: at });
   const { warnings } = verdict.body;
   return {
     status,
@@ -165,15 +165,15 @@ function toCachedLicense(
 }
 
 /** Returns the cached answer while it is valid. */
-async function checkCache(context: ClientContext, asked: ValidationQuery): Promise<LicenseCheck> {
+async function checkCache(context: ClientContext, query: ValidationQuery): Promise<LicenseCheck> {
   const { cache, now, legacyCache } = context;
   const { highestSeen } = cache.read();
-  const license = cache.getLicense(asked.keySha256, asked.machineId);
+  const license = cache.getLicense(query.keySha256, query.machineId);
   const at = now();
   // Recorded in any case: otherwise a clock set back after the grace period would extend it.
   await cache.recordTime(at);
   if (license === null || (license.legacy && !legacyCache)) return UNKNOWN_LICENSE;
-  const known = license.legacy ? toUnverifiedAnswer(license) : await verifyCached(context, license, asked);
+  const known = license.legacy ? toUnverifiedAnswer(license) : await verifyCached(context, license, query);
   if (known === null) return UNKNOWN_LICENSE;
   const { status, verified } = known;
   if (!isValidStatus(status)) return { ...UNKNOWN_LICENSE, status, verified, fromCache: true };
@@ -222,7 +222,7 @@ const toUnverifiedAnswer = ({
 async function verifyCached(
   context: ClientContext,
   license: CachedLicense,
-  asked: ValidationQuery,
+  query: ValidationQuery,
 ): Promise<TrustedAnswer | null> {
   const { licenseKeys, host } = context;
   if (licenseKeys.length === 0) return toUnverifiedAnswer(license);
@@ -230,7 +230,7 @@ async function verifyCached(
   if (answer === null) return null;
   const nonce = typeof answer['nonce'] === 'string' ? answer['nonce'] : null;
   const verify = (pems: readonly string[]): Promise<AnswerResult> =>
-    host.verifyAnswer(answer, pems, { ...asked, nonce });
+    host.verifyAnswer(answer, pems, { ...query, nonce });
   if (!(await verifyWithKeys(context, verify, { online: false })).valid) return null;
   const { status, checked_at, cache_ttl_hours, expires_at, grace_until } = answer;
   if (!isLicenseStatus(status)) return null;

@@ -27,8 +27,8 @@ export async function provisionToken(
   request: TokenRequest,
   signal?: AbortSignal,
 ): Promise<ProvisionedToken> {
-  const asking = { token: context.token, body: request, signal };
-  const verdict = evaluateResponse(await context.ask('POST', '/api/tokens/v1/provision', asking));
+  const options = { token: context.token, body: request, signal };
+  const verdict = evaluateResponse(await context.ask('POST', '/api/tokens/v1/provision', options));
   if (verdict.kind !== 'answer') return { token: null, ...toFailureFields(verdict) };
   const { token, id, scopes, expires_at } = verdict.body as Partial<ProvisionedToken>;
   if (typeof token === 'string') return { token, isTransient: false, unauthorized: false, id, scopes, expires_at };

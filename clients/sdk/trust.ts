@@ -20,22 +20,22 @@ export interface Verification {
 export async function verifyWithKeys<Result extends Verification>(
   context: ClientContext,
   verify: (pems: readonly string[]) => Promise<Result>,
-  asking: { online: boolean; signal?: AbortSignal | undefined },
+  options: { online: boolean; signal?: AbortSignal | undefined },
 ): Promise<Result> {
   const { licenseKeys: pinned, cache } = context;
   const first = await verify(pinned);
   if (first.reason !== 'unknown_key' || pinned.length === 0) return first;
   const known = cache.read().keyChain;
-  const kept = await verifyWithChain(context, known, verify);
-  if (kept !== null) return kept;
-  if (!asking.online) return first;
-  const { status, body } = await context.ask('GET', PUBKEY_PATH, { signal: asking.signal });
+  const cachedResult = await verifyWithChain(context, known, verify);
+  if (cachedResult !== null) return cachedResult;
+  if (!options.online) return first;
+  const { status, body } = await context.ask('GET', PUBKEY_PATH, { signal: options.signal });
   const published = status === 200 ? parseKeyChain(body) : null;
-  const asked = await verifyWithChain(context, published, verify);
-  if (asked === null) return first;
+  const publishedResult = await verifyWithChain(context, published, verify);
+  if (publishedResult === null) return first;
   // Another process may have fetched a newer chain.
   await cache.write(({ keyChain }) => (isLater(keyChain, { known, published }) ? null : { keyChain: published }));
-  return asked;
+  return publishedResult;
 }
 
 /** Returns true for a chain cached since `known` was read that continues `published`. */

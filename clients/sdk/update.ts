@@ -58,28 +58,30 @@ export async function checkForUpdate(
   const verdict = evaluateResponse(
     await context.ask('GET', `/api/updateservice/v1/check?${query.toString()}`, { signal }),
   );
-  const asked = { channel, platform, current_version: currentVersion };
+  const updateQuery = { channel, platform, current_version: currentVersion };
   if (verdict.kind === 'answer' && typeof verdict.body['update_available'] === 'boolean') {
     const update = parseAnswer(verdict.body);
-    await cache.write(() => ({ update: { ...asked, ...update } }));
+    await cache.write(() => ({ update: { ...updateQuery, ...update } }));
     return { ...toUpdateResult(update), unauthorized: false, isTransient: false, fromCache: false };
   }
   if (verdict.kind === 'refused') return { ...UNKNOWN_UPDATE, ...toFailureFields(verdict) };
   const error =
     verdict.kind === 'answer' ? { code: 'network', message: 'an answer of another service' } : verdict.problem;
   const cached = cache.read().update;
-  const kept =
-    cached !== null && isAnswerTo(cached, asked) ? { ...toUpdateResult(cached), fromCache: true } : UNKNOWN_UPDATE;
-  return { ...kept, unauthorized: false, isTransient: true, error };
+  const fallback =
+    cached !== null && isAnswerTo(cached, updateQuery)
+      ? { ...toUpdateResult(cached), fromCache: true }
+      : UNKNOWN_UPDATE;
+  return { ...fallback, unauthorized: false, isTransient: true, error };
 }
 
 const isAnswerTo = (
   cached: CachedUpdate,
-  asked: Pick<CachedUpdate, 'channel' | 'platform' | 'current_version'>,
+  updateQuery: Pick<CachedUpdate, 'channel' | 'platform' | 'current_version'>,
 ): boolean =>
-  cached.channel === asked.channel &&
-  cached.platform === asked.platform &&
-  cached.current_version === asked.current_version;
+  cached.channel === updateQuery.channel &&
+  cached.platform === updateQuery.platform &&
+  cached.current_version === updateQuery.current_version;
 
 type UpdateAnswer = Pick<CachedUpdate, 'latest_version' | 'release'>;
 

@@ -68,8 +68,8 @@ function parseProblem(status: number, body: Record<string, unknown> | null): Ser
   return toProblem(named, body ?? {});
 }
 
-function toProblem(code: string, said: object): ServiceProblem {
-  const { message, fields } = said as { message?: unknown; fields?: unknown };
+function toProblem(code: string, body: object): ServiceProblem {
+  const { message, fields } = body as { message?: unknown; fields?: unknown };
   return {
     code,
     message: typeof message === 'string' ? message : code,

@@ -14,10 +14,10 @@ export async function readVersion(): Promise<string> {
 export async function makeAppSettings({ mode, config }: Setup): Promise<AppSettings> {
   const { host, port, base_url } = config.server;
   // Links and DSNs of a command lead to the running server, which may have picked its port.
-  const beside = mode === 'command' ? await InstanceLock.readRunningServer(config.data_dir) : null;
+  const runningServer = mode === 'command' ? await InstanceLock.readRunningServer(config.data_dir) : null;
   return {
     version: await readVersion(),
-    base_url: base_url ?? beside?.url ?? formatListenUrl(host, port),
+    base_url: base_url ?? runningServer?.url ?? formatListenUrl(host, port),
     timezone: config.app.timezone,
     debug: config.app.debug,
     shared_key: config.security.shared_key,

@@ -40,8 +40,8 @@ function toConfigError(configuration: Configuration, error: unknown): unknown {
     const [, key, problem] = /^([a-z_]+(?:\.[a-z_]+)?): (.*)$/s.exec(message) ?? [];
     if (key === 'keys')
       return new KeyError(message.replace(KEY_SETTING_PATTERN, (one) => `${one} (from ${configuration.origin(one)})`));
-    const told = key !== undefined && !UNSET_ORIGINS.has(configuration.origin(key));
-    return told ? of(key, problem as string) : error;
+    const isConfigured = key !== undefined && !UNSET_ORIGINS.has(configuration.origin(key));
+    return isConfigured ? of(key, problem as string) : error;
   }
   if (error instanceof UntrustedFile) {
     const inStore = file !== null && error.path.startsWith(file);

@@ -55,7 +55,7 @@ export async function listReleaseFolders(store: string): Promise<string[]> {
 export async function openReleaseStore(
   configuration: Configuration,
   log: Logger,
-  tell?: ConnectionListeners['tell'],
+  onStateChange?: ConnectionListeners['tell'],
 ): Promise<ReleaseStore> {
   const { data_dir, storage } = configuration.core;
   const remote = isStoredInMongo(configuration);
@@ -67,7 +67,7 @@ export async function openReleaseStore(
   if (!remote) return new FsReleaseStore(path, access, failed);
   const { GridFsReleaseStore } = await import('../../adapters/mongodb/gridfs/release-store.js');
   return new GridFsReleaseStore(
-    { url: storage.url, ...(tell !== undefined && { tell }), failed },
+    { url: storage.url, ...(onStateChange !== undefined && { tell: onStateChange }), failed },
     new ThreadPackageReader(),
   );
 }

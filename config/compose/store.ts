@@ -35,7 +35,7 @@ export function createConnectionListeners(
 /** Drivers are imported lazily to keep commands fast. */
 export async function createStore(
   { storage }: ResolvedConfig,
-  { tell, answered }: ConnectionListeners = {},
+  { tell: onStateChange, answered }: ConnectionListeners = {},
   threads = true,
 ): Promise<DocumentStore> {
   if (storage.engine === 'memory') return new MemoryStore();
@@ -43,5 +43,9 @@ export async function createStore(
     return new SqliteStore({ path: storage.file as string, durability: storage.durability, threads });
   }
   const { MongoStore } = await import('../../adapters/mongodb/store.js');
-  return new MongoStore({ url: storage.url, ...(tell && { tell }), ...(answered && { answered }) });
+  return new MongoStore({
+    url: storage.url,
+    ...(onStateChange && { tell: onStateChange }),
+    ...(answered && { answered }),
+  });
 }

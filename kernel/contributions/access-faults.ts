@@ -29,10 +29,14 @@ function findRuleFaults(rule: unknown, scopes: ReadonlySet<string>): string[] {
   if (rule === null || typeof rule !== 'object') return [formatUnknownRule(rule)];
   const { intake, ...rest } = rule as Record<string, unknown>;
   const [kind, ...more] = Object.keys(rest);
-  const asked = kind === 'scope' ? [rest['scope']] : kind === 'anyScope' ? rest['anyScope'] : null;
-  if (more.length > 0 || (intake !== undefined && asked === null)) return [formatUnknownRule(rule)];
-  if (Array.isArray(asked) && asked.length > 0 && asked.every((scope) => typeof scope === 'string')) {
-    const unknown = asked.filter((scope) => !scopes.has(scope));
+  const requiredScopes = kind === 'scope' ? [rest['scope']] : kind === 'anyScope' ? rest['anyScope'] : null;
+  if (more.length > 0 || (intake !== undefined && requiredScopes === null)) return [formatUnknownRule(rule)];
+  if (
+    Array.isArray(requiredScopes) &&
+    requiredScopes.length > 0 &&
+    requiredScopes.every((scope) => typeof scope === 'string')
+  ) {
+    const unknown = requiredScopes.filter((scope) => !scopes.has(scope));
     return unknown.map((scope) => `asks for the scope "${scope}", which no plugin registers`);
   }
   const known =

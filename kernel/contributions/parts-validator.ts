@@ -30,15 +30,15 @@ export function validateParts(
   if (wrong.length > 0) return { parts: {}, faults: wrong };
   const parts = returned as PluginParts;
   const faults: string[] = [];
-  const keep = <T extends object>(list: readonly T[] = [], judge: (one: T) => string[]): T[] =>
+  const keep = <T extends object>(list: readonly T[] = [], validate: (one: T) => string[]): T[] =>
     list.filter((one) => {
-      const found = judge(one);
+      const found = validate(one);
       faults.push(...found);
       return found.length === 0;
     });
 
   const { id } = manifest;
-  const kept: PluginParts = {
+  const validParts: PluginParts = {
     health: parts.health?.bind(parts),
     start: parts.start?.bind(parts),
     stop: parts.stop?.bind(parts),
@@ -55,7 +55,7 @@ export function validateParts(
     commands: keep(parts.commands, (command) => findCommandFaults(command, id, claims, look)),
   };
   faults.push(...findServiceFaults(parts.services ?? {}, manifest.provides));
-  return { parts: kept, faults };
+  return { parts: validParts, faults };
 }
 
 function findCommandFaults(

@@ -22,17 +22,19 @@ export function isExpendable({ plugin, entry }: LoadedPlugin): boolean {
 }
 
 /** The id of another plugin is not used as this one's name. */
-const nameEntry = (entry: string, taken: ReadonlySet<string>): string =>
-  taken.has(entry) ? `plugins: ${entry}` : entry;
+const nameEntry = (entry: string, usedIds: ReadonlySet<string>): string =>
+  usedIds.has(entry) ? `plugins: ${entry}` : entry;
 
 export function createBrokenPlugin(
   loaded: LoadedPlugin,
   faults: readonly Fault[],
-  taken: ReadonlySet<string>,
+  usedIds: ReadonlySet<string>,
 ): BrokenPlugin {
   const { id, title, version, decidesHealth } = readManifest(loaded.plugin);
   const name =
-    typeof id === 'string' && /^[a-z][a-z0-9]{1,31}$/.test(id) && !taken.has(id) ? id : nameEntry(loaded.entry, taken);
+    typeof id === 'string' && /^[a-z][a-z0-9]{1,31}$/.test(id) && !usedIds.has(id)
+      ? id
+      : nameEntry(loaded.entry, usedIds);
   return {
     module: loaded.module,
     faults,

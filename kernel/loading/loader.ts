@@ -42,9 +42,9 @@ export async function loadPlugins(builtin: readonly Plugin[], settings: LoadSett
     try {
       plugins.push(await loadPlugin(entry, settings));
     } catch (error) {
-      const mend =
-        error instanceof UnresolvedPluginError ? error.mend : 'fix the module, or remove the entry from `plugins`';
-      const fault = { plugin: entry, fault: `cannot be loaded: ${describeError(error)}`, mend };
+      const fix =
+        error instanceof UnresolvedPluginError ? error.fix : 'fix the module, or remove the entry from `plugins`';
+      const fault = { plugin: entry, fault: `cannot be loaded: ${describeError(error)}`, mend: fix };
       if (error instanceof UntrustedFile) untrusted.push(fault);
       else
         unloaded.push({
@@ -74,7 +74,7 @@ function describeError(error: unknown): string {
 class UnresolvedPluginError extends Error {
   constructor(
     message: string,
-    readonly mend: string,
+    readonly fix: string,
   ) {
     super(message);
   }
@@ -118,12 +118,12 @@ function resolveViews(plugin: unknown, file: string | null): string | null {
 
 /** Next to the module, or to its package.json. */
 function findViewsFolder(module: string): string {
-  const beside = join(dirname(module), 'views');
+  const siblingFolder = join(dirname(module), 'views');
   for (let at = dirname(module); at !== dirname(at); at = dirname(at)) {
     if (existsSync(join(at, 'views'))) return join(at, 'views');
     if (existsSync(join(at, 'package.json'))) break;
   }
-  return beside;
+  return siblingFolder;
 }
 
 function resolvePath(entry: string, bases: readonly string[]): string {

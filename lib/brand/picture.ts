@@ -65,7 +65,7 @@ const PNG_BIT_DEPTHS: Readonly<Record<number, readonly number[]>> = {
 export function readPng(file: Buffer): Picture {
   const reader = new Reader(file);
   if (!reader.take(PNG_SIGNATURE.length).equals(PNG_SIGNATURE)) rejectPicture(DAMAGED_MESSAGE);
-  const kept: Buffer[] = [PNG_SIGNATURE];
+  const retainedChunks: Buffer[] = [PNG_SIGNATURE];
   let size: Pick<Picture, 'width' | 'height'> | null = null;
   let drawn = false;
   for (let ended = false; !ended;) {
@@ -80,13 +80,13 @@ export function readPng(file: Buffer): Picture {
     size ??= readPngSize(data);
     drawn ||= name === 'IDAT';
     ended = name === 'IEND';
-    if (PNG_CHUNK_TYPES.has(name)) kept.push(reader.bytes.subarray(from, reader.at));
+    if (PNG_CHUNK_TYPES.has(name)) retainedChunks.push(reader.bytes.subarray(from, reader.at));
     // A capital letter marks a critical chunk.
     else if (/^[A-Z]/.test(name)) rejectPicture(DAMAGED_MESSAGE);
   }
   if (!drawn || size === null) return rejectPicture(DAMAGED_MESSAGE);
   if (reader.left > 0) rejectPicture(TRAILING_BYTES_MESSAGE);
-  return { ...size, bytes: Buffer.concat(kept) };
+  return { ...size, bytes: Buffer.concat(retainedChunks) };
 }
 
 function readPngSize(data: Buffer): Pick<Picture, 'width' | 'height'> {
@@ -108,7 +108,7 @@ const JPEG_COMMENT = 0xfe;
 export function readJpeg(file: Buffer): Picture {
   const reader = new Reader(file);
   if (reader.take(2).readUInt16BE() !== 0xffd8) rejectPicture(DAMAGED_MESSAGE);
-  const kept: Buffer[] = [Buffer.from([0xff, 0xd8])];
+  const retainedSegments: Buffer[] = [Buffer.from([0xff, 0xd8])];
   let size: Pick<Picture, 'width' | 'height'> | null = null;
   let drawn = false;
   for (;;) {
@@ -121,19 +121,19 @@ export function readJpeg(file: Buffer): Picture {
     if (JPEG_FRAMES.has(marker)) {
       if (size !== null || data.length < 6 || data[0] !== 8) rejectPicture(DAMAGED_MESSAGE);
       size = { width: data.readUInt16BE(3), height: data.readUInt16BE(1) };
-      kept.push(formatSegment(marker, data));
-    } else if (JPEG_TABLES.has(marker)) kept.push(formatSegment(marker, data));
+      retainedSegments.push(formatSegment(marker, data));
+    } else if (JPEG_TABLES.has(marker)) retainedSegments.push(formatSegment(marker, data));
     else if (marker === JPEG_SCAN) {
       if (size === null) rejectPicture(DAMAGED_MESSAGE);
-      kept.push(formatSegment(marker, data), readScan(reader));
+      retainedSegments.push(formatSegment(marker, data), readScan(reader));
       drawn = true;
-    } else if (marker >= 0xe0 && marker <= 0xef) kept.push(...filterApplicationSegment(marker, data));
+    } else if (marker >= 0xe0 && marker <= 0xef) retainedSegments.push(...filterApplicationSegment(marker, data));
     else if (marker !== JPEG_COMMENT) rejectPicture(DAMAGED_MESSAGE);
   }
   if (!drawn || size === null) return rejectPicture(DAMAGED_MESSAGE);
   if (reader.left > 0) rejectPicture(TRAILING_BYTES_MESSAGE);
-  kept.push(Buffer.from([0xff, JPEG_END]));
-  return { ...size, bytes: Buffer.concat(kept) };
+  retainedSegments.push(Buffer.from([0xff, JPEG_END]));
+  return { ...size, bytes: Buffer.concat(retainedSegments) };
 }
 
 function formatSegment(marker: number, data: Buffer): Buffer {

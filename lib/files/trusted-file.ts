@@ -54,8 +54,8 @@ function findOwnershipFault({ uid, gid, mode }: FileOwnership, folder: FileOwner
 
 /** Checks files, and folders where everyone may replace files. */
 function findWriteAccessFault(found: Stats): string | null {
-  const judges = found.isFile() || (found.isDirectory() && (found.mode & STICKY_BIT) === 0);
-  const open = process.platform !== 'win32' && judges && (found.mode & WORLD_WRITABLE_BIT) !== 0;
+  const isWriteBitRelevant = found.isFile() || (found.isDirectory() && (found.mode & STICKY_BIT) === 0);
+  const open = process.platform !== 'win32' && isWriteBitRelevant && (found.mode & WORLD_WRITABLE_BIT) !== 0;
   return open ? `may be written by every user: ${OWNERSHIP_FIX}` : null;
 }
 

@@ -184,10 +184,10 @@ export function validateLicenseAnswer(
   answer: Readonly<Record<string, unknown>>,
   { keySha256, product, machineId = null, nonce = null }: LicenseRequest,
 ): AnswerResult {
-  const asked =
+  const isMatchingQuery =
     answer['key_sha256'] === keySha256 &&
     answer['product'] === product &&
     answer['machine_id'] === machineId &&
     answer['nonce'] === nonce;
-  return asked ? { valid: true } : { valid: false, reason: 'wrong_question' };
+  return isMatchingQuery ? { valid: true } : { valid: false, reason: 'wrong_question' };
 }

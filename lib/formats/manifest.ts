@@ -137,12 +137,12 @@ export type ReleaseIdentity = Pick<ReleaseManifest, 'product' | 'version' | 'cha
 };
 
 /** A signature does not prove that a manifest belongs to this package (contract 90, update). */
-export function findIdentityMismatch(manifest: ReleaseManifest, asked: ReleaseIdentity): string | null {
-  if (manifest.product !== asked.product) return 'product';
-  if (compareVersions(manifest.version, asked.version) !== 0) return 'version';
-  if (manifest.channel !== asked.channel) return 'channel';
-  if (manifest.platform !== asked.platform) return 'platform';
-  return manifest.package.sha256 === asked.sha256 ? null : 'package.sha256';
+export function findIdentityMismatch(manifest: ReleaseManifest, requested: ReleaseIdentity): string | null {
+  if (manifest.product !== requested.product) return 'product';
+  if (compareVersions(manifest.version, requested.version) !== 0) return 'version';
+  if (manifest.channel !== requested.channel) return 'channel';
+  if (manifest.platform !== requested.platform) return 'platform';
+  return manifest.package.sha256 === requested.sha256 ? null : 'package.sha256';
 }
 
 function parseJson(text: string): unknown {

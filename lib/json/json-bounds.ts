@@ -27,8 +27,8 @@ function boundValue(value: Json | undefined, bounds: JsonBounds, depth: number):
 function boundArray(value: Json[], bounds: JsonBounds, depth: number): Json[] {
   let copy: Json[] | null = null;
   for (let i = 0; i < value.length; i++) {
-    const kept = boundValue(value[i], bounds, depth + 1);
-    if (kept !== value[i]) (copy ??= value.slice())[i] = kept;
+    const bounded = boundValue(value[i], bounds, depth + 1);
+    if (bounded !== value[i]) (copy ??= value.slice())[i] = bounded;
   }
   return copy ?? value;
 }
@@ -39,11 +39,11 @@ function boundObject(value: { [key: string]: Json | undefined }, bounds: JsonBou
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i] as string;
     const name = bounds.text?.(key) ?? key;
-    const kept = boundValue(value[key], bounds, depth + 1);
-    if (copy === null && (name !== key || kept !== value[key])) {
+    const bounded = boundValue(value[key], bounds, depth + 1);
+    if (copy === null && (name !== key || bounded !== value[key])) {
       copy = keys.slice(0, i).map((before) => [before, value[before] as Json]);
     }
-    copy?.push([name, kept]);
+    copy?.push([name, bounded]);
   }
   return copy === null ? value : Object.fromEntries(copy);
 }

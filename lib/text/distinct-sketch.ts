@@ -52,8 +52,10 @@ export const toSketchHash = (hash: Buffer): SketchHash => hash.readUInt32BE(0) >
 export function addHashes(sketch: string | null, prints: readonly SketchHash[]): string | null {
   if (sketch !== null && isDense(sketch)) return prints.reduce(addToRegisters, sketch);
   if (prints.every((print) => sketch !== null && hasHash(sketch, print))) return sketch;
-  const kept = new Set([...parseHashes(sketch), ...prints]);
-  return kept.size <= MAX_EXACT_COUNT ? formatSparseSketch(kept) : [...kept].reduce(addToRegisters, EMPTY_REGISTERS);
+  const hashes = new Set([...parseHashes(sketch), ...prints]);
+  return hashes.size <= MAX_EXACT_COUNT
+    ? formatSparseSketch(hashes)
+    : [...hashes].reduce(addToRegisters, EMPTY_REGISTERS);
 }
 
 /** Merges two sketches. */
@@ -126,14 +128,14 @@ const getRankShare = (rank: number): number => 2 ** -Math.min(rank + 1, RANK_BIT
  * `missed`, ranks seen to `met`.
  */
 function estimateDenseCount(sketch: string): number {
-  const met = Array.from({ length: RANK_COUNT }, () => 0);
+  const rankCounts = Array.from({ length: RANK_COUNT }, () => 0);
   let missed = 0;
   for (let i = 0; i < REGISTER_COUNT; i++) {
     const bits = getRegisterBits(sketch, i);
     const above = 32 - Math.clz32(bits);
     if (above < RANK_COUNT) missed += 2 ** -above;
     for (let rank = Math.max(0, above - 3); rank < above; rank++) {
-      if (((bits >>> rank) & 1) === 1) met[rank] = (met[rank] ?? 0) + 1;
+      if (((bits >>> rank) & 1) === 1) rankCounts[rank] = (rankCounts[rank] ?? 0) + 1;
       else missed += getRankShare(rank);
     }
   }
@@ -142,7 +144,7 @@ function estimateDenseCount(sketch: string): number {
   for (let step = 0; step < 50; step++) {
     const middle = (low + high) / 2;
     const rate = 2 ** middle;
-    const slope = met.reduce(
+    const slope = rankCounts.reduce(
       (sum, n, rank) => sum + (n * getRankShare(rank)) / Math.expm1(rate * getRankShare(rank)),
       -missed,
     );

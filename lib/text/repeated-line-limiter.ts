@@ -13,7 +13,7 @@ const MAX_TRACKED_LINES = 100;
 const OTHER_LINES_KEY = '\u0000others';
 
 export class RepeatedLineLimiter {
-  readonly #kept = new Map<string, LineState>();
+  readonly #lineStates = new Map<string, LineState>();
 
   constructor(
     private readonly monotonic: () => number,
@@ -23,25 +23,25 @@ export class RepeatedLineLimiter {
   /** Null suppresses the line. */
   admit(line: string): SuppressedLines | null {
     const now = this.monotonic();
-    const key = this.#kept.has(line) || this.#kept.size < this.most ? line : OTHER_LINES_KEY;
-    const kept = this.#kept.get(key);
-    if (kept === undefined) {
-      this.#kept.set(key, { toldAt: now, leftOut: 0 });
+    const key = this.#lineStates.has(line) || this.#lineStates.size < this.most ? line : OTHER_LINES_KEY;
+    const state = this.#lineStates.get(key);
+    if (state === undefined) {
+      this.#lineStates.set(key, { toldAt: now, leftOut: 0 });
       return {};
     }
-    if (now - kept.toldAt < PERIOD_MS) {
-      kept.leftOut++;
+    if (now - state.toldAt < PERIOD_MS) {
+      state.leftOut++;
       return null;
     }
-    const { leftOut } = kept;
-    this.#kept.set(key, { toldAt: now, leftOut: 0 });
+    const { leftOut } = state;
+    this.#lineStates.set(key, { toldAt: now, leftOut: 0 });
     return leftOut === 0 ? {} : { left_out: leftOut };
   }
 
   reset(): number {
     let leftOut = 0;
-    for (const kept of this.#kept.values()) leftOut += kept.leftOut;
-    this.#kept.clear();
+    for (const state of this.#lineStates.values()) leftOut += state.leftOut;
+    this.#lineStates.clear();
     return leftOut;
   }
 }

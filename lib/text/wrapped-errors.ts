@@ -104,8 +104,9 @@ export function findInnerError(trace: string, type?: string | null, message?: st
   if (!INNER_ERROR_HINT.test(text)) return null;
   const lines = text.split('\n', MAX_TRACE_LINES).map((line) => line.trimEnd());
   const header = HEADER_PATTERN.exec(lines.find((line) => line !== '') ?? '');
-  const [outer, said] = type === undefined ? [header?.[1] ?? null, header?.[2] ?? null] : [type, message ?? null];
-  const isWrapped = isWrapperError(outer, said) || isFirstCauseRepeated(said, lines);
+  const [outer, outerMessage] =
+    type === undefined ? [header?.[1] ?? null, header?.[2] ?? null] : [type, message ?? null];
+  const isWrapped = isWrapperError(outer, outerMessage) || isFirstCauseRepeated(outerMessage, lines);
   if (!isWrapped && !(type === undefined && text.includes(FIRST_MEMBER_LINE))) return null;
   if (text.includes(FIRST_MEMBER_LINE)) return findSingleMember(lines, text);
   return findDotnetError(text) ?? findChainedError(lines) ?? getOnlyError(parseAggregateErrors(lines));
@@ -120,9 +121,9 @@ function findChainedError(lines: readonly string[]): InnerError | null {
   return causes.at(at) ?? null;
 }
 
-function isFirstCauseRepeated(said: string | null, lines: readonly string[]): boolean {
-  const [first] = said === null || said === '' ? [] : parseCauses(lines);
-  return first !== undefined && isRepeatedCause(said, first);
+function isFirstCauseRepeated(outerMessage: string | null, lines: readonly string[]): boolean {
+  const [first] = outerMessage === null || outerMessage === '' ? [] : parseCauses(lines);
+  return first !== undefined && isRepeatedCause(outerMessage, first);
 }
 
 const parseCauses = (lines: readonly string[]): InnerError[] =>

@@ -139,13 +139,13 @@ export class StoredUnmappedOccurrences implements UnmappedOccurrences {
   async #regroup(item: ItemDoc, before: OccurrenceDoc, after: OccurrenceDoc, isFirst: boolean): Promise<string | null> {
     if ((await this.#deriveKeys(item, before)).dedup_key !== before.dedup_key) return null;
     const keyed = await this.#deriveKeys(item, after);
-    const led = await this.keys.findItem(item.project, keyed.dedup_key);
-    if (led === item.id) return keyed.dedup_key;
+    const ownerItemId = await this.keys.findItem(item.project, keyed.dedup_key);
+    if (ownerItemId === item.id) return keyed.dedup_key;
     const { items: own } = await this.deps.keys.find({ filter: { item_id: item.id }, limit: MAX_KEYS });
     const isUndecided = own.length < MAX_KEYS && own.every(({ came }) => came !== 'rewritten');
     if (!isUndecided || item.status === 'duplicate') return keyed.dedup_key;
-    if (led === null) await this.keys.addRewritten(keyed, item.id);
-    else if (isFirst) await this.#join(item, led);
+    if (ownerItemId === null) await this.keys.addRewritten(keyed, item.id);
+    else if (isFirst) await this.#join(item, ownerItemId);
     return keyed.dedup_key;
   }
 

@@ -61,8 +61,8 @@ export class AgentDispatchService implements AttemptDataProvider {
     agent?: string | null,
   ): Promise<{ item: Item; request: RunView | null }> {
     const item = await this.getItem(principal, name);
-    const asked = agent || item.target_agent || DEFAULT_AGENT;
-    const request = { key: this.ids.uuid(), agent: asked, actor: getCallerName(principal), rule: null };
+    const requestedAgent = agent || item.target_agent || DEFAULT_AGENT;
+    const request = { key: this.ids.uuid(), agent: requestedAgent, actor: getCallerName(principal), rule: null };
     await this.#sendRequest(item, { ...request, check: () => this.#checkReceiver(item.project) });
     return { item: await this.getItem(principal, item.id), request: await this.runs.find(item.id) };
   }
@@ -72,10 +72,10 @@ export class AgentDispatchService implements AttemptDataProvider {
     const rules = await this.rules.getCachedRules();
     const item = rules.some(({ enabled }) => enabled) ? await this.items.get(data.id) : null;
     if (item === null) return;
-    const asked = new Set<string>();
+    const requestedAgents = new Set<string>();
     for (const rule of rules) {
-      if (asked.has(rule.agent) || !matchesRequestRule(rule, item)) continue;
-      asked.add(rule.agent);
+      if (requestedAgents.has(rule.agent) || !matchesRequestRule(rule, item)) continue;
+      requestedAgents.add(rule.agent);
       const key = `rule ${rule.id} ${item.regression_count} ${item.reopened_at ?? ''}`;
       try {
         await this.#sendRequest(item, { key, agent: rule.agent, actor: null, rule: formatRuleName(rule) });
@@ -104,10 +104,10 @@ export class AgentDispatchService implements AttemptDataProvider {
     return this.app.base_url.replace(/\/+$/, '');
   }
 
-  async reportProgress(principal: Principal, name: string, told: AgentProgress): Promise<RunView | null> {
+  async reportProgress(principal: Principal, name: string, progress: AgentProgress): Promise<RunView | null> {
     const item = await this.getItem(principal, name);
-    await this.items.rejectSecrets({ note: told.note });
-    await this.runs.recordProgress(item.id, item.project, told, item.claim?.agent ?? getCallerName(principal));
+    await this.items.rejectSecrets({ note: progress.note });
+    await this.runs.recordProgress(item.id, item.project, progress, item.claim?.agent ?? getCallerName(principal));
     return this.runs.find(item.id);
   }
 

@@ -58,13 +58,13 @@ export class AgentRunService {
     await this.rows.change({ id }, { set }, { upsert: true });
   }
 
-  async recordProgress(item: string, project: string, told: AgentProgress, agent: string): Promise<void> {
+  async recordProgress(item: string, project: string, progress: AgentProgress, agent: string): Promise<void> {
     const now = this.clock.iso();
     const known = await this.rows.get(item);
     const base = known === null ? { project, agent, requested_at: now } : {};
     await this.rows.change(
       { id: item },
-      { set: { ...base, ...told, told_at: now, changed_at: now } },
+      { set: { ...base, ...progress, told_at: now, changed_at: now } },
       { upsert: true },
     );
   }

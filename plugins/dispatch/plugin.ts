@@ -64,7 +64,7 @@ export default definePlugin({
         extend(TOKEN_PURPOSES, tokens),
       ],
       listens: [BUG_CREATED, BUG_CRITICAL, FEATURE_CREATED].map((event) =>
-        listen(event, (told) => requests.requestByRules(told), { durable: true }),
+        listen(event, (payload) => requests.requestByRules(payload), { durable: true }),
       ),
       jobs: [
         {

@@ -33,10 +33,10 @@ export class RequestRuleService {
   getCachedRules(): Promise<RequestRule[]> {
     const now = this.clock.monotonic();
     if (this.#atHand === null || now - this.#atHand.at >= RULES_TTL_MS) {
-      const asked = { rules: this.list(null), at: now };
-      this.#atHand = asked;
-      asked.rules.catch(() => {
-        if (this.#atHand === asked) this.#atHand = null;
+      const cacheEntry = { rules: this.list(null), at: now };
+      this.#atHand = cacheEntry;
+      cacheEntry.rules.catch(() => {
+        if (this.#atHand === cacheEntry) this.#atHand = null;
       });
     }
     return this.#atHand.rules;

@@ -127,20 +127,20 @@ const toRow = (group: ErrorGroup): GroupRow =>
 async function buildListView({ groups, projects, clock, baseUrl }: ErrorPageDeps, request: HttpRequest): Promise<View> {
   const given = request.query as ErrorListQuery;
   const from = clock.iso();
-  const asked = toGroupQuery(given);
-  const [changes, page, beside, known] = await Promise.all([
-    groups.listChanges(asked, null),
-    groups.list(asked),
-    groups.getFilterCounts(asked),
+  const groupQuery = toGroupQuery(given);
+  const [changes, page, filterCounts, known] = await Promise.all([
+    groups.listChanges(groupQuery, null),
+    groups.list(groupQuery),
+    groups.getFilterCounts(groupQuery),
     projects.list(),
   ]);
   const { sort, cursor, muted, ...filters } = given;
-  const total = cursor === undefined && page.next === null ? page.items.length : await groups.count(asked);
+  const total = cursor === undefined && page.next === null ? page.items.length : await groups.count(groupQuery);
   return new View('errors', {
     items: page.items.map(toRow),
     mute: MUTE_FORM,
     spark_top: Math.max(1, ...page.items.flatMap(({ trend }) => trend)),
-    beside,
+    beside: filterCounts,
     next_cursor: page.next,
     found: formatGroupCount(page.items.length, total && Math.max(total, page.items.length)),
     tabs: buildTabs(given),

@@ -51,9 +51,9 @@ class FieldTruncator {
   cutList(name: string, given: readonly string[] | null | undefined, count: number, limit: number): string[] {
     if (!given || given.length === 0) return [];
     const whole = given.filter((element) => element !== '');
-    const kept = whole.slice(0, count).map((element) => cutText(element, limit));
-    if (whole.length > count || kept.some((element, i) => element !== whole[i])) this.cut.push(name);
-    return kept;
+    const cutElements = whole.slice(0, count).map((element) => cutText(element, limit));
+    if (whole.length > count || cutElements.some((element, i) => element !== whole[i])) this.cut.push(name);
+    return cutElements;
   }
 
   cutObject(name: string, value: { [key: string]: Json } | null | undefined, limit: number): Json {

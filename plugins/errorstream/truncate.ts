@@ -43,25 +43,25 @@ function fitValue(value: Json, limit: number): Json | undefined {
   }
   if (value === null || typeof value !== 'object') return getJsonSize(value, limit) <= limit ? value : undefined;
   if (limit < 2) return undefined;
-  let room = limit - 1;
+  let remaining = limit - 1;
   if (Array.isArray(value)) {
-    const kept: Json[] = [];
+    const fittedElements: Json[] = [];
     for (const element of value) {
-      const part = fitValue(element, room - 1);
+      const part = fitValue(element, remaining - 1);
       if (part === undefined) break;
-      kept.push(part);
-      room -= getJsonSize(part, room) + 1;
+      fittedElements.push(part);
+      remaining -= getJsonSize(part, remaining) + 1;
     }
-    return kept;
+    return fittedElements;
   }
-  const kept: [string, Json][] = [];
+  const fittedEntries: [string, Json][] = [];
   for (const key of Object.keys(value)) {
-    const part = fitValue(value[key] ?? null, room - key.length - 4);
+    const part = fitValue(value[key] ?? null, remaining - key.length - 4);
     if (part === undefined) break;
-    kept.push([key, part]);
-    room -= getJsonSize(part, room) + key.length + 4;
+    fittedEntries.push([key, part]);
+    remaining -= getJsonSize(part, remaining) + key.length + 4;
   }
-  return Object.fromEntries(kept);
+  return Object.fromEntries(fittedEntries);
 }
 
 export function cutObject(value: { [key: string]: Json }, limit: number): { [key: string]: Json } {

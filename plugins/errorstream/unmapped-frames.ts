@@ -165,18 +165,18 @@ function findOwnPosition(
 }
 
 function rewriteFrame(frame: Json, raw: readonly RawFrame[], positions: readonly (SourcePosition | null)[]): Json {
-  const at = raw.findIndex(({ kept }) => kept === frame);
+  const at = raw.findIndex(({ kept: candidate }) => candidate === frame);
   const position = positions[at] ?? null;
-  const kept = raw[at]?.kept;
-  if (position === null || kept === undefined) return frame;
-  const { function: _, locals, ...others } = kept;
+  const storedFrame = raw[at]?.kept;
+  if (position === null || storedFrame === undefined) return frame;
+  const { function: _, locals, ...others } = storedFrame;
   return {
     ...others,
     filename: position.file,
     abs_path: position.file,
     lineno: position.line,
     ...(position.function !== null && { function: position.function }),
-    in_app: kept['in_app'] !== false && !VENDOR_PATH_PATTERN.test(position.file),
+    in_app: storedFrame['in_app'] !== false && !VENDOR_PATH_PATTERN.test(position.file),
     ...formatSourceLines(position),
     ...(locals !== undefined && { locals }),
   };
@@ -184,13 +184,13 @@ function rewriteFrame(frame: Json, raw: readonly RawFrame[], positions: readonly
 
 function findRawFrames(context: Json): RawFrame[] {
   return (getFrames(context) ?? []).flatMap((frame) => {
-    const kept = toObject(frame);
-    const raw = toObject(kept?.['raw'] ?? null);
-    if (kept === null || raw === null) return [];
+    const storedFrame = toObject(frame);
+    const raw = toObject(storedFrame?.['raw'] ?? null);
+    if (storedFrame === null || raw === null) return [];
     const { filename: file, lineno: line, colno: column } = raw;
     const isScript = typeof file === 'string' && typeof line === 'number' && typeof column === 'number';
     // Rewritten frames have another place.
-    return isScript && kept['lineno'] === line ? [{ kept, file, line, column }] : [];
+    return isScript && storedFrame['lineno'] === line ? [{ kept: storedFrame, file, line, column }] : [];
   });
 }
 

@@ -52,7 +52,7 @@ export class ChangeLinker {
   async #linkItem({ ref, change, fixes }: ItemMention): Promise<LinkOutcome> {
     const { kind, url, commit, title, author, state } = change;
     const key = kind === 'commit' ? `commit ${commit}` : `pull request ${url} ${state}`;
-    const told: ForgeChange = {
+    const forgeChange: ForgeChange = {
       key: fixes ? `${key} fixes` : key,
       kind,
       url,
@@ -63,7 +63,7 @@ export class ChangeLinker {
       actor: author,
     };
     try {
-      return await this.items.linkChange(ref, told);
+      return await this.items.linkChange(ref, forgeChange);
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'not_found') return 'unchanged';
       throw error;

@@ -40,14 +40,14 @@ export class PullRequestStore implements PullRequests {
     if (change.kind !== 'pull_request' || url === null || state === 'pushed') return;
     const heard_at = this.clock.iso();
     const at = change.at ?? heard_at;
-    const told = { state, title, author, commit, at, heard_at };
+    const pullRequestFields = { state, title, author, commit, at, heard_at };
     const id = getPullRequestId(project, url);
     try {
-      await this.rows.insert({ id, project, url, ...told });
+      await this.rows.insert({ id, project, url, ...pullRequestFields });
     } catch (error) {
       if (!(error instanceof StoreConflict)) throw error;
       const newer = state === 'merged' ? {} : { at: { lte: at }, state: { ne: 'merged' } };
-      await this.rows.change({ id, ...newer }, { set: told });
+      await this.rows.change({ id, ...newer }, { set: pullRequestFields });
     }
   }
 

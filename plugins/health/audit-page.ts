@@ -146,12 +146,12 @@ async function buildAuditListView(services: AuditPageServices, request: HttpRequ
   const period = (chosen ?? (filtered ? 'all' : 'week')) as AuditPeriod;
   const hidden = logins === undefined && filters['action']?.startsWith('login') !== true;
   const zone = getTimeZone(request.principal, services.timezone);
-  const asked = {
+  const auditQuery = {
     ...resolvePeriod(period, services, zone),
     ...toAuditQuery(filters, zone),
     ...(hidden && { without: 'login.' }),
   };
-  const page = await services.reader.search(asked, PAGE_SIZE, cursor);
+  const page = await services.reader.search(auditQuery, PAGE_SIZE, cursor);
   const items = await Promise.all(page.items.map((entry) => toAuditRow(services.reader, entry)));
   const address = (change: Record<string, string | undefined>): string => {
     const all = { ...filters, ...(chosen && { period: chosen }), ...(logins && { logins }), ...change };

@@ -74,8 +74,8 @@ function toPluginHealthCheck<K extends string>(
 }
 
 function toPluginCheck({ id, state, reason }: PluginState, { own }: HealthFindings): PluginCheck {
-  const said = state === 'ready' ? own[id] : undefined;
-  return { ...said, state, reason, ok: said?.ok ?? state !== 'failed' };
+  const finding = state === 'ready' ? own[id] : undefined;
+  return { ...finding, state, reason, ok: finding?.ok ?? state !== 'failed' };
 }
 
 function toJobsCheck(jobs: HealthFindings['jobs'], now: number): HealthReport['checks']['jobs'] {

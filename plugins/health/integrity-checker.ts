@@ -59,13 +59,15 @@ export class IntegrityChecker {
   /** Null when stores are not checked. */
   async getStatus(): Promise<IntegrityStatus | null> {
     if (!this.runtime.canExamineStore) return null;
-    const met = this.runtime.listDamage();
+    const encounteredDamage = this.runtime.listDamage();
     const doc = await this.#getLast();
     const checked_at = doc?.checked_at ?? null;
     // Earlier damage is in the findings or repaired. A check time in the future comes from a clock
     // that moved backwards, so the order is unknown.
     const unknown = checked_at === null || hasElapsed(checked_at, Infinity, this.clock.now());
-    const since = met.filter(({ at }) => unknown || at > checked_at).map(({ place }) => describeDamage(place));
+    const since = encounteredDamage
+      .filter(({ at }) => unknown || at > checked_at)
+      .map(({ place }) => describeDamage(place));
     const damage = [...new Set([...(doc?.damage ?? []), ...since])].slice(0, MAX_LISTED_DOCUMENTS);
     return { ok: since.length > 0 ? false : (doc?.ok ?? null), checked_at, damage };
   }

@@ -26,9 +26,9 @@ export class ToolRegistry {
   async callTool(name: string, args: Record<string, unknown>, request: HttpRequest): Promise<CallToolResult | null> {
     const route = this.#tools.get(name)?.route;
     if (route === undefined) return null;
-    const { [TEXT_LIMIT_ARGUMENT]: asked, ...rest } = args;
+    const { [TEXT_LIMIT_ARGUMENT]: requestedLimit, ...rest } = args;
     const own = hasTextLimit(route);
-    const limit = own ? (asked ?? DEFAULT_TEXT_CHARACTERS) : (route.textLimit ?? DEFAULT_TEXT_CHARACTERS);
+    const limit = own ? (requestedLimit ?? DEFAULT_TEXT_CHARACTERS) : (route.textLimit ?? DEFAULT_TEXT_CHARACTERS);
     if (!isTextLimit(limit)) return buildToolResult(buildLimitError(request.id));
     const answer = await this.routes.call(name, own ? rest : args, request);
     const { untrusted: outside = [], answer: shape, refusal } = route;

@@ -36,8 +36,8 @@ export function acceptsJson(accept: string | undefined): boolean {
   if (accept === undefined) return true;
   return accept.split(',').some((range) => {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    const refused = parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
-    return !refused && ['application/json', 'application/*', '*/*'].includes(type);
+    const isExcluded = parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
+    return !isExcluded && ['application/json', 'application/*', '*/*'].includes(type);
   });
 }
 

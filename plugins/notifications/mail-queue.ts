@@ -131,8 +131,8 @@ export class StoredMailQueue implements MailQueue {
   async #send(sender: MailSender, row: StoredMail): Promise<'done' | 'unreachable'> {
     const lease = toIsoString(this.clock.now() + MAIL_LEASE_MS);
     const { id, send_at, mail, headers } = row;
-    const taken = await this.rows.change({ id, send_at, state: 'waiting' }, { set: { send_at: lease } });
-    if (taken === null || mail === null) return 'done';
+    const acquired = await this.rows.change({ id, send_at, state: 'waiting' }, { set: { send_at: lease } });
+    if (acquired === null || mail === null) return 'done';
     const { to = '', subject = '', text = '', html = '' } = mail;
     let error: SendError | null = null;
     try {

@@ -47,8 +47,8 @@ class LogReader {
         await yieldToEventLoop();
       }
       const { field, type } = this.#readNextField();
-      const taken = take(type === null ? 0 : field, this);
-      if (!(typeof taken === 'boolean' ? taken : await taken)) this.#skip(field);
+      const consumed = take(type === null ? 0 : field, this);
+      if (!(typeof consumed === 'boolean' ? consumed : await consumed)) this.#skip(field);
     }
     this.#finishMessage(end);
   }

@@ -37,11 +37,11 @@ export function convertRecord(record: LogRecord, project: string): ConvertedReco
   const exceptionClass = findFirstText(attributes, 'exception.type');
   const message = findFirstText(attributes, 'exception.message');
   if (exceptionClass === null && message === null) return null;
-  const said = toText(body);
+  const bodyText = toText(body);
   const report: ErrorReport = {
     project,
     error_level: toErrorLevel(record),
-    error_message: message ?? said ?? '',
+    error_message: message ?? bodyText ?? '',
     exception_class: exceptionClass,
     file: findFirstText(attributes, 'code.filepath', 'code.file.path'),
     function: findFirstText(attributes, 'code.function', 'code.function.name'),
@@ -54,7 +54,7 @@ export function convertRecord(record: LogRecord, project: string): ConvertedReco
     occurred_at: toIsoTime(record.time),
     client_ref: buildClientRef(record),
   };
-  return { report, details: () => ({ context: buildContext(record, said, message), breadcrumbs: null }) };
+  return { report, details: () => ({ context: buildContext(record, bodyText, message), breadcrumbs: null }) };
 }
 
 function toErrorLevel({ severity, severityText }: LogRecord): ErrorLevel {
@@ -92,14 +92,14 @@ const EXCLUDED_ATTRIBUTES = new Set([
 
 function buildContext(
   { attributes, resource, scope, body, traceId, spanId, severityText }: LogRecord,
-  said: string | null,
+  bodyText: string | null,
   message: string | null,
 ): ErrorDetails['context'] {
   const context: { [key: string]: Json } = {};
   const put = (name: string, value: Json): void => {
     if (value !== null) context[name] = value;
   };
-  if (message !== null && said !== message) put('message', body);
+  if (message !== null && bodyText !== message) put('message', body);
   put('logger', scope);
   put('severity', severityText);
   put('trace_id', traceId);

@@ -65,9 +65,9 @@ export class ProjectDeletionService {
   }
 
   async #listUses(slug: string): Promise<string[]> {
-    const asked = await Promise.all(
+    const nouns = await Promise.all(
       this.usages().map(async (usage) => ((await usage.isInUse(slug)) ? usage.noun : null)),
     );
-    return asked.filter((noun) => noun !== null);
+    return nouns.filter((noun) => noun !== null);
   }
 }

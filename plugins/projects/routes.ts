@@ -90,8 +90,8 @@ function buildProjectRoutes(projects: ProjectService, deletion: ProjectDeletionS
       input: { query: listQuery },
       output: createPageSchema('ProjectPage', projectSchema),
       handle: async ({ principal, query }) => {
-        const { include_total, ...asked } = query as unknown as ListQuery;
-        const page = await projects.page(principal, asked);
+        const { include_total, ...pageOptions } = query as unknown as ListQuery;
+        const page = await projects.page(principal, pageOptions);
         const items = page.items.map(toProjectView);
         const list = { items, next_cursor: page.next, has_more: page.next !== null, ...pickWarnings(page) };
         return include_total ? { ...list, total: await page.count() } : list;
@@ -176,8 +176,8 @@ function buildKeyRoutes(keys: IntakeKeyService): RouteSpec[] {
       input: { params, query: pageQuery },
       output: createPageSchema('IntakeKeyPage', intakeKeySchema),
       handle: async ({ principal, params: { slug = '' }, query }) => {
-        const { include_total, ...asked } = query as unknown as ListQuery;
-        const page = await keys.listPage(principal, slug, asked);
+        const { include_total, ...pageOptions } = query as unknown as ListQuery;
+        const page = await keys.listPage(principal, slug, pageOptions);
         const list = { items: page.items, next_cursor: page.next, has_more: page.next !== null };
         return include_total ? { ...list, total: await page.count() } : list;
       },

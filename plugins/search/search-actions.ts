@@ -45,11 +45,11 @@ export interface ActionResults {
   exact: string | null;
 }
 
-/** @param asked providers that the caller's role may use */
-export async function findActions(asked: readonly SearchProvider[], question: SearchQuery): Promise<ActionResults> {
+/** @param providers providers that the caller's role may use */
+export async function findActions(providers: readonly SearchProvider[], question: SearchQuery): Promise<ActionResults> {
   const [verb = '', ...rest] = question.words;
   if (verb.length < MIN_VERB_CHARACTERS) return { hits: [], exact: null };
-  const mine = asked
+  const mine = providers
     .flatMap(({ acts = [] }) => acts)
     .filter(({ role }) => role === undefined || question.principal.role === role);
   const meant = mine.filter((act) => isVerb(act, verb));

@@ -38,19 +38,19 @@ export class SearchService {
   async find(text: string, principal: SessionPrincipal, limit: number): Promise<SearchResults> {
     const question = parseQuery(text);
     if (question === null) return { exact: null, act: null, kinds: [], missing: [] };
-    const asked = this.#listProviders(principal);
+    const providers = this.#listProviders(principal);
     const acting = this.#runWithTimeout({ label: ACTIONS_LABEL }, (signal) =>
-      findActions(asked, { ...question, limit, principal, signal }),
+      findActions(providers, { ...question, limit, principal, signal }),
     );
     const answers = await Promise.all(
-      asked.map((provider) =>
+      providers.map((provider) =>
         this.#runWithTimeout(provider, (signal) =>
           this.#queryProvider(provider, { ...question, limit: limit + 1, principal, signal }),
         ),
       ),
     );
-    const missing = asked.flatMap(({ label }, i) => (answers[i] === null ? [label] : []));
-    const kinds = asked.flatMap((provider, i): SearchResultGroup[] => {
+    const missing = providers.flatMap(({ label }, i) => (answers[i] === null ? [label] : []));
+    const kinds = providers.flatMap((provider, i): SearchResultGroup[] => {
       const { label, icon } = provider;
       const hits = answers[i]?.hits ?? [];
       if (hits.length === 0) return [];

@@ -26,44 +26,44 @@ export class EnvelopeFilter implements BodyFilter {
   ) {}
 
   push(piece: Buffer): Buffer[] {
-    const kept: Buffer[] = [];
-    for (let at = 0; at < piece.length;) at = this.#processChunk(piece, at, kept);
-    return kept;
+    const retained: Buffer[] = [];
+    for (let at = 0; at < piece.length;) at = this.#processChunk(piece, at, retained);
+    return retained;
   }
 
   end(): Buffer[] {
     return this.#line;
   }
 
-  #processChunk(piece: Buffer, at: number, kept: Buffer[]): number {
+  #processChunk(piece: Buffer, at: number, retained: Buffer[]): number {
     const mode = this.#mode;
-    if (mode === 'copy' || mode === 'skip') return this.#readPayload(piece, at, kept);
-    if (mode === 'item') return this.#readItem(piece, at, kept);
-    if (mode !== 'rest') return this.#readLineEnd(piece, at, kept);
-    kept.push(piece.subarray(at));
+    if (mode === 'copy' || mode === 'skip') return this.#readPayload(piece, at, retained);
+    if (mode === 'item') return this.#readItem(piece, at, retained);
+    if (mode !== 'rest') return this.#readLineEnd(piece, at, retained);
+    retained.push(piece.subarray(at));
     return piece.length;
   }
 
-  #readPayload(piece: Buffer, at: number, kept: Buffer[]): number {
+  #readPayload(piece: Buffer, at: number, retained: Buffer[]): number {
     const end = Math.min(piece.length, at + this.#remainingBytes);
-    if (this.#mode === 'copy') kept.push(piece.subarray(at, end));
+    if (this.#mode === 'copy') retained.push(piece.subarray(at, end));
     this.#remainingBytes -= end - at;
     if (this.#remainingBytes === 0) this.#mode = 'item';
     return end;
   }
 
-  #readLineEnd(piece: Buffer, at: number, kept: Buffer[]): number {
+  #readLineEnd(piece: Buffer, at: number, retained: Buffer[]): number {
     const found = piece.indexOf(LF, at);
     const end = found < 0 ? piece.length : found + 1;
-    if (this.#mode !== 'skip line') kept.push(piece.subarray(at, end));
-    else if (found >= 0) kept.push(piece.subarray(found, end));
+    if (this.#mode !== 'skip line') retained.push(piece.subarray(at, end));
+    else if (found >= 0) retained.push(piece.subarray(found, end));
     if (found >= 0) this.#mode = 'item';
     return end;
   }
 
-  #readItem(piece: Buffer, at: number, kept: Buffer[]): number {
+  #readItem(piece: Buffer, at: number, retained: Buffer[]): number {
     if (this.#lineBytes === 0 && (piece[at] === LF || piece[at] === CR)) {
-      kept.push(piece.subarray(at, at + 1));
+      retained.push(piece.subarray(at, at + 1));
       return at + 1;
     }
     const found = piece.indexOf(LF, at);
@@ -74,16 +74,16 @@ export class EnvelopeFilter implements BodyFilter {
     const line = Buffer.concat(this.#line, this.#lineBytes);
     this.#line = [];
     this.#lineBytes = 0;
-    this.#openItem(line, kept);
+    this.#openItem(line, retained);
     return end;
   }
 
   /** An unreadable header is left to the envelope parser. */
-  #openItem(line: Buffer, kept: Buffer[]): void {
+  #openItem(line: Buffer, retained: Buffer[]): void {
     const { type, length } = parseHeader(line) ?? {};
     const isSized = typeof length === 'number' && Number.isSafeInteger(length) && length >= 0;
     if (typeof type !== 'string' || (!isSized && length !== undefined && length !== null)) {
-      kept.push(line);
+      retained.push(line);
       this.#mode = 'rest';
       return;
     }
@@ -92,6 +92,6 @@ export class EnvelopeFilter implements BodyFilter {
     if (isSized) this.#mode = length === 0 ? 'item' : skips ? 'skip' : 'copy';
     else this.#mode = skips ? 'skip line' : 'copy line';
     const short = JSON.stringify({ type, length: 0, skipped: isSized ? length : true });
-    kept.push(skips && this.#mode !== 'item' ? Buffer.from(`${short}\n`) : line);
+    retained.push(skips && this.#mode !== 'item' ? Buffer.from(`${short}\n`) : line);
   }
 }

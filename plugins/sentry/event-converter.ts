@@ -185,9 +185,9 @@ function parseBreadcrumbs(breadcrumbs: unknown): Json[] | null {
 }
 
 function toBreadcrumb(crumb: unknown): Json {
-  const kept = limitDepth(crumb) as { [key: string]: Json };
-  const at = parseInstant(kept['timestamp']);
-  return at === null ? kept : { ...kept, timestamp: at };
+  const fields = limitDepth(crumb) as { [key: string]: Json };
+  const at = parseInstant(fields['timestamp']);
+  return at === null ? fields : { ...fields, timestamp: at };
 }
 
 function parseFingerprint(fingerprint: unknown): string[] | null {

@@ -57,7 +57,7 @@ class TemplateValues {
   readonly #named: ReadonlyMap<string, unknown> | null;
   readonly #listed: readonly unknown[];
   #next = 0;
-  #room = MAX_MESSAGE_LENGTH;
+  #remainingLength = MAX_MESSAGE_LENGTH;
 
   constructor(params: unknown) {
     const named = toRecord(params);
@@ -76,8 +76,8 @@ class TemplateValues {
       name !== undefined && this.#named !== null ? this.#named.get(name) : this.#listed[index ?? this.#next++];
     if (value === undefined) return whole;
     this.used = true;
-    const text = this.#room > 0 ? formatValue(value, kind, digits) : '';
-    this.#room -= text.length;
+    const text = this.#remainingLength > 0 ? formatValue(value, kind, digits) : '';
+    this.#remainingLength -= text.length;
     return text;
   }
 }

@@ -19,17 +19,19 @@ export function buildThreads(event: UntypedRecord, platform: string | null): Jso
   const given = toRecords(event['threads']);
   if (given.length === 0) return null;
   const threads = given.toSorted((a, b) => getThreadRank(a) - getThreadRank(b)).slice(0, MAX_THREADS);
-  let room = MAX_STACKS_LENGTH;
-  const kept = threads.map((thread) => {
+  let remainingLength = MAX_STACKS_LENGTH;
+  const limitedThreads = threads.map((thread) => {
     const stack = formatThreadStack(parseFrames(thread['stacktrace']).slice(0, MAX_THREAD_FRAMES), platform);
-    const fits = stack !== null && stack.length <= room;
-    if (fits) room -= stack.length;
+    const fits = stack !== null && stack.length <= remainingLength;
+    if (fits) remainingLength -= stack.length;
     const about = toThreadFields(thread);
     if (fits) about['stack'] = stack;
     return about;
   });
-  const isAlone = kept.length === 1 && Object.keys(kept[0] ?? {}).every((name) => name === 'id' || name === 'current');
-  return isAlone ? null : kept;
+  const isAlone =
+    limitedThreads.length === 1 &&
+    Object.keys(limitedThreads[0] ?? {}).every((name) => name === 'id' || name === 'current');
+  return isAlone ? null : limitedThreads;
 }
 
 const getThreadRank = ({ crashed, current, main }: UntypedRecord): number =>

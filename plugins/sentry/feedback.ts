@@ -10,19 +10,19 @@ export function parseFeedback(
   project: string,
   newId: () => string,
 ): FeedbackReport | null {
-  const said = type === 'feedback' ? (toRecord(toRecord(payload['contexts'])?.['feedback']) ?? {}) : payload;
-  const message = toText(said[type === 'feedback' ? 'message' : 'comments']);
+  const fields = type === 'feedback' ? (toRecord(toRecord(payload['contexts'])?.['feedback']) ?? {}) : payload;
+  const message = toText(fields[type === 'feedback' ? 'message' : 'comments']);
   if (message === null) return null;
   const own = parseEventId(payload['event_id']);
   return {
     project,
     // User reports only have their event's id.
     id: type === 'feedback' ? (own ?? newId()) : `user_report:${own ?? newId()}`,
-    event_id: type === 'feedback' ? parseEventId(said['associated_event_id']) : own,
+    event_id: type === 'feedback' ? parseEventId(fields['associated_event_id']) : own,
     message,
-    name: toLine(said['name']),
-    email: toLine(said[type === 'feedback' ? 'contact_email' : 'email']),
-    url: toLine(said['url']),
+    name: toLine(fields['name']),
+    email: toLine(fields[type === 'feedback' ? 'contact_email' : 'email']),
+    url: toLine(fields['url']),
     environment: toLine(payload['environment']),
     app_version: parseReleaseVersion(payload['release']),
   };

@@ -74,10 +74,10 @@ export class SentryIntake {
   ): Promise<EnvelopeResult> {
     const { header, fault } = envelope;
     const project = await this.#resolveProject(number, caller.principal);
-    const taken = envelope.items.filter(({ type, skipped }) => skipped === undefined && this.accepts(type));
-    if (fault !== undefined && taken.length === 0) throw new ServiceError('invalid_json', fault);
-    const warnings = buildWarnings(envelope, taken, (type) => this.accepts(type));
-    const items = taken.filter(({ type }) => !limited.has(getSdkCategory(type) ?? ''));
+    const acceptedItems = envelope.items.filter(({ type, skipped }) => skipped === undefined && this.accepts(type));
+    if (fault !== undefined && acceptedItems.length === 0) throw new ServiceError('invalid_json', fault);
+    const warnings = buildWarnings(envelope, acceptedItems, (type) => this.accepts(type));
+    const items = acceptedItems.filter(({ type }) => !limited.has(getSdkCategory(type) ?? ''));
     const sent_at = parseInstant(header['sent_at']);
     let id = parseEventId(header['event_id']);
     const failures: unknown[] = [];
@@ -177,8 +177,8 @@ export class SentryIntake {
     // Most events have no debug ids and most projects no maps.
     if (rewriter === undefined || (!hasDebugIds(event) && rewriter.hasNoMaps(project))) return null;
     const scripts = findScriptFrames(event, project);
-    const asked = scripts === null ? null : rewriter.rewrite(scripts.question);
-    return scripts === null || asked === null ? null : asked.then((found) => scripts.apply(found));
+    const pendingRewrite = scripts === null ? null : rewriter.rewrite(scripts.question);
+    return scripts === null || pendingRewrite === null ? null : pendingRewrite.then((found) => scripts.apply(found));
   }
 
   #createId(): string {
@@ -188,7 +188,7 @@ export class SentryIntake {
 
 function buildWarnings(
   { items, fault }: Envelope,
-  taken: readonly EnvelopeItem[],
+  acceptedItems: readonly EnvelopeItem[],
   takes: (type: string) => boolean,
 ): string[] {
   const left = items.flatMap(({ type, skipped }) => {
@@ -198,7 +198,7 @@ function buildWarnings(
   });
   const warnings = left.slice(0, MAX_WARNINGS);
   if (fault !== undefined) warnings.push(`${fault} It was skipped, and what stands behind it.`);
-  if (taken.some(({ payload }) => !isUtf8(payload))) warnings.push(INVALID_UTF8_WARNING);
+  if (acceptedItems.some(({ payload }) => !isUtf8(payload))) warnings.push(INVALID_UTF8_WARNING);
   return warnings;
 }
 

@@ -80,9 +80,9 @@ function buildSource({ line: at, code, given }: StackFrame): Source | null {
   let number = (at ?? before.length + 1) - before.length;
   let size = 2;
   for (const content of [...before, code, ...after]) {
-    const told = toText(content) ?? '';
-    size += told.length + LINE_KEY_LENGTH;
-    lines[number++] = told;
+    const lineText = toText(content) ?? '';
+    size += lineText.length + LINE_KEY_LENGTH;
+    lines[number++] = lineText;
   }
   return { lines, size };
 }
@@ -90,16 +90,16 @@ function buildSource({ line: at, code, given }: StackFrame): Source | null {
 function boundLocals({ given }: StackFrame, most: number): Json | null {
   const locals = toNonEmptyObject(given['vars']) as JsonObject | null;
   if (locals === null) return null;
-  const kept: JsonObject = {};
-  let room = most;
+  const boundedLocals: JsonObject = {};
+  let remainingLength = most;
   for (const [name, value] of Object.entries(locals)) {
     const size = getJsonSize(value, MAX_LOCAL_LENGTH);
     const fits = size <= MAX_LOCAL_LENGTH ? value : `${JSON.stringify(value).slice(0, MAX_LOCAL_LENGTH)}…`;
-    room -= name.length + Math.min(size, MAX_LOCAL_LENGTH);
-    if (room < 0) break;
-    kept[name] = fits;
+    remainingLength -= name.length + Math.min(size, MAX_LOCAL_LENGTH);
+    if (remainingLength < 0) break;
+    boundedLocals[name] = fits;
   }
-  return kept;
+  return boundedLocals;
 }
 
 const LOCATION_FIELDS = ['function', 'filename', 'lineno'] as const;
@@ -114,33 +114,33 @@ function buildFrameData({ given, module, inApp }: StackFrame): FrameData | null 
   const origin = toLine(given['package']);
   if (module === null && path === null && inApp === null && origin === null) return null;
   const raw = toNonEmptyObject(given['raw']);
-  const kept: JsonObject = {};
+  const frameFields: JsonObject = {};
   for (const name of LOCATION_FIELDS) {
     const value = given[name];
-    if (typeof value === 'string' || typeof value === 'number') kept[name] = value;
+    if (typeof value === 'string' || typeof value === 'number') frameFields[name] = value;
   }
-  if (module !== null) kept['module'] = module;
-  if (path !== null) kept['abs_path'] = path;
-  if (origin !== null) kept['package'] = origin;
-  if (inApp !== null) kept['in_app'] = inApp;
-  if (raw !== null) kept['raw'] = raw;
-  return { fields: kept, size: getJsonSize(kept, MAX_FRAMES_LENGTH) };
+  if (module !== null) frameFields['module'] = module;
+  if (path !== null) frameFields['abs_path'] = path;
+  if (origin !== null) frameFields['package'] = origin;
+  if (inApp !== null) frameFields['in_app'] = inApp;
+  if (raw !== null) frameFields['raw'] = raw;
+  return { fields: frameFields, size: getJsonSize(frameFields, MAX_FRAMES_LENGTH) };
 }
 
 function buildFrameDataWithSource(frame: StackFrame): FrameData | null {
   const source = buildSource(frame);
   const locals = boundLocals(frame, MAX_LOCALS_LENGTH);
   if (source === null && locals === null) return null;
-  const kept = buildFrameData(frame) ?? { fields: {}, size: 2 };
+  const frameData = buildFrameData(frame) ?? { fields: {}, size: 2 };
   if (source !== null) {
-    kept.fields['source'] = source.lines;
-    kept.size += source.size + '"source":,'.length;
+    frameData.fields['source'] = source.lines;
+    frameData.size += source.size + '"source":,'.length;
   }
   if (locals !== null) {
-    kept.fields['locals'] = locals;
-    kept.size += getJsonSize(locals, MAX_FRAMES_LENGTH) + '"locals":,'.length;
+    frameData.fields['locals'] = locals;
+    frameData.size += getJsonSize(locals, MAX_FRAMES_LENGTH) + '"locals":,'.length;
   }
-  return kept;
+  return frameData;
 }
 
 interface ContextFrames {
@@ -163,17 +163,17 @@ const buildContextFrames = (chain: readonly ChainedException[], own: StackFrame)
 function selectFrames(frames: readonly StackFrame[], main: readonly StackFrame[], own: StackFrame): Json[] | null {
   const application = main.some(({ inApp }) => inApp === true) ? main.filter(({ inApp }) => inApp === true) : main;
   const whole = new Set(application.slice(0, MAX_DETAILED_FRAMES));
-  const kept = new Map<StackFrame, JsonObject>();
-  let room = MAX_FRAMES_LENGTH;
+  const selected = new Map<StackFrame, JsonObject>();
+  let remainingLength = MAX_FRAMES_LENGTH;
   const keep = (frame: StackFrame, make: (frame: StackFrame) => FrameData | null): void => {
-    const made = kept.has(frame) ? null : make(frame);
-    if (made === null || made.size > room) return;
-    room -= made.size;
-    kept.set(frame, made.fields);
+    const made = selected.has(frame) ? null : make(frame);
+    if (made === null || made.size > remainingLength) return;
+    remainingLength -= made.size;
+    selected.set(frame, made.fields);
   };
   // The context itself has the application frame's source and locals.
   for (const frame of whole) if (frame !== own) keep(frame, buildFrameDataWithSource);
   for (const frame of [...application, ...frames]) keep(frame, buildFrameData);
-  const list = frames.flatMap((frame) => kept.get(frame) ?? []);
+  const list = frames.flatMap((frame) => selected.get(frame) ?? []);
   return list.length === 0 ? null : list;
 }

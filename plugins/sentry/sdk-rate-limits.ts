@@ -33,11 +33,11 @@ export const getSdkCategory = (type: string): string | undefined =>
 
 export function countCategories(
   items: readonly EnvelopeItem[],
-  taken: (type: string) => boolean,
+  isAccepted: (type: string) => boolean,
 ): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { type, payload } of items) {
-    const category = taken(type) ? getSdkCategory(type) : undefined;
+    const category = isAccepted(type) ? getSdkCategory(type) : undefined;
     const units = isSession(type) ? estimateSessionUnits(payload) : 1;
     if (category !== undefined) counts.set(category, (counts.get(category) ?? 0) + units);
   }
@@ -49,17 +49,17 @@ export const formatLimits = (limited: ReadonlyMap<string, number>): string =>
 
 /**
  * `X-Sentry-Rate-Limits`, or null when all were accepted.
- * @param taken whether this type is accepted
+ * @param isAccepted whether this type is accepted
  * @param limited category → seconds until accepted again
  */
 export function buildRateLimitsHeader(
   items: readonly EnvelopeItem[],
-  taken: (type: string) => boolean,
+  isAccepted: (type: string) => boolean,
   limited: ReadonlyMap<string, number>,
 ): string | null {
   const quiet = new Set<string>();
   for (const { type } of items) {
-    const category = taken(type) ? undefined : getSdkCategory(type);
+    const category = isAccepted(type) ? undefined : getSdkCategory(type);
     if (category !== undefined) quiet.add(category);
   }
   const parts = [

@@ -21,14 +21,14 @@ export class SessionForwarder {
     if (report === null || intake === undefined) return;
     const { entries } = report;
     if (entries.length <= SLICE_SIZE) return intake.record(report, sender);
-    const taken: Promise<void>[] = [];
+    const pendingSlices: Promise<void>[] = [];
     for (let at = 0; at < entries.length; at += SLICE_SIZE) {
       await this.#waitForTurn();
       const slice = intake.record({ ...report, entries: entries.slice(at, at + SLICE_SIZE) }, sender);
       slice.catch(() => undefined);
-      taken.push(slice);
+      pendingSlices.push(slice);
     }
-    await Promise.all(taken);
+    await Promise.all(pendingSlices);
   }
 
   #turns: Promise<unknown> = Promise.resolve();

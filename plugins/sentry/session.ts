@@ -47,11 +47,11 @@ export function parseSessions(type: string, payload: UntypedRecord, about: Sessi
   const version = parseReleaseVersion(attributes['release'])?.trim() ?? null;
   if (version === null || version.length > MAX_TEXT_LENGTH) return null;
   const environment = toLine(attributes['environment'])?.trim().slice(0, MAX_TEXT_LENGTH) ?? DEFAULT_ENVIRONMENT;
-  const told =
+  const parsedEntries =
     type === 'session'
       ? [parseSessionUpdate(payload)]
       : toRecords(payload['aggregates']).slice(0, MAX_ENTRIES).map(parseSessionTotals);
-  const entries = keepNewestHours(told.filter((entry) => entry !== null));
+  const entries = keepNewestHours(parsedEntries.filter((entry) => entry !== null));
   return entries.length === 0 ? null : { ...about, version, environment, entries };
 }
 
@@ -75,19 +75,19 @@ function parseSessionUpdate(payload: UntypedRecord): SessionEntry | null {
 }
 
 function parseSessionTotals(bucket: UntypedRecord): SessionEntry | null {
-  const told: SessionTotals = {
+  const totals: SessionTotals = {
     ok: toCount(bucket['exited']),
     errored: toCount(bucket['errored']),
     crashed: toCount(bucket['crashed']) + toCount(bucket['unhandled']),
     abnormal: toCount(bucket['abnormal']),
   };
-  const any = told.ok + told.errored + told.crashed + told.abnormal > 0;
-  return any ? { ...parseSessionAttributes(bucket), told } : null;
+  const any = totals.ok + totals.errored + totals.crashed + totals.abnormal > 0;
+  return any ? { ...parseSessionAttributes(bucket), told: totals } : null;
 }
 
-const parseSessionAttributes = (said: UntypedRecord): Pick<SessionEntry, 'started_at' | 'user'> => ({
-  started_at: parseInstant(said['started']),
-  user: toLine(said['did'])?.trim().slice(0, MAX_TEXT_LENGTH) ?? null,
+const parseSessionAttributes = (attributes: UntypedRecord): Pick<SessionEntry, 'started_at' | 'user'> => ({
+  started_at: parseInstant(attributes['started']),
+  user: toLine(attributes['did'])?.trim().slice(0, MAX_TEXT_LENGTH) ?? null,
 });
 
 const toCount = (value: unknown): number =>

@@ -32,16 +32,16 @@ const isAdministratorScope = (scope: string): boolean => scope === 'updateservic
 
 /**
  * @param allowed the project's `setup_scopes`
- * @param asked undefined requests all
+ * @param requested undefined requests all
  */
 export function grantScopes(
   allowed: readonly string[],
-  asked: readonly string[] | undefined,
+  requested: readonly string[] | undefined,
   role: Role,
 ): { scopes: string[]; denied: string[] } {
   const open = (scope: string): boolean =>
     allowed.includes(scope) && !SETUP_SCOPES.includes(scope) && (role === 'admin' || !isAdministratorScope(scope));
-  const wanted = [...new Set(asked ?? allowed)];
+  const wanted = [...new Set(requested ?? allowed)];
   return { scopes: wanted.filter(open), denied: wanted.filter((scope) => !open(scope)) };
 }
 

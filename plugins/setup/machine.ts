@@ -116,8 +116,8 @@ export class SetupMachineService {
       await this.audit.record(principal, 'monitor.created', source, { name, by });
       return monitor;
     } catch (error) {
-      const taken = error instanceof ServiceError && error.code === 'conflict';
-      if (taken && (await this.watchdog.find(source)) !== null) throw createKnownSourceError(source, request.name);
+      const isConflict = error instanceof ServiceError && error.code === 'conflict';
+      if (isConflict && (await this.watchdog.find(source)) !== null) throw createKnownSourceError(source, request.name);
       throw toSentFieldError(error);
     }
   }

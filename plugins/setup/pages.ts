@@ -23,11 +23,11 @@ const countMachines = (adoption: readonly VersionAdoption[]): number =>
   adoption.reduce((sum, { version, monitors }) => sum + (version === null ? 0 : monitors), 0);
 
 function toBarParts(adoption: readonly VersionAdoption[]): { label: string; value: number; tone: string }[] {
-  const told = adoption.filter(({ version }) => version !== null);
-  const parts = told
+  const reported = adoption.filter(({ version }) => version !== null);
+  const parts = reported
     .slice(0, MAX_BAR_PARTS)
     .map(({ version, monitors }, i) => ({ label: version ?? '', value: monitors, tone: i === 0 ? 'success' : 'info' }));
-  const rest = countMachines(told.slice(MAX_BAR_PARTS));
+  const rest = countMachines(reported.slice(MAX_BAR_PARTS));
   return rest === 0 ? parts : [...parts, { label: 'Others', value: rest, tone: 'neutral' }];
 }
 

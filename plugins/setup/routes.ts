@@ -175,9 +175,10 @@ export function buildSetupRoutes({ login, catalog, applications, machines }: Set
       output: catalogAnswer,
       handle: async ({ principal, query }: HttpRequest) => {
         requireInstaller(principal);
-        const asked = query['platform'] as string;
-        if (!PLATFORMS.includes(asked)) throw invalid({ platform: `must be one of ${PLATFORMS.join(', ')}` });
-        return { platform: asked, projects: await catalog.listForPlatform(asked) };
+        const requestedPlatform = query['platform'] as string;
+        if (!PLATFORMS.includes(requestedPlatform))
+          throw invalid({ platform: `must be one of ${PLATFORMS.join(', ')}` });
+        return { platform: requestedPlatform, projects: await catalog.listForPlatform(requestedPlatform) };
       },
     },
     {

@@ -56,15 +56,15 @@ export class ArtifactResolver {
   }
 
   async #queryHasMaps(project: string): Promise<boolean> {
-    const { projects, asking } = this.#known;
-    const asked = this.bundles.hasBundles(project);
-    asking.set(project, asked);
+    const { projects, asking: pendingQueries } = this.#known;
+    const pendingQuery = this.bundles.hasBundles(project);
+    pendingQueries.set(project, pendingQuery);
     try {
-      const some = await asked;
+      const some = await pendingQuery;
       projects.set(project, { some });
       return some;
     } finally {
-      asking.delete(project);
+      pendingQueries.delete(project);
     }
   }
 

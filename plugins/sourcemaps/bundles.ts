@@ -56,10 +56,10 @@ export class BundleService {
     release,
     dist,
   }: Pick<Bundle, 'project' | 'checksum' | 'release' | 'dist'>): string {
-    const told = createHash('sha256')
+    const bundleHash = createHash('sha256')
       .update(JSON.stringify([checksum, release, dist]))
       .digest('hex');
-    return `${project}:${told.slice(0, 32)}`;
+    return `${project}:${bundleHash.slice(0, 32)}`;
   }
 
   /** Returns null when it does not exist or is being deleted. */

@@ -52,10 +52,10 @@ export class ChunkInbox {
     const known = new Set<string>();
     const at = this.clock.iso();
     const distinct = [...new Set(names)];
-    const kept = await this.chunks.bulk(
+    const updateResults = await this.chunks.bulk(
       distinct.map((name) => ({ change: { id: `${space}:${name}` }, update: { set: { at } } })),
     );
-    kept.forEach((result, i) => {
+    updateResults.forEach((result, i) => {
       if ('n' in result && result.n > 0) known.add(distinct[i] ?? '');
     });
     return distinct.filter((name) => !known.has(name));

@@ -101,10 +101,10 @@ export class SourceMapFrameRewriter implements FrameRewriter {
       } else if (pair.map.fault !== null) {
         if (debugId !== null) miss(pair.map.fault);
       } else {
-        const refused = await this.#locate(project, pair, frames, indexes, positions);
-        if (refused === null) continue;
-        if (!refused.lasting) late.push(file);
-        if (debugId !== null || !refused.lasting) miss(refused.why);
+        const rejection = await this.#locate(project, pair, frames, indexes, positions);
+        if (rejection === null) continue;
+        if (!rejection.lasting) late.push(file);
+        if (debugId !== null || !rejection.lasting) miss(rejection.why);
       }
     }
     return { frames: positions, missing, late };

@@ -123,10 +123,14 @@ export function buildToolReleaseRoutes(parts: ToolReleaseDeps): RouteSpec[] {
     const slugs = commits.length > 0 ? await projects(request, named) : await projectsIfAny(request, named);
     if (commits.length > 0) {
       const history = parts.getHistory();
-      const kept = { range: null, commits: commits.flatMap(toBuildCommits), truncated: commits.length >= MAX_COMMITS };
-      if (kept.commits.length === 0) throw invalid({ commits: 'must have an id of 7 to 64 hex digits each' });
+      const buildCommits = {
+        range: null,
+        commits: commits.flatMap(toBuildCommits),
+        truncated: commits.length >= MAX_COMMITS,
+      };
+      if (buildCommits.commits.length === 0) throw invalid({ commits: 'must have an id of 7 to 64 hex digits each' });
       await toMapUploader(request).reauthorize();
-      for (const project of slugs) await history?.save(project, getVersionName(name), kept);
+      for (const project of slugs) await history?.save(project, getVersionName(name), buildCommits);
     } else if (refs.length > 0)
       return buildErrorReply(
         422,

@@ -69,9 +69,9 @@ export class MapUploadService {
   }
 
   /** @throws ServiceError insufficient_scope, unknown_project, validation_failed */
-  async assemble({ principal, reauthorize }: MapUploader, asked: AssembleRequest): Promise<AssembleResponse> {
-    const projects = await this.#findProjects(principal, asked.projects);
-    const { checksum, version: release, dist, chunks } = asked;
+  async assemble({ principal, reauthorize }: MapUploader, request: AssembleRequest): Promise<AssembleResponse> {
+    const projects = await this.#findProjects(principal, request.projects);
+    const { checksum, version: release, dist, chunks } = request;
     const found = await Promise.all(
       projects.map((project) => this.bundles.find(BundleService.toBundleId({ project, checksum, release, dist }))),
     );

@@ -120,8 +120,13 @@ export default definePlugin<StatusPagesConfig>({
         extend(AUDIT_TARGETS, {
           noun: 'announcement',
           describe: async (id) => {
-            const told = await deps.announcements.get(id);
-            return told && { name: told.title, href: `/status-pages/${told.page_id}/announcements/${id}` };
+            const announcement = await deps.announcements.get(id);
+            return (
+              announcement && {
+                name: announcement.title,
+                href: `/status-pages/${announcement.page_id}/announcements/${id}`,
+              }
+            );
           },
         }),
         extend(PROJECT_USAGE, {

@@ -93,12 +93,12 @@ function buildApi({
   return {
     recordObservation: async (observation) => {
       const heartbeat = parseHeartbeat(observation, undefined, true);
-      const taken = await intake.recordIfExists(
+      const isRecorded = await intake.recordIfExists(
         { ...heartbeat, probed: true, unsure: observation.status === 'warning' },
         SYSTEM_CALLER,
       );
-      if (taken) beats();
-      return taken;
+      if (isRecorded) beats();
+      return isRecorded;
     },
     evaluate: (trigger, also) => evaluator.evaluate(trigger, also),
     recordCheckIn: async (checkIn, sender) => {

@@ -6,7 +6,7 @@ import type { StoreDamaged } from './damage.js';
 const MAX_REPORTED_PLACES = 1_000;
 
 export class CorruptionReporter {
-  readonly #told = new Set<string>();
+  readonly #reportedDocuments = new Set<string>();
 
   /** @param what skipped data, for the log */
   constructor(
@@ -17,9 +17,9 @@ export class CorruptionReporter {
   readonly report = (err: StoreDamaged): void => {
     const { collection, id } = err.place;
     const document = `${collection} ${id}`;
-    if (this.#told.has(document)) return;
-    if (this.#told.size >= MAX_REPORTED_PLACES) this.#told.clear();
-    this.#told.add(document);
+    if (this.#reportedDocuments.has(document)) return;
+    if (this.#reportedDocuments.size >= MAX_REPORTED_PLACES) this.#reportedDocuments.clear();
+    this.#reportedDocuments.add(document);
     this.log.error({ err, collection, document: id }, `${this.what} is left out: it is damaged`);
   };
 }

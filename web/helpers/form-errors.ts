@@ -20,8 +20,8 @@ function toPath(address: string): string {
 }
 
 function findRejectedForm(root: Record<string, unknown>, action: unknown): RejectedForm | null {
-  const refused = root['refused'] as RejectedForm | null | undefined;
-  return refused && toPath(refused.at) === toPath(toText(action)) ? refused : null;
+  const rejectedForm = root['refused'] as RejectedForm | null | undefined;
+  return rejectedForm && toPath(rejectedForm.at) === toPath(toText(action)) ? rejectedForm : null;
 }
 
 const getOwnValue = (from: unknown, name: unknown): unknown =>

@@ -63,8 +63,8 @@ function getExtent(levels: readonly number[]): [low: number, high: number] {
   const high = levels.reduce((a, b) => Math.max(a, b), -Infinity);
   const size = Math.max(Math.abs(low), Math.abs(high));
   if (high - low > Math.max(size * FLAT_TOLERANCE, MIN_EXTENT)) return [low, high];
-  const room = size > MIN_EXTENT ? size / 10 : 1;
-  return [low - room, high + room];
+  const margin = size > MIN_EXTENT ? size / 10 : 1;
+  return [low - margin, high + margin];
 }
 
 /** Not below zero unless the data is, and at most 100% for a ratio. */

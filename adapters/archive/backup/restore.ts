@@ -135,8 +135,8 @@ export async function finishRestore(target: RestoreTarget): Promise<Partial<Rest
     throw new Error(`a restore into ${ready.store} was cut off: set storage.url to it, and start again`);
   await putPackages(target.releases, ready.packages, iteratePlaces(join(staging, PLACES_FOLDER)));
   for (const key of ready.keys) {
-    const kept = await readTextFile(join(staging, KEYS_FOLDER, key));
-    if (kept !== null) await replaceWithText(join(target.dataDir, key), kept);
+    const stagedKey = await readTextFile(join(staging, KEYS_FOLDER, key));
+    if (stagedKey !== null) await replaceWithText(join(target.dataDir, key), stagedKey);
   }
   // The log of the previous store must not be applied to the restored one.
   await removeLogs(target.store);

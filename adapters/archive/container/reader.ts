@@ -82,8 +82,8 @@ export async function readEntryText(
   return Buffer.concat(pieces).toString('utf8');
 }
 
-function compareHashes(found: readonly EntryHash[], told: unknown): void {
-  const listed = (told as { entries?: unknown } | null)?.entries;
+function compareHashes(found: readonly EntryHash[], listing: unknown): void {
+  const listed = (listing as { entries?: unknown } | null)?.entries;
   if (!Array.isArray(listed) || listed.some((entry) => typeof entry !== 'object' || entry === null))
     throw new ArchiveRejectedError(`has a ${HASHES_ENTRY} without entries`);
   const hashes = new Map((listed as EntryHash[]).map((entry) => [entry.path, entry]));

@@ -43,19 +43,19 @@ export async function writeExport(
     if (!isIndexMigration(MIGRATIONS_COLLECTION, doc)) migrations.push(doc.id);
   const hash = new ContentsHash();
   const places: ReleaseLocation[] = [];
-  const told: { contents: ExportContents | null } = { contents: null };
+  const collected: { contents: ExportContents | null } = { contents: null };
   async function* entries(): AsyncGenerator<ArchiveEntry> {
     for (const name of (await store.listCollections()).filter(isExportedCollection))
       yield* iterateParts(store, name, hash);
     await requireWholeStore(store);
-    told.contents = hash.getContents();
-    yield createTextEntry(CONTENTS_ENTRY, `${JSON.stringify(told.contents, null, 2)}\n`);
+    collected.contents = hash.getContents();
+    yield createTextEntry(CONTENTS_ENTRY, `${JSON.stringify(collected.contents, null, 2)}\n`);
     if (releases !== null) yield* iteratePackageEntries(releases, places);
   }
   const head = { format: 'aos-archive', format_version: 1, kind: 'export', ...about } as const;
   const whole = { ...head, engine: store.engine, releases: releases !== null, migrations };
   const written = await writeArchive(path, whole, entries());
-  return { ...written, places, contents: told.contents as ExportContents };
+  return { ...written, places, contents: collected.contents as ExportContents };
 }
 
 async function* iterateParts(store: DocumentStore, name: string, hash: ContentsHash): AsyncGenerator<ArchiveEntry> {

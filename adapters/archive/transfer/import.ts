@@ -60,13 +60,13 @@ function throwIfHalfImported(move: ImportMarkerDoc | null): void {
 export const isHalfImported = async (store: DocumentStore): Promise<boolean> =>
   (await store.collection<ImportMarkerDoc>(MOVES_COLLECTION).get(IMPORT_MARKER_ID)) !== null;
 
-/** @param beside counted content; null ignores the collection */
+/** @param countFilters counted content; null ignores the collection */
 export async function describeStoreContent(
   store: DocumentStore,
-  beside: Readonly<Record<string, Filter | null>>,
+  countFilters: Readonly<Record<string, Filter | null>>,
 ): Promise<string | null> {
   for (const name of await store.listCollections()) {
-    const filter = beside[name];
+    const filter = countFilters[name];
     if (filter === null || name.startsWith('kernel_')) continue;
     const n = await store.collection<Doc>(name).count(filter ?? {});
     if (n > 0) return `${n} ${n === 1 ? 'document' : 'documents'} in ${name}`;
@@ -77,21 +77,21 @@ export async function describeStoreContent(
 /** @throws ArchiveRejected */
 export async function validateExport(file: string): Promise<{ head: ArchiveHead; contents: ExportContents }> {
   const hash = new ContentsHash();
-  let told: string | null = null;
+  let contentsText: string | null = null;
   const { head } = await readArchive(file, 'export', async (entry, content) => {
     const collection = parseEntryCollection(entry.path);
     if (collection !== null) {
-      if (told !== null) throw new ArchiveRejectedError(`holds ${entry.path} after ${CONTENTS_ENTRY}`);
+      if (contentsText !== null) throw new ArchiveRejectedError(`holds ${entry.path} after ${CONTENTS_ENTRY}`);
       if (!isExportedCollection(collection))
         throw new ArchiveRejectedError(`holds ${entry.path}, which has no place in it`);
       const text = await readEntryText(entry, content, MAX_PART_BYTES);
       hash.add(collection, text, parseDocuments(text, entry.path).length);
-    } else if (entry.path === CONTENTS_ENTRY) told = await readEntryText(entry, content, MAX_PART_BYTES);
+    } else if (entry.path === CONTENTS_ENTRY) contentsText = await readEntryText(entry, content, MAX_PART_BYTES);
     else await checkPackageEntry(entry, content);
   });
   const contents = hash.getContents();
-  if (told === null) throw new ArchiveRejectedError(`lacks ${CONTENTS_ENTRY}`);
-  if ((parseArchiveJson(told) as Partial<ExportContents> | null)?.sha256 !== contents.sha256)
+  if (contentsText === null) throw new ArchiveRejectedError(`lacks ${CONTENTS_ENTRY}`);
+  if ((parseArchiveJson(contentsText) as Partial<ExportContents> | null)?.sha256 !== contents.sha256)
     throw new ArchiveRejectedError(`has documents that its ${CONTENTS_ENTRY} does not name`);
   return { head, contents };
 }
@@ -153,10 +153,10 @@ async function insertAll(store: DocumentStore, name: string, docs: readonly Doc[
   for (let at = 0; at < docs.length; at += BATCH_DOCUMENTS) {
     const batch = docs.slice(at, at + BATCH_DOCUMENTS);
     const results = await collection.bulk(batch.map((doc) => ({ insert: doc })));
-    const refused = results.findIndex((result) => 'conflict' in result);
-    if (refused >= 0)
+    const rejectedIndex = results.findIndex((result) => 'conflict' in result);
+    if (rejectedIndex >= 0)
       throw new ArchiveRejectedError(
-        `holds two documents of ${name} with one ${(results[refused] as { conflict: string }).conflict}`,
+        `holds two documents of ${name} with one ${(results[rejectedIndex] as { conflict: string }).conflict}`,
       );
   }
 }

@@ -14,14 +14,14 @@ export class Diagnosis {
 
   async check(
     check: string,
-    mend: string | ((error: unknown) => Promise<string>),
+    fix: string | ((error: unknown) => Promise<string>),
     look: () => string | Promise<string>,
   ): Promise<boolean> {
     try {
       this.items.push({ check, ok: true, detail: await look(), mend: null });
       return true;
     } catch (error) {
-      const what = typeof mend === 'string' ? mend : await mend(error);
+      const what = typeof fix === 'string' ? fix : await fix(error);
       this.items.push({ check, ok: false, detail: getErrorText(error), mend: what });
       return false;
     }

@@ -117,13 +117,13 @@ async function examinePlugins(
   keys: ServiceKeys | null,
   known: InspectedService,
 ): Promise<boolean> {
-  const mend = 'fix the plugin that failed, or remove it from `plugins`';
+  const fix = 'fix the plugin that failed, or remove it from `plugins`';
   let states: { failed: string[]; detail: string };
   try {
     states = await checkPlugins(configuration, keys, known);
   } catch (error) {
     if (!(error instanceof PluginFaults && error.configuration)) {
-      return found.check('plugins', mend, () => {
+      return found.check('plugins', fix, () => {
         throw error;
       });
     }
@@ -132,7 +132,7 @@ async function examinePlugins(
     found.skipped.push('plugins');
     return false;
   }
-  await found.check('plugins', mend, () => {
+  await found.check('plugins', fix, () => {
     if (states.failed.length > 0) throw new Error(states.failed.join('; '));
     return states.detail;
   });
@@ -181,10 +181,10 @@ async function examineStore(
 }
 
 async function examineHealth(found: Diagnosis, core: ResolvedConfig, known: InspectedService): Promise<void> {
-  const said = (await fetchServiceHealth(core)) ?? mergeRunningStates(known.running, known.plugins);
-  for (const plugin of said) {
-    const mend = `see what it says, the log of the service, and /system; or switch it off: plugins_off: ["${plugin.id}"]`;
-    await found.check(`plugin ${plugin.id}`, mend, () => {
+  const pluginHealth = (await fetchServiceHealth(core)) ?? mergeRunningStates(known.running, known.plugins);
+  for (const plugin of pluginHealth) {
+    const fix = `see what it says, the log of the service, and /system; or switch it off: plugins_off: ["${plugin.id}"]`;
+    await found.check(`plugin ${plugin.id}`, fix, () => {
       if (!plugin.ok) throw new Error(formatHealth(plugin));
       return formatHealth(plugin);
     });

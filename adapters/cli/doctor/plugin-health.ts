@@ -41,11 +41,11 @@ export async function fetchServiceHealth({ data_dir, security }: ResolvedConfig)
   }
 }
 
-/** @param asked false: only states are reported, because no store exists yet */
-export async function readLocalHealth(system: SystemInfo, asked: boolean): Promise<PluginHealth[]> {
-  const said = asked ? await system.checkHealth() : {};
+/** @param shouldCheck false: only states are reported, because no store exists yet */
+export async function readLocalHealth(system: SystemInfo, shouldCheck: boolean): Promise<PluginHealth[]> {
+  const health = shouldCheck ? await system.checkHealth() : {};
   return system.listPlugins().map(({ id, state, reason }) => {
-    const { ok, ...details } = (state === 'ready' ? said[id] : undefined) ?? { ok: state !== 'failed' };
+    const { ok, ...details } = (state === 'ready' ? health[id] : undefined) ?? { ok: state !== 'failed' };
     return { id, state, reason, ok, details };
   });
 }

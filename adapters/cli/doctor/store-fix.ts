@@ -12,14 +12,14 @@ export async function describeStoreFix(
   if (file === null) return CONNECTION_FIX;
   if (error instanceof NoStore)
     return 'set SVC_DATA_DIR to the data directory of the installation, or start the service, which creates one here';
-  const said = error instanceof Error ? error.message : String(error);
-  if (/no space|ENOSPC|\bfull\b|no room/i.test(said)) return `free some space on the disk of ${file}`;
-  if (/read-only|EROFS/i.test(said))
+  const errorMessage = error instanceof Error ? error.message : String(error);
+  if (/no space|ENOSPC|\bfull\b|no room/i.test(errorMessage)) return `free some space on the disk of ${file}`;
+  if (/read-only|EROFS/i.test(errorMessage))
     return `the disk of ${file} takes no writes: see the kernel's log for why, mount it writable again, and start the service`;
-  if (/EACCES|EPERM|may not open|cannot be opened/.test(said))
+  if (/EACCES|EPERM|may not open|cannot be opened/.test(errorMessage))
     return `give ${file}, with its -wal and -shm beside it, and its folder to the user that runs the service (chown)`;
-  const damaged = /damaged|malformed/.test(said);
-  if (!damaged && !said.includes('not a database')) return CONNECTION_FIX;
+  const damaged = /damaged|malformed/.test(errorMessage);
+  if (!damaged && !errorMessage.includes('not a database')) return CONNECTION_FIX;
   const backup = await newest();
   const restored =
     backup === null
@@ -36,9 +36,10 @@ export async function describeDamageFix(core: ResolvedConfig, newest: () => Prom
 }
 
 export function describeReleaseFix(error: unknown, { data_dir }: ResolvedConfig): string {
-  const said = error instanceof Error ? error.message : String(error);
-  if (/EROFS|read-only/.test(said))
+  const errorMessage = error instanceof Error ? error.message : String(error);
+  if (/EROFS|read-only/.test(errorMessage))
     return 'see the log of the kernel for why its disk is read-only, and mount it writable again; nothing has to be restarted';
-  if (said.includes('are free')) return 'free some space on its disk, or set releases.path to a folder on a larger one';
+  if (errorMessage.includes('are free'))
+    return 'free some space on its disk, or set releases.path to a folder on a larger one';
   return `give it, with all that is in it, to the user that runs the service: chown -R --reference=${data_dir}`;
 }

@@ -42,8 +42,8 @@ export async function authenticateBasic(
     ...(retry_after !== undefined && { 'retry-after': String(Math.max(1, Math.ceil(retry_after))) }),
   };
   // A browser's first request carries no credential.
-  const asks = code === 'unauthorized' && authorization === undefined;
-  return asks ? new ChallengeFailure(code, message, { headers }) : new Failure(code, message, { headers });
+  const shouldChallenge = code === 'unauthorized' && authorization === undefined;
+  return shouldChallenge ? new ChallengeFailure(code, message, { headers }) : new Failure(code, message, { headers });
 }
 
 export class ChallengeFailure extends Failure {}

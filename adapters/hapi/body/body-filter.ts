@@ -13,7 +13,7 @@ export interface BodyFilterOptions {
 }
 
 export class BodyFilterStream {
-  readonly #kept: Buffer[] = [];
+  readonly #storedParts: Buffer[] = [];
   #keptBytes = 0;
   #decodedBytes = 0;
   #decoder: Transform | null = null;
@@ -41,7 +41,7 @@ export class BodyFilterStream {
       });
     }
     for (const part of this.#failure === null ? this.options.sieve.end() : []) this.#store(part);
-    return this.#failure ?? Buffer.concat(this.#kept, this.#keptBytes);
+    return this.#failure ?? Buffer.concat(this.#storedParts, this.#keptBytes);
   }
 
   destroy(): void {
@@ -70,7 +70,7 @@ export class BodyFilterStream {
     if (this.#keptBytes > most.kept) return this.#fail(createTooLargeFailure(most.kept));
     if (!lease.grow(part.length)) return this.#fail(OVERLOADED);
     // Copied, because a slice would keep the whole piece in memory.
-    this.#kept.push(Buffer.from(part));
+    this.#storedParts.push(Buffer.from(part));
   }
 
   #fail(failure: Failure): void {

@@ -172,8 +172,9 @@ export class BodyReader {
     const kind: BodyKind = limits.payload ?? 'json';
     if (!hasBody(req)) return createEmptyBody(kind, optional);
     const type = parseMediaType(req.headers['content-type']);
-    const refused = forms && type === FORM_MEDIA_TYPE ? null : checkMediaType(kind, type, req.headers['content-type']);
-    if (refused) return refused;
+    const rejection =
+      forms && type === FORM_MEDIA_TYPE ? null : checkMediaType(kind, type, req.headers['content-type']);
+    if (rejection) return rejection;
     const encoding = req.headers['content-encoding'];
     if (!limits.inflate && encoding !== undefined && encoding !== 'identity') return ENCODING_NOT_ALLOWED;
     const most = limits.bytes ?? this.options.limits.json_bytes;
@@ -209,14 +210,14 @@ export class BodyReader {
     if (bytes.length === 0) return createEmptyBody(kind, optional);
     const isForm = forms && parseMediaType(req.headers['content-type']) === FORM_MEDIA_TYPE;
     if (kind === 'raw' && !isForm) return { value: bytes, bytes: bytes.length };
-    const mends = report && !isForm && !isUtf8(bytes);
-    const readable = mends ? Buffer.from(bytes.toString('utf8')) : bytes;
+    const needsRepair = report && !isForm && !isUtf8(bytes);
+    const readable = needsRepair ? Buffer.from(bytes.toString('utf8')) : bytes;
     const parsed = isForm
       ? parseForm(bytes)
       : parseJson(readable, limits.inflate ? MAX_INTAKE_JSON_VALUES : MAX_JSON_VALUES);
     const value = parsed instanceof Promise ? await (parsed as Promise<unknown>) : parsed;
     if (value instanceof Failure) return value;
-    return { value, bytes: bytes.length, ...(mends && { warnings: INVALID_UTF8_WARNINGS }) };
+    return { value, bytes: bytes.length, ...(needsRepair && { warnings: INVALID_UTF8_WARNINGS }) };
   }
 
   async #readBytes(
@@ -230,12 +231,12 @@ export class BodyReader {
     const most = bytes ?? json_bytes;
     const sift = (): BodyFilterStream | null => {
       if (sieve === undefined) return null;
-      const kept = isEncoded(encoding) ? inflated_bytes : most;
+      const maxRetainedBytes = isEncoded(encoding) ? inflated_bytes : most;
       return new BodyFilterStream({
-        sieve: sieve(kept),
+        sieve: sieve(maxRetainedBytes),
         encoding,
         lease: wire.lease,
-        most: { kept, decoded: MAX_FILTERED_BYTES },
+        most: { kept: maxRetainedBytes, decoded: MAX_FILTERED_BYTES },
       });
     };
     const long = mayExceedLimit(req, most) ? sift() : null;

@@ -82,14 +82,14 @@ export class MultipartBody implements UploadedBody {
   async #pump(): Promise<void> {
     const { parts, limit } = this;
     const most = getMaxBodyBytes(limit, parts);
-    const beside = most - limit + MAX_BUFFERED_BYTES;
+    const maxExtraBytes = most - limit + MAX_BUFFERED_BYTES;
     try {
       const parser = this.#createParser();
       let bytes = 0;
       for await (const piece of readPacedBody(this.req, most, this.least)) {
         await this.#waitOrFail((done) => parser.write(piece, () => done()));
         bytes += piece.length;
-        if (bytes - (this.#file?.bytesRead ?? 0) > beside) throw createMalformedError();
+        if (bytes - (this.#file?.bytesRead ?? 0) > maxExtraBytes) throw createMalformedError();
       }
       await this.#waitOrFail((done) => parser.once('finish', done).end());
       if (this.#file === null) throw createPartError(parts.file, 'is required');

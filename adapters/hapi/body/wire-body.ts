@@ -148,8 +148,8 @@ export class WireBody {
   }
 
   #add(arrived: Buffer): boolean {
-    const room = this.#most - this.#bytes;
-    const chunk = arrived.length > room ? arrived.subarray(0, room) : arrived;
+    const remaining = this.#most - this.#bytes;
+    const chunk = arrived.length > remaining ? arrived.subarray(0, remaining) : arrived;
     if (this.#bytes + chunk.length > this.limit) this.fail(createTooLargeFailure(this.limit));
     else if (this.#sift !== null) this.#filterPiece(this.#sift, chunk);
     else if (!this.lease.grow(chunk.length)) this.fail(OVERLOADED);

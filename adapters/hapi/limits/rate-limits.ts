@@ -29,13 +29,13 @@ export class TokenBuckets {
 
   /**
    * A call that costs more than the whole bucket passes when it is full and leaves it in debt.
-   * @param taken how many of the `n` this call has already taken
+   * @param charged how many of the `n` this call has already taken
    */
-  take(key: string, n = 1, taken = 0): boolean {
-    if (this.perMinute === 0 || n <= taken) return true;
+  take(key: string, n = 1, charged = 0): boolean {
+    if (this.perMinute === 0 || n <= charged) return true;
     const bucket = this.#getBucket(key);
-    if (bucket.tokens + taken < Math.min(n, this.#capacity)) return false;
-    bucket.tokens -= n - taken;
+    if (bucket.tokens + charged < Math.min(n, this.#capacity)) return false;
+    bucket.tokens -= n - charged;
     return true;
   }
 
@@ -123,8 +123,8 @@ export class RateLimits {
     return buckets.take(address) ? null : buckets.toFailure(address);
   }
 
-  checkCalls(key: string, n = 1, taken = 0): Failure | null {
-    return this.#calls.take(key, n, taken) ? null : this.#calls.toFailure(key, n);
+  checkCalls(key: string, n = 1, charged = 0): Failure | null {
+    return this.#calls.take(key, n, charged) ? null : this.#calls.toFailure(key, n);
   }
 
   /** @returns null, or the failure and the seconds until the units are available */
@@ -142,10 +142,10 @@ export class RateLimits {
     return this.#proven.take(who) ? null : this.#proven.toFailure(who);
   }
 
-  check(rate: RateClass, key: string, n = 1, taken = 0): Failure | null {
+  check(rate: RateClass, key: string, n = 1, charged = 0): Failure | null {
     if (rate === 'none') return null;
     const buckets = this.#classes[rate];
-    return buckets.take(key, n, taken) ? null : buckets.toFailure(key, n);
+    return buckets.take(key, n, charged) ? null : buckets.toFailure(key, n);
   }
 }
 

@@ -61,7 +61,7 @@ export class RequestsInFlight {
 }
 
 export class RequestSlot {
-  #taken = false;
+  #isHeld = false;
 
   constructor(
     private readonly inFlight: RequestsInFlight,
@@ -69,12 +69,12 @@ export class RequestSlot {
   ) {}
 
   release(): void {
-    if (this.#taken) this.inFlight.adjustCount(this.address, -1);
-    this.#taken = false;
+    if (this.#isHeld) this.inFlight.adjustCount(this.address, -1);
+    this.#isHeld = false;
   }
 
   resume(): void {
-    if (!this.#taken) this.inFlight.adjustCount(this.address, 1);
-    this.#taken = true;
+    if (!this.#isHeld) this.inFlight.adjustCount(this.address, 1);
+    this.#isHeld = true;
   }
 }

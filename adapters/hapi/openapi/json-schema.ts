@@ -24,21 +24,21 @@ export function toJsonSchema(described: SchemaDescription, options: SchemaOption
   const { flags = {}, allow = [] } = described;
   const reference = options.keep(component.name, toInlineSchema(described, options));
   const preset = getDefaultValue(described);
-  const beside = {
+  const siblings = {
     ...(flags.description !== component.description && { description: flags.description }),
     ...(preset !== undefined && { default: preset }),
   };
-  if (allow.includes(null)) return { anyOf: [reference, { type: 'null' }], ...beside };
-  return { ...reference, ...beside };
+  if (allow.includes(null)) return { anyOf: [reference, { type: 'null' }], ...siblings };
+  return { ...reference, ...siblings };
 }
 
 export function toInlineSchema(described: SchemaDescription, options: SchemaOptions): JsonSchema {
   const { flags = {}, allow = [], ...rest } = described;
   const { default: _default, description: _description, ...own } = flags;
   const description = getComponent(described)?.description;
-  const kept = allow.filter((value) => value !== null);
+  const nonNullValues = allow.filter((value) => value !== null);
   return buildSchema(
-    { ...rest, flags: { ...own, ...(description !== undefined && { description }) }, allow: kept },
+    { ...rest, flags: { ...own, ...(description !== undefined && { description }) }, allow: nonNullValues },
     options,
   );
 }

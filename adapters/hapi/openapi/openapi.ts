@@ -108,9 +108,9 @@ function toOperationId(method: string, path: string): string {
   return method.toLowerCase() + words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join('');
 }
 
-function makeUnique(taken: Set<string>, id: string): string {
+function makeUnique(usedNames: Set<string>, id: string): string {
   let name = id;
-  for (let n = 2; taken.has(name); n++) name = `${id}${n}`;
-  taken.add(name);
+  for (let n = 2; usedNames.has(name); n++) name = `${id}${n}`;
+  usedNames.add(name);
   return name;
 }

@@ -14,13 +14,13 @@ export const toLimit = (name: string, limit: number): JsonSchema => (Number.isNa
 
 /** @param strict states that joi rejects `''` unless it is allowed */
 export function buildStringSchema(described: SchemaDescription, rules: DescribedRule[], strict: boolean): JsonSchema {
-  const said = mergeRules(rules, toStringKeyword);
-  const filled = strict && said['minLength'] === undefined && !(described.allow ?? []).includes('');
+  const keywords = mergeRules(rules, toStringKeyword);
+  const filled = strict && keywords['minLength'] === undefined && !(described.allow ?? []).includes('');
   const patterns = rules.flatMap((rule) => (rule.name === 'pattern' ? toPatternKeywords(rule) : []));
   return {
     type: 'string',
     ...(filled && { minLength: 1 }),
-    ...said,
+    ...keywords,
     ...(patterns.length === 1 ? patterns[0] : patterns.length > 1 ? { allOf: patterns } : {}),
   };
 }

@@ -14,11 +14,11 @@ export function buildExpiredSessionView(
   const controls = Object.entries(fields).flatMap(([name, values]) =>
     [values].flat().map((value) => [name, value] as const),
   );
-  const kept = encodeSavedForm({ path, fields: controls }, sign);
-  if (kept === null) return null;
+  const savedForm = encodeSavedForm({ path, fields: controls }, sign);
+  if (savedForm === null) return null;
   const view = new ForeignView('', 'ended', {
     title: 'Session ended',
-    kept,
+    kept: savedForm,
     fields: listWrittenFields(controls),
   }).withStatus(401);
   for (const [name, value] of Object.entries(UNAUTHORIZED.more.headers ?? {})) view.header(name, value);

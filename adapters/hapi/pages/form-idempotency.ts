@@ -62,8 +62,8 @@ export async function redirectToStoredView(
 ): Promise<PageResult> {
   if (!(result instanceof View) || result.onceThen === null) return result;
   const { template, context, onceThen, cookies } = result;
-  const kept: StoredView = { plugin, template, context: { title, ...context } };
-  const id = await forms.saveText(session, JSON.stringify(kept));
+  const storedView: StoredView = { plugin, template, context: { title, ...context } };
+  const id = await forms.saveText(session, JSON.stringify(storedView));
   const to = new Redirect(`${SHOWN_PATH}/${id}?back=${encodeURIComponent(onceThen.href)}`);
   for (const cookie of cookies) to.cookie(cookie);
   return to;

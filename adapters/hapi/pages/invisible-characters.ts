@@ -25,7 +25,7 @@ const MARK_PATTERN = new RegExp(
 
 export function revealInvisibleCharacters(html: string): string {
   if (!INVISIBLE_PATTERN.test(html)) return html;
-  return html.replace(MARK_PATTERN, (found, field: string | undefined, kept: string | undefined) =>
-    field === undefined ? (kept ?? formatInvisibleMark(found)) : markInvisible(field),
+  return html.replace(MARK_PATTERN, (found, field: string | undefined, unmarked: string | undefined) =>
+    field === undefined ? (unmarked ?? formatInvisibleMark(found)) : markInvisible(field),
   );
 }

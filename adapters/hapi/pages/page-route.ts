@@ -173,8 +173,8 @@ export class PageRoute {
     if (unfit) return unfit;
     const form = this.#isForm ? await this.#forms.read(request, call, visitor, place) : null;
     if (form instanceof Failure) return form;
-    const refused = this.#policy.public ? null : this.#policy.check(call.principal);
-    if (refused) return refused;
+    const accessDenial = this.#policy.public ? null : this.#policy.check(call.principal);
+    if (accessDenial) return accessDenial;
     const params = validateParams(this.#params, call.params);
     if (params === null) return NOT_FOUND;
     call.params = params;
@@ -216,9 +216,9 @@ export class PageRoute {
     const { basic } = this.mounted.spec;
     const { authorization } = call.rawHeaders;
     if (basic === undefined || authorization === undefined) return null;
-    const judged = await authenticateBasic(basic, call, authorization);
-    if (judged instanceof Failure) return judged;
-    call.principal = judged;
+    const authResult = await authenticateBasic(basic, call, authorization);
+    if (authResult instanceof Failure) return authResult;
+    call.principal = authResult;
     return null;
   }
 
@@ -337,20 +337,21 @@ export class PageRoute {
     visitor: PageVisitor,
   ): Promise<HttpResponse> {
     const { shared } = this;
-    const judged = shared.codes.classify(thrown, this.mounted.plugin);
-    if ('fault' in judged) {
+    const classified = shared.codes.classify(thrown, this.mounted.plugin);
+    if ('fault' in classified) {
       shared.log.error(
         {
           request_id: call.id,
           method: call.method,
           page: this.mounted.spec.path,
           plugin: this.mounted.plugin,
-          err: judged.fault,
+          err: classified.fault,
         },
-        `a page failed: ${getErrorText(judged.fault)}`,
+        `a page failed: ${getErrorText(classified.fault)}`,
       );
     }
-    const failure = 'failure' in judged ? judged.failure : createInternalFailure(judged.fault, shared.debug);
+    const failure =
+      'failure' in classified ? classified.failure : createInternalFailure(classified.fault, shared.debug);
     return renderErrorPage(shared, request, call, visitor, failure, this.#policy.describeRoles());
   }
 }

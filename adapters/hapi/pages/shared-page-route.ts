@@ -45,8 +45,8 @@ export class SharedPageRoute {
     const began = shared.clock.monotonic();
     const id = resolveRequestId(request.raw.req.headers['x-request-id'], shared.ids);
     shared.requests.setDetails(request.raw.req, { id, route: this.mounted.spec.path, who: () => 'nobody' });
-    const asked = { raw: request.raw, path: request.path, params: request.params as unknown, query: {} };
-    const call = new SharedRequest(id, asked, shared.addressOf, shared.secure);
+    const requestParts = { raw: request.raw, path: request.path, params: request.params as unknown, query: {} };
+    const call = new SharedRequest(id, requestParts, shared.addressOf, shared.secure);
     const answer = await shared.sharedPages.getOrRender(request.path, this.maxAgeMs, () => this.#answer(request, call));
     this.#observe(request.method, answer.status, shared.clock.monotonic() - began);
     return shared.sending.send(request, h, id, shared.headers.page, answer);
@@ -108,11 +108,11 @@ export class SharedPageRoute {
   #toFailure(thrown: unknown, { id }: IncomingRequest): Failure {
     const { codes, log, debug } = this.shared;
     const { plugin, spec } = this.mounted;
-    const judged = codes.classify(thrown, plugin);
-    if ('failure' in judged) return judged.failure;
-    const what = { request_id: id, page: spec.path, plugin, err: judged.fault };
-    log.error(what, `a page failed: ${getErrorText(judged.fault)}`);
-    return createInternalFailure(judged.fault, debug);
+    const classified = codes.classify(thrown, plugin);
+    if ('failure' in classified) return classified.failure;
+    const what = { request_id: id, page: spec.path, plugin, err: classified.fault };
+    log.error(what, `a page failed: ${getErrorText(classified.fault)}`);
+    return createInternalFailure(classified.fault, debug);
   }
 
   #renderRejection(failure: Failure, request: Request, call: IncomingRequest): Promise<HttpResponse> {

@@ -106,8 +106,8 @@ export class ApiRoute {
 
   async #runAdmitted(call: IncomingRequest, place: RequestSlot, body: ParsedBody | null): Promise<object | Failure> {
     const spec = this.#spec;
-    const refused = this.policy.public ? null : this.policy.check(call.principal);
-    if (refused) return refused;
+    const denial = this.policy.public ? null : this.policy.check(call.principal);
+    if (denial) return denial;
     if (spec.limits?.space === true && this.shared.space?.isLow() === true) return STORAGE_FULL;
     const wrong = this.#input.checkParams(call) ?? this.#input.checkQuery(call);
     if (wrong) return wrong;

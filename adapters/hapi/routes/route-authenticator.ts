@@ -68,8 +68,8 @@ export class RouteAuthenticator {
     const limited = this.own.limits.check(call);
     const { authorization } = call.raw.req.headers;
     if (limited && authorization === undefined) return limited;
-    const refused = this.own.input.checkParams(call);
-    if (refused) return refused;
+    const rejection = this.own.input.checkParams(call);
+    if (rejection) return rejection;
     const principal = await authenticateBasic(guard, call, authorization, limited !== null);
     if (limited) {
       const who = principal instanceof Failure || principal.kind !== 'basic' ? null : principal.username;
@@ -100,8 +100,8 @@ export class RouteAuthenticator {
     if (body instanceof Failure) return body;
     const { head } = body;
     const inBody = async (): Promise<Principal | Failure> => (await find(head)) ?? CREDENTIAL_MISSING;
-    const refused = this.#setPrincipal(call, await inBody(), inBody);
-    if (refused) return refused;
+    const failure = this.#setPrincipal(call, await inBody(), inBody);
+    if (failure) return failure;
     return releaseWhileReading(place, () => body.readRest(toBodySender(call).key));
   }
 

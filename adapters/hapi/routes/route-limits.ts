@@ -68,10 +68,10 @@ export class RouteLimits {
     const limited = new Map<string, number>();
     let failure: Failure | null = null;
     for (const [category, n] of costs) {
-      const refused = this.services.limits.checkCategory(category, key, n);
-      if (refused === null) continue;
-      limited.set(category, refused.seconds);
-      failure ??= refused.refusal;
+      const rejection = this.services.limits.checkCategory(category, key, n);
+      if (rejection === null) continue;
+      limited.set(category, rejection.seconds);
+      failure ??= rejection.refusal;
     }
     if (failure === null) return null;
     call.limited = limited;

@@ -82,10 +82,10 @@ export class RouteResponseBuilder {
 
   handleThrown(thrown: unknown, call: IncomingRequest): HttpResponse {
     const { codes, debug } = this.services;
-    const judged = codes.classify(thrown, this.mounted.plugin);
-    if ('failure' in judged) return this.buildFailure(judged.failure, call);
-    this.logError(judged.fault, call, 'a route failed');
-    return this.#buildResponse(createInternalFailure(judged.fault, debug), call.id);
+    const classified = codes.classify(thrown, this.mounted.plugin);
+    if ('failure' in classified) return this.buildFailure(classified.failure, call);
+    this.logError(classified.fault, call, 'a route failed');
+    return this.#buildResponse(createInternalFailure(classified.fault, debug), call.id);
   }
 
   #buildResponse(failure: Failure, id: string): HttpResponse {

@@ -182,21 +182,21 @@ export class RouteToolRegistry implements RouteTools {
     if (tool === undefined) return null;
     if (!(request instanceof IncomingRequest))
       throw new TypeError('a tool is called with the request that a handler was given');
-    const asked = tool.buildRequest(args);
-    if (asked instanceof Failure) {
-      const body = tool.explainArguments(parseObject(String(buildFailureResponse(asked, request.id).body)));
-      return { status: asked.status, headers: {}, body };
+    const toolRequest = tool.buildRequest(args);
+    if (toolRequest instanceof Failure) {
+      const body = tool.explainArguments(parseObject(String(buildFailureResponse(toolRequest, request.id).body)));
+      return { status: toolRequest.status, headers: {}, body };
     }
     const { rawHeaders, peer } = request;
     const passed = FORWARDED_HEADERS.flatMap((header) =>
       rawHeaders[header] === undefined ? [] : [[header, rawHeaders[header]]],
     );
     const response = await this.inject({
-      ...asked,
+      ...toolRequest,
       headers: {
         ...(Object.fromEntries(passed) as Record<string, string>),
         'x-request-id': request.id,
-        ...(asked.payload !== undefined && { 'content-type': 'application/json' }),
+        ...(toolRequest.payload !== undefined && { 'content-type': 'application/json' }),
       },
       ...(peer !== undefined && { remoteAddress: peer }),
       app: { counted: 'api', tool: name, outer: request } satisfies ToolCallContext,

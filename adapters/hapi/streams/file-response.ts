@@ -23,11 +23,11 @@ export interface FileStreamOptions {
 export async function createFileResponse(
   file: StreamableFile,
   method: string,
-  asked: IncomingHttpHeaders,
+  requestHeaders: IncomingHttpHeaders,
   own: Record<string, string | string[]>,
   rules: FileStreamOptions,
 ): Promise<HttpResponse | Failure> {
-  const part = resolveFilePart(file, method, asked);
+  const part = resolveFilePart(file, method, requestHeaders);
   if (part.status === 412) return new Failure('precondition_failed', 'The file is another one by now.');
   if (part.status === 416) {
     const headers = { 'content-range': `bytes */${file.size}`, 'accept-ranges': 'bytes' };
@@ -57,8 +57,8 @@ class FileSource {
     this.#next = pieces.next();
   }
 
-  static async open(file: StreamableFile, start: number, end: number, room: () => Uint8Array): Promise<FileSource> {
-    const source = new FileSource(file.open(start, end, room)[Symbol.asyncIterator]());
+  static async open(file: StreamableFile, start: number, end: number, allocate: () => Uint8Array): Promise<FileSource> {
+    const source = new FileSource(file.open(start, end, allocate)[Symbol.asyncIterator]());
     await source.#next;
     return source;
   }

@@ -32,22 +32,22 @@ export class ResponseWriter {
     const { res } = this;
     if (this.isClosed) return false;
     let ok = true;
-    let taken = (): void => undefined;
+    let resolveWrite = (): void => undefined;
     const last = pieces.at(-1) ?? '';
     res.cork();
     for (const piece of pieces.slice(0, -1)) res.write(piece);
     res.write(last, (error) => {
       ok = !error;
-      taken();
+      resolveWrite();
     });
     res.uncork();
     if (res.writableLength === 0) return true;
     const slow = setTimeout(() => this.abort(), this.stallMs + (res.writableLength / MIN_BYTES_PER_SECOND) * 1000);
     await new Promise<void>((resolve) => {
-      taken = resolve;
+      resolveWrite = resolve;
       this.#waiting.add(resolve);
     });
-    this.#waiting.delete(taken);
+    this.#waiting.delete(resolveWrite);
     clearTimeout(slow);
     return ok && !this.isClosed;
   }

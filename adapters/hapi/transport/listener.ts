@@ -51,8 +51,8 @@ export function installListeners(
   listener.removeAllListeners('request').on('request', (req: IncomingMessage, res: ServerResponse) => {
     turns.enqueue(req, res, () => {
       requests.track(req, res);
-      const refused = checkAmbiguity(req);
-      if (refused !== null) sendFailure(req, res, refused, ids);
+      const rejection = checkAmbiguity(req);
+      if (rejection !== null) sendFailure(req, res, rejection, ids);
       else if (!front(req, res, routed)) routed(req, res);
     });
   });

@@ -120,8 +120,8 @@ function isNotModified({ method, headers }: Request, answer: HttpResponse): bool
 }
 
 function toNotModified({ headers }: HttpResponse): HttpResponse {
-  const { 'content-type': _of, ...kept } = headers;
-  return { status: 304, headers: kept, body: null };
+  const { 'content-type': _of, ...remainingHeaders } = headers;
+  return { status: 304, headers: remainingHeaders, body: null };
 }
 
 interface RawExchange {

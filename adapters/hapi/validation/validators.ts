@@ -120,12 +120,14 @@ export class QueryValidator {
         ? `is not a parameter of this path; ${known.size === 0 ? 'it takes none' : `it takes ${[...known].join(', ')}`}`
         : null,
     );
-    const refused = Object.entries(fields).map(([path, text]): [string, string] => [
+    const fieldErrors = Object.entries(fields).map(([path, text]): [string, string] => [
       // A caller that gave a single value does not know that it could be a list.
       single.find((key) => path === `${key}.0`) ?? path,
       Array.isArray(query[path]) && !lists.includes(path) ? 'is given more than once' : text,
     ]);
-    return new Failure('invalid_request', 'Some query parameters are wrong.', { fields: Object.fromEntries(refused) });
+    return new Failure('invalid_request', 'Some query parameters are wrong.', {
+      fields: Object.fromEntries(fieldErrors),
+    });
   }
 }
 

@@ -56,10 +56,10 @@ function joinPieces(pieces: readonly (string | Uint8Array)[]): SharedBytes {
 }
 
 /** The data may be shared, so it is copied. A signed response stays unchanged (contract 50). */
-export function addWarnings(data: object, told: readonly string[]): object {
-  if (told.length === 0 || Array.isArray(data) || 'signature' in data) return data;
+export function addWarnings(data: object, extraWarnings: readonly string[]): object {
+  if (extraWarnings.length === 0 || Array.isArray(data) || 'signature' in data) return data;
   const own = 'warnings' in data && Array.isArray(data.warnings) ? (data.warnings as unknown[]) : [];
-  return { ...data, warnings: [...own, ...told] };
+  return { ...data, warnings: [...own, ...extraWarnings] };
 }
 
 export function appendWarnings(json: string | Uint8Array | SharedBytes | null, warnings: readonly string[]): string {

@@ -6,11 +6,11 @@ import { toFailure, type Failure } from './failure.js';
 export class UndeclaredCode extends Error {
   override name = 'UndeclaredCode';
   constructor(plugin: string, { code, status, message }: ServiceError, declared: number | undefined) {
-    const mend =
+    const fix =
       declared === undefined
         ? `add it to \`errors\` of its manifest: {${code}: [${status}, 'what it means']}`
         : `it is declared with ${declared}`;
-    super(`plugin ${plugin} refused with the error code "${code}" and the status ${status}: ${mend} (${message})`);
+    super(`plugin ${plugin} refused with the error code "${code}" and the status ${status}: ${fix} (${message})`);
   }
 }
 

@@ -11,8 +11,8 @@ const FLASH_TONES = new Set(['success', 'warning', 'danger', 'info']);
 
 export function createFlashCookie(authenticator: Authenticator, flash: Flash): Cookie {
   const { tone, message, action } = flash;
-  const said = [tone, message.slice(0, 1_000), ...(action === undefined ? [] : [action])];
-  const body = Buffer.from(JSON.stringify(said)).toString('base64url');
+  const payload = [tone, message.slice(0, 1_000), ...(action === undefined ? [] : [action])];
+  const body = Buffer.from(JSON.stringify(payload)).toString('base64url');
   return { name: FLASH_COOKIE, value: `${body}.${authenticator.getCsrfToken(`flash.${body}`)}`, maxAgeSeconds: 60 };
 }
 
@@ -22,8 +22,8 @@ export function parseFlash(authenticator: Authenticator, value: string | undefin
   const given = Buffer.from(mark);
   const right = Buffer.from(authenticator.getCsrfToken(`flash.${body}`));
   if (given.length !== right.length || !timingSafeEqual(given, right)) return null;
-  const said = JSON.parse(Buffer.from(body, 'base64url').toString('utf8')) as
+  const payload = JSON.parse(Buffer.from(body, 'base64url').toString('utf8')) as
     [Flash['tone'], string] | [Flash['tone'], string, NonNullable<Flash['action']>];
-  const [tone, message, action] = said;
+  const [tone, message, action] = payload;
   return FLASH_TONES.has(tone) ? { tone, message, ...(action !== undefined && { action }) } : null;
 }

@@ -48,12 +48,12 @@ export class GridFsBlobs {
   async *read(
     { file, chunk: length = CHUNK_BYTES }: Pick<FolderFile, 'file' | 'chunk'>,
     { start, end }: { start: number; end: number },
-    room: () => Uint8Array = allocateChunk,
+    allocate: () => Uint8Array = allocateChunk,
   ): AsyncGenerator<Uint8Array> {
     let n = -1;
     let piece: Uint8Array = new Uint8Array(0);
     for (let at = start; at < end;) {
-      const buffer = room();
+      const buffer = allocate();
       const wanted = Math.min(buffer.length, end - at);
       let filled = 0;
       while (filled < wanted) {

@@ -72,14 +72,14 @@ export class GridFsDatabase {
   readonly #name: string;
   #ensured: Promise<void> | null = null;
 
-  constructor({ url, tell }: GridFsOptions) {
+  constructor({ url, tell: onStateChange }: GridFsOptions) {
     const options: MongoClientOptions = {
       writeConcern: { w: 'majority' },
       readPreference: 'primary',
       appName: 'aos-packages',
       maxPoolSize: MAX_POOL_SIZE,
     };
-    this.#connection = new MongoConnection(url, options, tell);
+    this.#connection = new MongoConnection(url, options, onStateChange);
     this.#name = parseDatabaseName(url);
   }
 
@@ -175,8 +175,8 @@ function toWriteError(error: unknown): unknown {
     return new DiskUnwritable('the user of storage.url may not write to the collections of the release store', {
       cause: error,
     });
-  const told = toStoreError(error);
-  return told instanceof StoreFull ? new DiskFull('the disk of MongoDB is full', { cause: error }) : told;
+  const storeError = toStoreError(error);
+  return storeError instanceof StoreFull ? new DiskFull('the disk of MongoDB is full', { cause: error }) : storeError;
 }
 
 /** @throws TypeError for an invalid id of a staged package */

@@ -73,8 +73,8 @@ export class ReleaseFolders {
     kind: FolderDoc['kind'],
     files: Partial<Record<FileSlot, FolderFile | null>>,
   ): Promise<FolderDoc | null> {
-    const put = Object.entries(files).filter(([, kept]) => kept !== null);
-    const gone = Object.entries(files).filter(([, kept]) => kept === null);
+    const put = Object.entries(files).filter(([, addedFile]) => addedFile !== null);
+    const gone = Object.entries(files).filter(([, removedFile]) => removedFile === null);
     const update = {
       $set: { kind, ...Object.fromEntries(put) },
       ...(gone.length > 0 && { $unset: Object.fromEntries(gone.map(([slot]) => [slot, ''])) }),

@@ -134,4 +134,4 @@ export class FileMarks {
   }
 }
 
-const toHexId = (kept: FolderFile | undefined): string => kept?.file?.toHexString() ?? '';
+const toHexId = (folderFile: FolderFile | undefined): string => folderFile?.file?.toHexString() ?? '';

@@ -158,14 +158,14 @@ export class GridFsPackages implements PackageStore {
     { bytes: most, keepFree }: { bytes: number; keepFree: number },
   ): AsyncGenerator<Uint8Array> {
     let size = 0;
-    let asked = 0;
+    let lastCheckedSize = 0;
     await this.checkFreeSpace(keepFree);
     for await (const piece of bytes) {
       size += piece.length;
       if (size > most) throw new PackageTooLarge(`more than ${most} bytes`);
       yield piece;
-      if (size - asked < SPACE_CHECK_BYTES) continue;
-      asked = size;
+      if (size - lastCheckedSize < SPACE_CHECK_BYTES) continue;
+      lastCheckedSize = size;
       await this.checkFreeSpace(keepFree);
     }
   }

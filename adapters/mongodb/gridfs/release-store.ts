@@ -60,13 +60,13 @@ export class GridFsReleaseStore implements ReleaseStore {
     if (slot === undefined || segments.length < 2 || segments.length > MAX_PATH_DEPTH || !segments.every(isValidName))
       return null;
     const path = segments.slice(0, -1).join('/');
-    const kept = await this.#folders.getMetadata(path, slot);
-    if (kept === null) return null;
+    const folderFile = await this.#folders.getMetadata(path, slot);
+    if (folderFile === null) return null;
     return {
-      size: kept.size,
-      modifiedAt: kept.at,
-      tag: kept.tag,
-      read: (start, end, room) => this.#read({ path, slot, kept }, { start, end }, room),
+      size: folderFile.size,
+      modifiedAt: folderFile.at,
+      tag: folderFile.tag,
+      read: (start, end, allocate) => this.#read({ path, slot, kept: folderFile }, { start, end }, allocate),
     };
   }
 
@@ -82,25 +82,26 @@ export class GridFsReleaseStore implements ReleaseStore {
   }
 
   async *#read(
-    { path, slot, kept }: { path: string; slot: FileSlot; kept: FolderFile },
+    { path, slot, kept: folderFile }: { path: string; slot: FileSlot; kept: FolderFile },
     part: { start: number; end: number },
-    room: (() => Uint8Array) | undefined,
+    allocate: (() => Uint8Array) | undefined,
   ): AsyncGenerator<Uint8Array> {
     const replaced = (): never => {
       throw new FileReplaced('another file took its place, or it was withdrawn');
     };
-    if (kept.file !== undefined) {
-      if (!(await this.#folders.hasFile(path, slot, kept.tag))) replaced();
+    if (folderFile.file !== undefined) {
+      if (!(await this.#folders.hasFile(path, slot, folderFile.tag))) replaced();
       try {
-        yield* this.#blobs.read(kept, part, room);
+        yield* this.#blobs.read(folderFile, part, allocate);
       } catch (error) {
         // A missing chunk of a withdrawn file is not damage.
-        if (error instanceof MissingChunkError && !(await this.#folders.hasFile(path, slot, kept.tag))) replaced();
+        if (error instanceof MissingChunkError && !(await this.#folders.hasFile(path, slot, folderFile.tag)))
+          replaced();
         throw error;
       }
       return;
     }
-    const { text } = (await this.#folders.get(path, slot, kept.tag)) ?? replaced();
+    const { text } = (await this.#folders.get(path, slot, folderFile.tag)) ?? replaced();
     const bytes = Buffer.from(text ?? '');
     for (let at = part.start; at < part.end; at += TEXT_CHUNK_BYTES)
       yield bytes.subarray(at, Math.min(part.end, at + TEXT_CHUNK_BYTES));

@@ -19,20 +19,20 @@ export class FolderTexts {
   /** The text as a folder keeps it. */
   async save(text: string): Promise<{ kept: FolderFile; settle: () => Promise<void> }> {
     if (text.length <= MAX_INLINE_CHARACTERS) {
-      const kept = { tag: new ObjectId().toHexString(), size: Buffer.byteLength(text), at: new Date(), text };
-      return { kept, settle: () => Promise.resolve() };
+      const inlineFile = { tag: new ObjectId().toHexString(), size: Buffer.byteLength(text), at: new Date(), text };
+      return { kept: inlineFile, settle: () => Promise.resolve() };
     }
     const file = await this.marks.createMark();
     const size = await this.blobs.write(file, 'text', encodeUtf8(text));
-    const kept = { tag: file.toHexString(), size, at: new Date(), file, chunk: CHUNK_BYTES };
-    return { kept, settle: () => this.marks.removeMark(file) };
+    const folderFile = { tag: file.toHexString(), size, at: new Date(), file, chunk: CHUNK_BYTES };
+    return { kept: folderFile, settle: () => this.marks.removeMark(file) };
   }
 
-  async read(kept: FolderFile | null | undefined): Promise<string | null> {
-    if (kept === null || kept === undefined) return null;
-    if (kept.file === undefined) return kept.text ?? '';
+  async read(folderFile: FolderFile | null | undefined): Promise<string | null> {
+    if (folderFile === null || folderFile === undefined) return null;
+    if (folderFile.file === undefined) return folderFile.text ?? '';
     const pieces: Uint8Array[] = [];
-    for await (const piece of this.blobs.read(kept, { start: 0, end: kept.size })) pieces.push(piece);
+    for await (const piece of this.blobs.read(folderFile, { start: 0, end: folderFile.size })) pieces.push(piece);
     return Buffer.concat(pieces).toString('utf8');
   }
 }
@@ -54,9 +54,9 @@ async function writeFolderText(
   text: string,
 ): Promise<void> {
   const path = channel === null ? buildFolderPath(product) : buildFolderPath(product, channel);
-  const { kept, settle } = await texts.save(text);
+  const { kept: folderFile, settle } = await texts.save(text);
   if (channel !== null) await folders.createProduct(product);
-  const files = { [slot]: kept };
+  const files = { [slot]: folderFile };
   const before = await folders.set(path, channel === null ? 'product' : 'channel', files);
   await settle();
   await marks.retire(listReplacedFiles(before, files));

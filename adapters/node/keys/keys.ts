@@ -203,8 +203,8 @@ export async function compareFingerprints(store: DocumentStore, keys: ServiceKey
   const collection = store.collection<KeyFingerprintDoc>(KEYS_COLLECTION.name);
   const differ: string[] = [];
   for (const [key, fingerprint] of computeFingerprints(keys)) {
-    const kept = await collection.get(key);
-    if (kept !== null && kept.fingerprint !== fingerprint) differ.push(key);
+    const stored = await collection.get(key);
+    if (stored !== null && stored.fingerprint !== fingerprint) differ.push(key);
   }
   if (!keys.release && (await collection.get('release_private_key'))) differ.push('release_private_key');
   if (differ.length === 0) return;

@@ -78,11 +78,17 @@ export class NodeReach implements NetworkProbe {
         if (request.tls === true) socket = await this.#secure(socket, request, clock);
         const untrusted = getTrustError(socket);
         const isTrusted = untrusted === null || request.trust?.insecure === true;
-        const said =
+        const dialogueResult =
           request.dialogue === undefined || !isTrusted
             ? null
             : await runDialogue(socket, request, request.dialogue, clock);
-        return { address, certificate: readPeerCertificate(socket), untrusted, said, public: isPublicAddress(address) };
+        return {
+          address,
+          certificate: readPeerCertificate(socket),
+          untrusted,
+          said: dialogueResult,
+          public: isPublicAddress(address),
+        };
       } finally {
         socket.destroy();
       }

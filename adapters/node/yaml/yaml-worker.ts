@@ -12,4 +12,6 @@ function parse(text: string): YamlAnswer {
   }
 }
 
-parentPort?.postMessage(parse(workerData as string));
+const port = parentPort;
+if (!port) throw new Error('this module is a worker thread');
+port.postMessage(parse(workerData as string));

@@ -46,10 +46,10 @@ export class StoreExaminer {
   }
 
   #checkPages(name: string): void {
-    const said = this.#attempt(`the pages of ${name}`, () =>
+    const rows = this.#attempt(`the pages of ${name}`, () =>
       this.connection.driver.prepare(`PRAGMA quick_check("${name.replaceAll('"', '""')}")`).all([]),
     );
-    for (const [line] of said ?? []) if (line !== 'ok') this.#recordDamage(`the pages of ${name}: ${String(line)}`);
+    for (const [line] of rows ?? []) if (line !== 'ok') this.#recordDamage(`the pages of ${name}: ${String(line)}`);
   }
 
   *#readAll(name: string): Generator<void> {

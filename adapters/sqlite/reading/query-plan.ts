@@ -58,15 +58,15 @@ export function chooseWalk(table: Table, filter: Filter, sort: Sort = []): Index
 }
 
 export function buildCountFrom({ name, indexes }: Table, filter: Filter, path: string | null): string {
-  const asked = Object.keys(filter).filter((one) => filter[one] !== undefined);
-  const needed = path === null ? asked : [...asked, path];
+  const filterPaths = Object.keys(filter).filter((one) => filter[one] !== undefined);
+  const needed = path === null ? filterPaths : [...filterPaths, path];
   const covering = indexes.filter(({ paths }) => needed.every((one) => paths.includes(one)));
   const fixed = ({ paths }: TableIndex): number => {
     const n = paths.findIndex((one) => getIndexUse(filter[one]) !== 'one');
     return n < 0 ? paths.length : n;
   };
   const [best] = covering.toSorted((a, b) => fixed(b) - fixed(a));
-  return `FROM "${name}"${asked.length === 0 || best === undefined ? '' : ` INDEXED BY "${best.label}"`}`;
+  return `FROM "${name}"${filterPaths.length === 0 || best === undefined ? '' : ` INDEXED BY "${best.label}"`}`;
 }
 
 export function findFewRows(connection: Connection, table: Table, filter: Filter, sort: Sort | null): number[] | null {

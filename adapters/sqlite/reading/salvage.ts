@@ -20,14 +20,14 @@ export interface SalvagedRow {
 export function salvageRows(connection: Connection, table: Table, request: FindRequest): SalvagedRow[] {
   const { filter, sort, after, rows } = request;
   const { columns } = table;
-  const kept = table.paths.map((path) => `, ${getColumnName(path)}`).join('');
+  const indexColumns = table.paths.map((path) => `, ${getColumnName(path)}`).join('');
   const body = `CASE WHEN json_valid(body) THEN body ELSE '{}' END AS body`;
   const filters: Filter[] = after === null ? [filter] : [filter, { or: toAfterFilters(sort, after) }];
   const where = buildWhereSql(filters, columns);
   const keys = toTotalSort(sort).map(([path]) => toSqlExpression(path, columns));
   const found = connection
     .prepare(
-      `SELECT ${['n', ...keys].join()} FROM (SELECT n, id${kept}, ${body} FROM "${table.name}")` +
+      `SELECT ${['n', ...keys].join()} FROM (SELECT n, id${indexColumns}, ${body} FROM "${table.name}")` +
         ` WHERE ${where.text} ORDER BY ${buildOrderSql(sort, columns)} LIMIT ?`,
     )
     .all([...where.values, rows]);

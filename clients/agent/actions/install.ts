@@ -38,9 +38,9 @@ interface InstallSelection {
 }
 
 export async function installRelease(agent: Agent): Promise<void> {
-  const wish = agent.options.package === null ? await selectFromServer(agent) : await selectFromFile(agent);
-  const missing = await installInDirectory(wish);
-  await offerMonitoring(wish);
+  const selection = agent.options.package === null ? await selectFromServer(agent) : await selectFromFile(agent);
+  const missing = await installInDirectory(selection);
+  await offerMonitoring(selection);
   const [first] = missing;
   if (first !== undefined) throw new AgentFailure('runtimeMissing', missing.join('; '));
 }
@@ -69,9 +69,9 @@ async function selectFromServer(agent: Agent): Promise<InstallSelection> {
 
 async function selectFromFile(agent: Agent): Promise<InstallSelection> {
   const { options } = agent;
-  const beside = join(dirname(options.package ?? ''), 'manifest.json');
-  const bytes = await readFile(beside).catch((error: unknown) => {
-    throw new AgentFailure('usage', `${beside} cannot be read: it belongs beside the package`, { cause: error });
+  const manifestPath = join(dirname(options.package ?? ''), 'manifest.json');
+  const bytes = await readFile(manifestPath).catch((error: unknown) => {
+    throw new AgentFailure('usage', `${manifestPath} cannot be read: it belongs beside the package`, { cause: error });
   });
   const manifest = parseManifest(bytes);
   const project = options.project ?? manifest.product;
@@ -96,8 +96,8 @@ async function resolveDirectory(agent: Agent, project: string): Promise<Agent> {
   return { ...agent, options: { ...options, dir } };
 }
 
-async function installInDirectory(wish: InstallSelection): Promise<string[]> {
-  const { agent, project } = wish;
+async function installInDirectory(selection: InstallSelection): Promise<string[]> {
+  const { agent, project } = selection;
   const made = await createDirectories(agent.options.dir);
   const restart = new ApplicationRestart(agent);
   let installation: Installation | null = null;
@@ -108,7 +108,7 @@ async function installInDirectory(wish: InstallSelection): Promise<string[]> {
     reportRecovery(agent.output, installation.recovered);
     await checkDirectory(installation.layout.root, project, agent.options.adopt);
     await checkStoredOptions(installation.layout);
-    await installFiles(installation, wish, restart);
+    await installFiles(installation, selection, restart);
     await storeOptions(installation);
     missing =
       installation.manifest === null
@@ -141,11 +141,11 @@ async function removeUnusedDirectories(installation: Installation, made: readonl
 
 async function installFiles(
   installation: Installation,
-  wish: InstallSelection,
+  selection: InstallSelection,
   restart: ApplicationRestart,
 ): Promise<void> {
   const { agent } = installation;
-  const { project, channel, platform } = wish;
+  const { project, channel, platform } = selection;
   const { options, output } = agent;
   restart.root = installation.layout.root;
   const same = installation.manifest?.product === project ? installation.manifest : null;
@@ -169,15 +169,15 @@ async function installFiles(
   } else if (server !== null) {
     const instance = await getInstanceId(installation, project);
     const question = { product: project, version: same?.version ?? NO_VERSION, channel, platform, instance };
-    const taken = await installOffered(installation, server, {
+    const installedCount = await installOffered(installation, server, {
       question,
       fresh: same === null,
       beforePlan,
       carryOver: carrySettingsOver,
     });
-    if (taken === 0 && same === null)
+    if (installedCount === 0 && same === null)
       throw new AgentFailure('error', `the server offers no release of ${project} on ${channel} for ${platform}`);
-    if (taken === 0) output.reportUpToDate(question.version);
+    if (installedCount === 0) output.reportUpToDate(question.version);
   }
   restart.installed = installation.manifest;
 }
@@ -186,9 +186,9 @@ async function installFiles(
 async function offerMonitoring({ agent, project }: InstallSelection): Promise<void> {
   const { options, signal } = agent;
   if (options.yes) return;
-  const said = options.monitorName !== null || options.schedule !== null;
+  const isRequested = options.monitorName !== null || options.schedule !== null;
   if (
-    !said &&
+    !isRequested &&
     (!isInteractive(options) || !(await promptYesNo('Monitor this machine?', true, '--monitor-name', signal)))
   )
     return;

@@ -62,9 +62,9 @@ async function updateFromServer(
 ): Promise<void> {
   const { agent } = installation;
   if (server === null) throw new AgentFailure('usage', '--server is missing: the address of the service');
-  const asked = buildUpdateQuery(installation);
-  const { product, channel, platform } = asked;
-  const version = toInstalledVersion(asked.version);
+  const query = buildUpdateQuery(installation);
+  const { product, channel, platform } = query;
+  const version = toInstalledVersion(query.version);
   const question: UpdateQuery = {
     product,
     version,
@@ -73,13 +73,13 @@ async function updateFromServer(
     instance: await getInstanceId(installation, product),
   };
   const beforePlan = (): Promise<void> => stopApplication(agent, restart);
-  const taken = await installOffered(installation, server, {
+  const installedCount = await installOffered(installation, server, {
     question,
     fresh: false,
     beforePlan,
     carryOver: carrySettingsOver,
   });
-  if (taken === 0) agent.output.reportUpToDate(version);
+  if (installedCount === 0) agent.output.reportUpToDate(version);
 }
 
 async function updateFromFile(
@@ -141,7 +141,7 @@ function toInstalledVersion(version: string | null): string {
 export async function getInstanceId(installation: Installation, product: string): Promise<string> {
   const { machineId } = installation.agent.options;
   if (machineId !== null) return machineId;
-  const { id, kept } = await resolveMachineInstance(installation.state.current.instance);
-  if (kept !== null) await installation.save({ ...installation.state.current, instance: kept });
+  const { id, kept: instanceToStore } = await resolveMachineInstance(installation.state.current.instance);
+  if (instanceToStore !== null) await installation.save({ ...installation.state.current, instance: instanceToStore });
   return deriveMachineId(product, id);
 }

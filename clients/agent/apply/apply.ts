@@ -149,15 +149,15 @@ async function undoFile({ layout, head, hooks }: Transaction, file: FileStep): P
     return;
   }
   const backup = layout.getBackupFile(head.tx, file.path);
-  const kept = await statPath(backup);
-  if (kept === null) return;
+  const backupStats = await statPath(backup);
+  if (backupStats === null) return;
   if (file.found !== undefined && file.new !== null && (await wasPlaced())) {
     // A file renamed over another spelling of its name would take that spelling.
     await rename(at, staged);
     hooks.at('between', file.path);
   }
   const now = await statPath(at);
-  if (head.links && now !== null && now.ino === kept.ino && now.dev === kept.dev) await rm(backup);
+  if (head.links && now !== null && now.ino === backupStats.ino && now.dev === backupStats.dev) await rm(backup);
   else await rename(backup, layout.resolvePath(file.found ?? file.path));
 }
 

@@ -18,8 +18,8 @@ export async function findOwnPath(layout: InstallationLayout, ownFile: string): 
 export async function saveCopy(layout: InstallationLayout, ownFile: string): Promise<void> {
   const file = await realpath(ownFile).catch(() => ownFile);
   if (file === layout.agent) return;
-  const kept = await statPath(layout.agent);
-  if (kept?.isFile() === true && (await hashFile(layout.agent)) === (await hashFile(file))) return;
+  const currentStats = await statPath(layout.agent);
+  if (currentStats?.isFile() === true && (await hashFile(layout.agent)) === (await hashFile(file))) return;
   const temporary = `${layout.agent}.new`;
   await rm(temporary, { force: true });
   // Not copyFile, because user-space file systems reject its system call.

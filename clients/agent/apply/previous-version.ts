@@ -57,14 +57,14 @@ export async function keepBackup(layout: InstallationLayout, head: JournalHead):
 
 /** Keeps the version before the installed one, the version before that, and so on. */
 async function removeOldVersions(layout: InstallationLayout, newest: string, keep: number): Promise<void> {
-  const kept = new Set<string>();
+  const retained = new Set<string>();
   let name: string | null = newest;
-  while (name !== null && kept.size < keep && !kept.has(name)) {
-    kept.add(name);
+  while (name !== null && retained.size < keep && !retained.has(name)) {
+    retained.add(name);
     name = await hashFile(join(layout.getPreviousFolder(name), 'manifest.json')).catch(() => null);
   }
   for (const other of await readdir(layout.previous).catch(() => []))
-    if (!kept.has(other)) await rm(join(layout.previous, other), { recursive: true, force: true });
+    if (!retained.has(other)) await rm(join(layout.previous, other), { recursive: true, force: true });
 }
 
 /** @throws AgentFailure exit 5 when no version before the installed one is kept */

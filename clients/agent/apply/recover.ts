@@ -109,8 +109,8 @@ export function reportKept(output: AgentOutput, { plan }: JournalHead): void {
 
 /** Running programs' files may stay until a later start, because Windows does not remove them. */
 async function removeBackup(layout: InstallationLayout, { tx, links }: JournalHead, own: string | null): Promise<void> {
-  const kept = own === null ? null : layout.getBackupFile(tx, own);
-  const isKept = kept !== null && (await statPath(kept)) !== null;
+  const retainedPath = own === null ? null : layout.getBackupFile(tx, own);
+  const isKept = retainedPath !== null && (await statPath(retainedPath)) !== null;
   if (links && !isKept) return rm(layout.getBackupFolder(tx), { recursive: true, force: true });
   const unlessHeld = (error: unknown): void => {
     if (!isHeldError(error) && !['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(getErrorCode(error))) throw error;
@@ -119,7 +119,7 @@ async function removeBackup(layout: InstallationLayout, { tx, links }: JournalHe
     for (const entry of await readdir(folder, { withFileTypes: true })) {
       const path = join(folder, entry.name);
       if (entry.isDirectory()) await sweep(path);
-      else if (path !== kept) await rm(path, { force: true }).catch(unlessHeld);
+      else if (path !== retainedPath) await rm(path, { force: true }).catch(unlessHeld);
     }
     await rmdir(folder).catch(unlessHeld);
   };

@@ -76,9 +76,9 @@ export async function readCrontab(env: Env): Promise<string> {
     });
     return stdout;
   } catch (error) {
-    const said = getErrorOutput(error);
-    if (typeof (error as { code?: unknown }).code === 'number' && /no crontab/i.test(said)) return '';
-    throw createCrontabFailure(error, said);
+    const errorOutput = getErrorOutput(error);
+    if (typeof (error as { code?: unknown }).code === 'number' && /no crontab/i.test(errorOutput)) return '';
+    throw createCrontabFailure(error, errorOutput);
   }
 }
 
@@ -96,8 +96,8 @@ export async function writeCrontab(text: string, env: Env): Promise<void> {
 const getErrorOutput = (error: unknown): string =>
   error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
 
-function createCrontabFailure(error: unknown, said: string): AgentFailure {
-  return new AgentFailure('error', `the crontab is left as it is: ${said || (error as Error).message}`, {
+function createCrontabFailure(error: unknown, errorOutput: string): AgentFailure {
+  return new AgentFailure('error', `the crontab is left as it is: ${errorOutput || (error as Error).message}`, {
     cause: error,
   });
 }

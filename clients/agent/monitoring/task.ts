@@ -17,7 +17,9 @@ export async function createScheduledTask(expression: string, script: string, so
   try {
     await runWindowsTool(getSystemPath('schtasks.exe'), args);
   } catch (error) {
-    const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
-    throw new AgentFailure('error', `the task was not created: ${said || (error as Error).message}`, { cause: error });
+    const stderrText = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
+    throw new AgentFailure('error', `the task was not created: ${stderrText || (error as Error).message}`, {
+      cause: error,
+    });
   }
 }

@@ -99,10 +99,10 @@ const getFileSize = (path: string): Promise<number> =>
     () => 0,
   );
 
-/** @param kept names to leave */
-export async function deleteOtherDownloads(folder: string, kept: ReadonlySet<string>): Promise<void> {
+/** @param retained names to leave */
+export async function deleteOtherDownloads(folder: string, retained: ReadonlySet<string>): Promise<void> {
   for (const other of await readdir(folder))
-    if (!kept.has(other)) await rm(join(folder, other), { recursive: true, force: true });
+    if (!retained.has(other)) await rm(join(folder, other), { recursive: true, force: true });
 }
 
 async function fetchAll(path: string, wanted: PackageSource, downloader: DownloadContext): Promise<void> {
@@ -137,8 +137,8 @@ async function fetchRest(
 }
 
 /** A 403 comes from a proxy in front of it and does not concern the account. */
-export function formatRejection({ status, headers, refused }: PackageResponse): string {
-  if (status === 401) return refused;
+export function formatRejection({ status, headers, refused: rejection }: PackageResponse): string {
+  if (status === 401) return rejection;
   const { server } = headers;
   const by = typeof server === 'string' ? ` (${server})` : '';
   return `403 for the package${by}: a CDN, proxy or firewall in front of the release store denies access; the credentials were not checked`;
@@ -157,11 +157,11 @@ async function validateResponse(
   }
   if (status === 200) return;
   if (status === 206 && headers['content-range'] === `bytes ${from}-${size - 1}/${size}`) return;
-  const said = await readErrorMessage(answer);
-  if (isTransient(status)) throw new AgentFailure('transient', `${what}: ${status} ${said ?? ''}`);
+  const errorMessage = await readErrorMessage(answer);
+  if (isTransient(status)) throw new AgentFailure('transient', `${what}: ${status} ${errorMessage ?? ''}`);
   if (status === 404) throw new ContentMismatch(`${what} is not there any more`, 'error');
   if (status === 206 || status === 416) throw new ContentMismatch(`${what}: ${status} with another size`);
-  throw new AgentFailure('error', `${what}: ${status} ${said ?? ''}`);
+  throw new AgentFailure('error', `${what}: ${status} ${errorMessage ?? ''}`);
 }
 
 async function writeResponse(

@@ -58,8 +58,8 @@ export class DirectNetwork implements Network {
 
   async openPackage(url: URL, headers: Readonly<Record<string, string>>): Promise<PackageResponse> {
     this.#credentials ??= resolveCredentials({ ...this.options, ...this.#account }, this.signal);
-    const { authorization, refused } = await this.#credentials;
-    return { ...(await this.#http.getStream(url, { ...headers }, authorization)), refused };
+    const { authorization, refused: rejection } = await this.#credentials;
+    return { ...(await this.#http.getStream(url, { ...headers }, authorization)), refused: rejection };
   }
 
   login(server: URL): Promise<SetupApi | null> {

@@ -39,11 +39,11 @@ export class SetupSession implements SetupApi {
   static async login(http: HttpClient, server: URL, { username, password }: AccountPassword): Promise<SetupSession> {
     const url = resolveServerPath(server, `${API_PREFIX}/login`);
     const answer = await http.postJson(url, { username, password }, MAX_LOGIN_BYTES);
-    const said = getErrorText(answer.body) ?? '';
+    const serverMessage = getErrorText(answer.body) ?? '';
     if ((answer.status === 401 || answer.status === 403) && answer.body !== null)
       throw new AgentFailure(
         'unauthorized',
-        `the account ${username} was refused: ${said} Accounts with the role installer or admin have access.`,
+        `the account ${username} was refused: ${serverMessage} Accounts with the role installer or admin have access.`,
       );
     const { token } = getResponseBody(answer, url);
     if (typeof token !== 'string' || !/^[!-~]{1,500}$/.test(token))

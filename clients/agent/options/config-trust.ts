@@ -53,10 +53,10 @@ export async function loadTrustedConfig({ config, dir, named, given }: TrustSour
   }
   if (trust === 'all') return { values: { ...roots.values, ...toOptionValues(file) }, warnings };
   const { allowed, rest } = removeAllowOptions(file);
-  const said = toOptionValues(rest);
-  const counting = Object.fromEntries(Object.entries(said).filter(([name]) => !isRestricted(name)));
+  const fileOptions = toOptionValues(rest);
+  const counting = Object.fromEntries(Object.entries(fileOptions).filter(([name]) => !isRestricted(name)));
   const known: OptionValues = { ...roots.values, ...given };
-  const otherwise = Object.entries(said).filter(
+  const otherwise = Object.entries(fileOptions).filter(
     ([name, value]) => isRestricted(name) && value !== false && String(known[name as OptionName]) !== String(value),
   );
   const names = [...otherwise.map(([name]) => name), ...allowed];
@@ -118,8 +118,8 @@ const isRootOnlyPath = (path: string): Promise<boolean> =>
  * If only the tree names the project, the file must name the directory it is for; otherwise it is a
  * warning.
  */
-async function loadSystemConfig(dir: string, said: string | null): Promise<TrustedConfig> {
-  const project = said ?? (await readInstalledProject(dir));
+async function loadSystemConfig(dir: string, requestedProject: string | null): Promise<TrustedConfig> {
+  const project = requestedProject ?? (await readInstalledProject(dir));
   if (project === null || !SLUG_PATTERN.test(project)) return NO_CONFIG;
   const path = join(SYSTEM_CONFIG_FOLDER, `${project}.json`);
   if ((await statPath(path)) === null) return NO_CONFIG;
@@ -133,7 +133,7 @@ async function loadSystemConfig(dir: string, said: string | null): Promise<Trust
   const itsDir = toText(values.dir);
   if (itsDir !== null && resolve(itsDir) !== dir)
     return { values: {}, warnings: [`${path} is for ${itsDir}, and does not count for ${dir}`] };
-  const open = said === null && itsDir === null;
+  const open = requestedProject === null && itsDir === null;
   const warnings = open
     ? [
         `${path} names no dir, so the owner of any directory can claim that it belongs to ${project}: add "dir": "${dir}"`,

@@ -89,10 +89,10 @@ const SPKI_SHA256_PATTERN = /^[0-9a-f]{64}$/i;
 export async function readOptions(argv: readonly string[], env: Env, own: string): Promise<CheckedOptions> {
   const given = parseArguments(argv);
   const around = readEnvironment(env);
-  const said = toText(given.dir ?? around.dir);
-  const home = said === null && given.action !== 'monitor' ? await findInstallation(own) : null;
+  const requestedDir = toText(given.dir ?? around.dir);
+  const home = requestedDir === null && given.action !== 'monitor' ? await findInstallation(own) : null;
   const standard = given.action === 'monitor' ? await getMachineFolder(env) : (home ?? '.');
-  const dir = resolve(said ?? standard);
+  const dir = resolve(requestedDir ?? standard);
   const shown = given.help === true || given.version === true;
   if (!shown) await checkEnteredDirectory(dir);
   const believed = shown
@@ -100,7 +100,7 @@ export async function readOptions(argv: readonly string[], env: Env, own: string
     : await loadTrustedConfig({
         config: toText(given.config),
         dir,
-        named: said !== null || home !== null,
+        named: requestedDir !== null || home !== null,
         given: { ...around, ...given },
       });
   const values: OptionValues = { ...believed.values, ...around, ...given };

@@ -30,7 +30,7 @@ export class ParentChannel {
     return { parent: new ParentChannel(), order };
   }
 
-  async request(wish: OwnerRequest): Promise<unknown> {
+  async request(ownerRequest: OwnerRequest): Promise<unknown> {
     const id = ++this.#last;
     if (this.#open++ === 0) process.channel?.ref();
     try {
@@ -42,7 +42,7 @@ export class ParentChannel {
           resolve(found);
         });
         if (!process.connected) lost();
-        else process.send?.({ id, wish });
+        else process.send?.({ id, wish: ownerRequest });
       });
       if ('refusal' in reply) throw toFailure(reply.refusal);
       return reply.value;

@@ -41,8 +41,8 @@ export const toRejection = (failure: AgentFailure): OwnerRejection => ({
   taken: failure instanceof AlreadyExistsFailure,
 });
 
-export function toFailure({ outcome, message, taken }: OwnerRejection): AgentFailure {
-  return taken
+export function toFailure({ outcome, message, taken: isDuplicate }: OwnerRejection): AgentFailure {
+  return isDuplicate
     ? new AlreadyExistsFailure(message)
     : new AgentFailure(Object.hasOwn(EXIT_CODES, outcome) ? outcome : 'error', message);
 }

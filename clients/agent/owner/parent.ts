@@ -46,8 +46,8 @@ export async function runAsOwner(owner: Owner, agent: Agent): Promise<number> {
   const installs = action === 'install' && offline === null;
   if (installs && project === null)
     throw new AgentFailure('usage', '--project is missing: in another user’s directory root says what is installed');
-  const asked = installs && isInteractive(agent.options);
-  const server = asked ? await resolveServer(agent.options, agent.signal) : agent.options.server;
+  const canPrompt = installs && isInteractive(agent.options);
+  const server = canPrompt ? await resolveServer(agent.options, agent.signal) : agent.options.server;
   const options = { ...agent.options, server };
   // Prompts before the child exists: afterwards the owner could read the input or imitate the
   // prompt.
@@ -114,11 +114,11 @@ async function buildInstructions({ options, env }: Agent): Promise<ChildInstruct
 function answerRequest(child: ChildProcess, served: OwnerRequestHandler, question: OwnerRequestMessage | null): void {
   // A child that no longer runs trusted code.
   if (typeof question !== 'object' || question === null) return;
-  const { id, wish } = question;
+  const { id, wish: ownerRequest } = question;
   const send = (reply: OwnerReply): void => {
     if (child.connected) child.send(reply, () => undefined);
   };
-  served.handle(wish).then(
+  served.handle(ownerRequest).then(
     (value) => send({ id, value }),
     (error: unknown) => send({ id, refusal: toRejection(toAgentFailure(error)) }),
   );

@@ -47,26 +47,34 @@ export class OwnerRequestHandler {
     private readonly known: ParentContext,
   ) {}
 
-  async handle(wish: OwnerRequest): Promise<unknown> {
+  async handle(ownerRequest: OwnerRequest): Promise<unknown> {
     const { network } = this.agent;
-    switch (wish.call) {
+    switch (ownerRequest.call) {
       case 'control':
-        return this.#controlService(wish.verb);
+        return this.#controlService(ownerRequest.verb);
       case 'ask':
-        return network.getJson(this.#resolveApiUrl(wish.url), this.#capBytes(wish.most));
+        return network.getJson(this.#resolveApiUrl(ownerRequest.url), this.#capBytes(ownerRequest.most));
       case 'open':
-        return this.#openPackage(wish.url, wish.headers);
+        return this.#openPackage(ownerRequest.url, ownerRequest.headers);
       case 'read':
-        return this.#readChunk(wish.handle);
+        return this.#readChunk(ownerRequest.handle);
       case 'drop':
-        return this.#dropResponse(wish.handle);
+        return this.#dropResponse(ownerRequest.handle);
       case 'login':
         return this.#login();
       case 'get':
-        return this.#getSetupApi('get', wish.route).get(wish.route, wish.query, this.#capBytes(wish.most));
+        return this.#getSetupApi('get', ownerRequest.route).get(
+          ownerRequest.route,
+          ownerRequest.query,
+          this.#capBytes(ownerRequest.most),
+        );
       case 'post':
-        this.#validateContent(wish.route, wish.content);
-        return this.#getSetupApi('post', wish.route).post(wish.route, wish.content, this.#capBytes(wish.most));
+        this.#validateContent(ownerRequest.route, ownerRequest.content);
+        return this.#getSetupApi('post', ownerRequest.route).post(
+          ownerRequest.route,
+          ownerRequest.content,
+          this.#capBytes(ownerRequest.most),
+        );
       default:
         throw createDeniedFailure('this');
     }
@@ -102,8 +110,9 @@ export class OwnerRequestHandler {
     if (product !== null && !path.startsWith(`/releases/${product}/`)) throw createDeniedFailure(path);
     if (this.#packages.size >= MAX_OPEN_RESPONSES) throw createDeniedFailure('one more package');
     const { range } = headers;
-    const asked: Record<string, string> = typeof range === 'string' && /^bytes=\d{1,16}-$/.test(range) ? { range } : {};
-    const answer = await this.agent.network.openPackage(url, { 'accept-encoding': 'identity', ...asked });
+    const rangeHeader: Record<string, string> =
+      typeof range === 'string' && /^bytes=\d{1,16}-$/.test(range) ? { range } : {};
+    const answer = await this.agent.network.openPackage(url, { 'accept-encoding': 'identity', ...rangeHeader });
     const handle = ++this.#last;
     this.#packages.set(handle, { answer, content: answer.content[Symbol.asyncIterator]() });
     const { status, refused: why, headers: answered } = answer;

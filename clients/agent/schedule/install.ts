@@ -168,6 +168,6 @@ async function runCommand(program: string, args: readonly string[], env: Env): P
 }
 
 const getErrorMessage = (error: unknown): string => {
-  const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
-  return said || (error as Error).message;
+  const stderrText = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
+  return stderrText || (error as Error).message;
 };

@@ -40,7 +40,9 @@ export async function applySettings(installation: Installation, project: string)
     given: await collectGivenValues(agent, description),
     read: (target) => targets.readValue(target),
     provision: (what) => provisionValue(agent, project, what),
-    ask: isInteractive(agent.options) ? (setting, refused) => promptSetting(agent, setting, refused) : undefined,
+    ask: isInteractive(agent.options)
+      ? (setting, validateAnswer) => promptSetting(agent, setting, validateAnswer)
+      : undefined,
     leave: async (missing) => requestWritePermission(installation, await targets.resolvePaths(missing)),
     warn: (text) => agent.output.warn(text),
   });
@@ -152,7 +154,7 @@ const buildSource = (project: string): string =>
 async function promptSetting(
   agent: Agent,
   setting: Setting,
-  refused: (text: string) => string | null,
+  validateAnswer: (text: string) => string | null,
 ): Promise<string | null> {
   const { label, help, required, choices, type } = setting;
   const standard = setting.default === null ? '' : String(setting.default);
@@ -161,7 +163,7 @@ async function promptSetting(
   for (;;) {
     const answer = await answerOf();
     if (answer === '' && !required) return null;
-    const why = answer === '' ? 'must be given' : refused(answer);
+    const why = answer === '' ? 'must be given' : validateAnswer(answer);
     if (why === null) return answer;
     agent.output.printPromptText(`${label} ${why}`);
   }

@@ -132,7 +132,7 @@ async function readContent(path: string): Promise<Buffer> {
   }
 }
 
-async function writeFileAtomically({ base, path, mark, text, kept, secret }: TargetFile): Promise<void> {
+async function writeFileAtomically({ base, path, mark, text, kept: previousStats, secret }: TargetFile): Promise<void> {
   await mkdir(base, { recursive: true, mode: DIRECTORY_MODE });
   const root = await resolveRoot(base);
   await makeParents(root, path);
@@ -146,9 +146,9 @@ async function writeFileAtomically({ base, path, mark, text, kept, secret }: Tar
     } finally {
       await file.close();
     }
-    if (kept !== null) await copyOwner(temporary, at, kept);
+    if (previousStats !== null) await copyOwner(temporary, at, previousStats);
     else if (secret && ON_WINDOWS) await restrictToOwner(temporary);
-    await setMode(temporary, kept?.mode ?? (secret ? SECRET_MODE : DEFAULT_MODE));
+    await setMode(temporary, previousStats?.mode ?? (secret ? SECRET_MODE : DEFAULT_MODE));
     await retryWhileHeld(ON_WINDOWS, () => rename(temporary, at));
   } catch (error) {
     await rm(temporary, { force: true });

@@ -21,8 +21,8 @@ export async function requestWritePermission({ agent, layout }: Installation, pa
   const outside = paths.filter((path) => !path.startsWith(`${layout.root}/`));
   if (outside.length === 0) return;
   const { options, output, signal } = agent;
-  const kept = join(layout.own, 'targets.json');
-  const granted = await readGrantedPaths(kept);
+  const grantsPath = join(layout.own, 'targets.json');
+  const granted = await readGrantedPaths(grantsPath);
   const fresh = outside.filter((path) => !granted.includes(path));
   output.printNote('targets', { files: outside }, `settings go to ${outside.join(', ')}`);
   if (fresh.length === 0) return;
@@ -39,7 +39,7 @@ export async function requestWritePermission({ agent, layout }: Installation, pa
     if (!(await promptYesNo('May it?', false, '--allow-targets', signal)))
       throw new AgentFailure('cancelled', `${list}: not allowed, and nothing was written`);
   }
-  await writeFileAtomically(kept, `${JSON.stringify([...granted, ...fresh], null, 2)}\n`);
+  await writeFileAtomically(grantsPath, `${JSON.stringify([...granted, ...fresh], null, 2)}\n`);
 }
 
 async function readGrantedPaths(path: string): Promise<string[]> {

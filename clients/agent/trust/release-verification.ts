@@ -58,12 +58,12 @@ export interface RequestedRelease {
  * A signature proves its author, not that it is the requested one (arbitrary software,
  * mix-and-match).
  */
-export function compareWithRequest(manifest: ReleaseManifest, asked: RequestedRelease): void {
-  const { platform } = asked;
+export function compareWithRequest(manifest: ReleaseManifest, requested: RequestedRelease): void {
+  const { platform } = requested;
   if (!isPlatform(platform)) throw createUnverifiedFailure(`the platform ${platform} is unknown`);
-  const field = findIdentityMismatch(manifest, { ...asked, platform, sha256: asked.packageSha256 });
+  const field = findIdentityMismatch(manifest, { ...requested, platform, sha256: requested.packageSha256 });
   if (field !== null) throw createUnverifiedFailure(`the manifest’s ${field} is not the one that was asked for`);
-  if (manifest.package.size !== asked.packageSize)
+  if (manifest.package.size !== requested.packageSize)
     throw createUnverifiedFailure('the manifest’s package.size is not the one that was offered');
 }
 

@@ -67,7 +67,7 @@ interface FetchedRelease {
 async function fetchOffered(
   installation: Installation,
   server: UpdateServiceClient,
-  asked: { question: UpdateQuery; fresh: boolean },
+  request: { question: UpdateQuery; fresh: boolean },
 ): Promise<FetchedRelease | null> {
   const { network, output } = installation.agent;
   const readManifest = ({ path, sha256 }: ManifestPlace): Promise<Buffer> =>
@@ -76,7 +76,7 @@ async function fetchOffered(
     );
   for (let attempt = 0; ; attempt++) {
     try {
-      const found = await findRelease(installation, server, asked, readManifest);
+      const found = await findRelease(installation, server, request, readManifest);
       if (found === null || isLeftVersion(installation, found)) return null;
       return { found, ...(await fetchFiles(installation, server, found)) };
     } catch (error) {

@@ -80,9 +80,11 @@ async function loadPinnedKey(
   if (wanted === null)
     throw new AgentFailure('usage', '--package wants a pinned key: give --pin with the SHA-256 of the server’s key');
   if (state.pin?.spki && state.pin.sha256 === wanted) return parsePublicKey(toPem(state.pin.spki));
-  const beside = await readContent(join(folder, KEY_FILE), MAX_SIGNATURE_BYTES);
+  const keyFileContent = await readContent(join(folder, KEY_FILE), MAX_SIGNATURE_BYTES);
   const key =
-    beside === null ? ((await server?.fetchPublicKey())?.key ?? null) : importReleaseKey(beside.toString('utf8'));
+    keyFileContent === null
+      ? ((await server?.fetchPublicKey())?.key ?? null)
+      : importReleaseKey(keyFileContent.toString('utf8'));
   if (key === null) {
     if (allowUnsigned) return null;
     throw new AgentFailure(

@@ -117,7 +117,7 @@ async function checkFreshness(
   const { product, channel, platform, version } = question;
   const { key, required, offered, bytes, newestWanted } = facts;
   const state = installation.state.current;
-  const judged = verifyFreshness({
+  const freshnessResult = verifyFreshness({
     signed: await fetchStatement(server, question, required),
     key,
     product,
@@ -129,21 +129,23 @@ async function checkFreshness(
     newestSeen: state.statements[channel] ?? null,
     now: Date.now(),
   });
-  if ('statement' in judged) {
+  if ('statement' in freshnessResult) {
     await installation.save({
       ...state,
-      statements: { ...state.statements, [channel]: judged.statement.issued_at },
+      statements: { ...state.statements, [channel]: freshnessResult.statement.issued_at },
       unsigned_said: null,
     });
-    return judged.statement;
+    return freshnessResult.statement;
   }
   // An unsigned server has no statements: the option that allows its releases also allows missing
   // statements.
-  if (required && !(judged.missing && options.allowUnsigned)) throw new AgentFailure('unverified', judged.why);
+  if (required && !(freshnessResult.missing && options.allowUnsigned))
+    throw new AgentFailure('unverified', freshnessResult.why);
   // A server without a key was reported before; what is installed is reported in any case.
-  const said = key === null ? judged.why : null;
-  if (said === null || offered !== null || state.unsigned_said !== said) output.warn(judged.why);
-  await installation.save({ ...state, unsigned_said: said });
+  const unsignedWarning = key === null ? freshnessResult.why : null;
+  if (unsignedWarning === null || offered !== null || state.unsigned_said !== unsignedWarning)
+    output.warn(freshnessResult.why);
+  await installation.save({ ...state, unsigned_said: unsignedWarning });
   return null;
 }
 

@@ -24,10 +24,14 @@ export async function controlService(verb: ServiceVerb, service: string, around:
   try {
     await promisify(execFile)(program, args, { env, timeout: CONTROL_TIMEOUT_MS, windowsHide: true });
   } catch (error) {
-    const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
-    throw new AgentFailure('error', `the service ${service} did not ${verb}: ${said || (error as Error).message}`, {
-      cause: error,
-    });
+    const stderrText = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
+    throw new AgentFailure(
+      'error',
+      `the service ${service} did not ${verb}: ${stderrText || (error as Error).message}`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

@@ -69,7 +69,7 @@ interface LoopContext {
 }
 
 async function runStory({ url, folder, tokens, hook, left }: LoopContext): Promise<LoopFacts> {
-  const told = new ProgressPrinter();
+  const progress = new ProgressPrinter();
   print(`The service at ${url}`);
   await buildSdk();
   const agent = await prepareAgentProgram(folder);
@@ -97,15 +97,15 @@ async function runStory({ url, folder, tokens, hook, left }: LoopContext): Promi
   const releases = new ShopReleases(url, ci, project, folder);
   const hears = async (event: string, fits: (data: Record<string, unknown>) => boolean): Promise<void> => {
     if ((await hook.waitForEvent(event, fits)) === null) stopDemo(`The webhook was not told of ${event}.`);
-    told.printLine(`the webhook was told: ${event}`);
+    progress.printLine(`the webhook was told: ${event}`);
   };
 
-  told.printChapter(`CI packs ${project} ${FIRST} and publishes it`);
+  progress.printChapter(`CI packs ${project} ${FIRST} and publishes it`);
   const first = await releases.publish(FIRST, 'broken', 'The first release');
-  told.printLine(`${first.signed ? 'signed' : 'unsigned'}; everybody is offered it`);
+  progress.printLine(`${first.signed ? 'signed' : 'unsigned'}; everybody is offered it`);
   await hears('release.published', (data) => data['version'] === FIRST);
 
-  told.printChapter('A customer buys a license, and a technician installs the till unattended');
+  progress.printChapter('A customer buys a license, and a technician installs the till unattended');
   const { key } = await callApi<{ key: string }>(url, admin, 'POST', '/api/license/v1/licenses', {
     product: project,
     licensee: 'Corner shop',
@@ -114,7 +114,7 @@ async function runStory({ url, folder, tokens, hook, left }: LoopContext): Promi
   left.push(() => till.stop());
   await till.install(url, project, installer, key);
   const instance = await getMachineId(url, project, join(till.dir, 'cache'));
-  told.printLine(
+  progress.printLine(
     `${agent.executable ? "the agent's executable" : 'the agent'} installed ${await till.readVersion()} and started it`,
   );
   const monitors = (): Promise<{ items: { source: string; state: string; app_version: string | null }[] }> =>
@@ -123,57 +123,57 @@ async function runStory({ url, folder, tokens, hook, left }: LoopContext): Promi
     (await monitors()).items.find((monitor) => monitor.app_version === version && monitor.state === 'up')?.source ??
     null;
   const source = await waitFor(`heartbeats of ${FIRST}`, beats(FIRST));
-  told.printLine(`the watchdog hears ${source}: up, version ${FIRST}`);
+  progress.printLine(`the watchdog hears ${source}: up, version ${FIRST}`);
 
-  told.printChapter('The till fails at the second order, and says so by the SDK');
+  progress.printChapter('The till fails at the second order, and says so by the SDK');
   await hears('bug.created', () => true);
 
-  told.printChapter('A coding agent asks for work over MCP');
+  progress.printChapter('A coding agent asks for work over MCP');
   const coder = new CodingAgent(url, manage);
   interface Taken {
     item: { id: string; ref: string; title: string; app_version?: string } | null;
     lease: { claim_token: string };
   }
-  const taken = await coder.callTool<Taken>('next', { agent: 'loop-coder', project });
-  const item = taken.item ?? stopDemo('There was no work.');
+  const assignment = await coder.callTool<Taken>('next', { agent: 'loop-coder', project });
+  const item = assignment.item ?? stopDemo('There was no work.');
   // MCP marks external text for the model.
-  told.printLine(`it has ${item.ref}: ${item.title.replaceAll(/<\/?untrusted-\w+>/g, '')}`);
+  progress.printLine(`it has ${item.ref}: ${item.title.replaceAll(/<\/?untrusted-\w+>/g, '')}`);
   await coder.callTool('resolve', {
     id: item.id,
-    claim_token: taken.lease.claim_token,
+    claim_token: assignment.lease.claim_token,
     resolved_in_build: FIXED,
     comment: 'Orders without a coupon have no percent to take off.',
   });
-  told.printLine(`and resolves it in ${FIXED}, which does not exist yet`);
+  progress.printLine(`and resolves it in ${FIXED}, which does not exist yet`);
 
-  told.printChapter(`CI publishes ${FIXED} for a tenth of the machines`);
+  progress.printChapter(`CI publishes ${FIXED} for a tenth of the machines`);
   const second = await releases.publish(FIXED, 'fixed', 'Orders without a coupon', 10);
   if (!second.closed_items.includes(item.id)) stopDemo(`${FIXED} did not close ${item.ref}.`);
-  told.printLine(`publishing it closed ${item.ref}`);
+  progress.printLine(`publishing it closed ${item.ref}`);
   await hears('release.published', (data) => data['version'] === FIXED);
   await hears('bug.resolved', (data) => data['ref'] === item.ref);
   const shares =
     (await releases.raiseRollout(FIXED, [10, 25, 50, 100], instance, FIRST)) ?? stopDemo('The till is offered no fix.');
-  told.printLine(`this till is among the machines at ${shares.at(-1)} % (${shares.join(', ')})`);
+  progress.printLine(`this till is among the machines at ${shares.at(-1)} % (${shares.join(', ')})`);
   await waitFor(`heartbeats of ${FIXED}`, beats(FIXED));
-  told.printLine(
+  progress.printLine(
     `the till started the agent and ended; the agent replaced it by ${await till.readVersion()} and started it`,
   );
   await releases.raiseRollout(FIXED, [100], instance, FIRST);
 
-  told.printChapter('A release that is worse is published for some');
+  progress.printChapter('A release that is worse is published for some');
   const bad = await publishBadRelease(releases, instance);
-  told.printLine(`${bad.version} reached this till at ${bad.percent} %`);
+  progress.printLine(`${bad.version} reached this till at ${bad.percent} %`);
   await waitFor(`heartbeats of ${bad.version}`, beats(bad.version));
-  told.printLine('it updated itself; now every order fails in another way');
+  progress.printLine('it updated itself; now every order fails in another way');
   await hears('release.halted', (data) => data['version'] === bad.version);
   const { halted_at, id } = await releases.get(bad.version);
   if (halted_at === null || (await releases.isOffered(bad.version, instance, FIXED)))
     stopDemo(`${bad.version} is still offered.`);
-  told.printLine(`the rollout stopped by itself at ${halted_at}: nobody else is offered ${bad.version}`);
+  progress.printLine(`the rollout stopped by itself at ${halted_at}: nobody else is offered ${bad.version}`);
   await till.stop();
 
-  told.printChapter('Told from beginning to end');
+  progress.printChapter('Told from beginning to end');
   print('\nLook at it (sign in with the credentials that the first start printed):');
   for (const path of [`/bugs/${item.ref}`, `/releases/${id}`, `/monitors/${source}`, '/webhooks'])
     print(`  ${url}${path}`);
@@ -186,7 +186,7 @@ async function runStory({ url, folder, tokens, hook, left }: LoopContext): Promi
     releases: { fixed: (await releases.get(FIXED)).id, bad: id },
     bad: bad.version,
     events: [...hook.getEventNames()],
-    seconds: told.seconds,
+    seconds: progress.seconds,
   };
 }
 

@@ -6,13 +6,13 @@ import { resolveFollowingKeys, computeSha256Hex, verifyAnswer, verifyLicenseFile
 import { LocalStore } from './local-store.js';
 
 export function createBrowserHost(project: string): ClientHost {
-  const kept = new LocalStore(`aos:${project}:`);
+  const localStore = new LocalStore(`aos:${project}:`);
   return {
     exchange: sendRequest,
-    kept,
+    kept: localStore,
     queued: new LocalStore(`aos-errors:${project}:`),
     platform: 'any',
-    identifyMachine: () => Promise.resolve({ id: getStoredId(kept), isStable: true }),
+    identifyMachine: () => Promise.resolve({ id: getStoredId(localStore), isStable: true }),
     computeSha256: (text) => computeSha256Hex(new TextEncoder().encode(text)),
     verifyAnswer,
     verifyLicenseFile,

@@ -98,18 +98,18 @@ const getErrorClass = (error: Error): string =>
 /** Formats the error, its causes and the members of a group, each once. */
 function formatStack(error: Error): string {
   const stacks: string[] = [];
-  const told = new Set<unknown>();
+  const visited = new Set<unknown>();
   let members = 0;
-  const tell = (head: string, it: unknown, depth: number): void => {
-    if (!(it instanceof Error) || told.has(it) || depth > MAX_CAUSES) return;
-    told.add(it);
+  const appendStack = (head: string, it: unknown, depth: number): void => {
+    if (!(it instanceof Error) || visited.has(it) || depth > MAX_CAUSES) return;
+    visited.add(it);
     stacks.push(head === '' ? (it.stack ?? formatOwnStack(it)) : head + formatOwnStack(it));
-    tell('Caused by: ', it.cause, depth + 1);
+    appendStack('Caused by: ', it.cause, depth + 1);
     const list: unknown[] = it instanceof AggregateError && Array.isArray(it.errors) ? it.errors : [];
     for (const [i, member] of list.entries())
-      if (members++ < MAX_MEMBERS) tell(`Member ${i + 1} of ${list.length}: `, toError(member), depth + 1);
+      if (members++ < MAX_MEMBERS) appendStack(`Member ${i + 1} of ${list.length}: `, toError(member), depth + 1);
   };
-  tell('', error, 0);
+  appendStack('', error, 0);
   return stacks.join('\n');
 }
 

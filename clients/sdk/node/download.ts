@@ -54,9 +54,9 @@ export async function downloadUpdate(
     return { path, unauthorized: false, isTransient: false };
   } catch (error) {
     if (signal?.aborted === true) throw getAbortReason(signal);
-    const refused = error instanceof DownloadRejected ? error : new DownloadRejected('io', getErrorText(error));
-    const { unauthorized = false, isTransient = false } = refused.how;
-    return { path: null, unauthorized, isTransient, error: { code: refused.code, message: refused.message } };
+    const rejection = error instanceof DownloadRejected ? error : new DownloadRejected('io', getErrorText(error));
+    const { unauthorized = false, isTransient = false } = rejection.how;
+    return { path: null, unauthorized, isTransient, error: { code: rejection.code, message: rejection.message } };
   }
 }
 

@@ -22,11 +22,11 @@ const SPARSE_KEY_PATTERN = /^(GNU\.sparse\.|SCHILY\.realsize$|SUN\.holesdata$)/;
 /** @param name of the header with the records, for the message */
 export function parsePaxRecords(bytes: Buffer, name: string): PaxRecords {
   const found = new Map<string, string>();
-  let refused: string | null = null;
+  let rejection: string | null = null;
   for (let at = 0; at < bytes.length;) {
     const { key, value, next } = parseRecord(bytes, at, name);
-    if (SPARSE_KEY_PATTERN.test(key)) refused = 'is a sparse file';
-    if (key === 'linkpath') refused = 'is a link';
+    if (SPARSE_KEY_PATTERN.test(key)) rejection = 'is a sparse file';
+    if (key === 'linkpath') rejection = 'is a link';
     if ((key === 'path' || key === 'size') && found.has(key))
       throw new UnsafePackage(name, `has two pax records for its ${key}`);
     found.set(key, value);
@@ -34,7 +34,7 @@ export function parsePaxRecords(bytes: Buffer, name: string): PaxRecords {
   }
   const size = found.get('size') ?? null;
   if (size !== null && !/^\d{1,15}$/.test(size)) throw new UnsafePackage(name, 'has an impossible size');
-  return { path: found.get('path') ?? null, size: size === null ? null : Number(size), refused };
+  return { path: found.get('path') ?? null, size: size === null ? null : Number(size), refused: rejection };
 }
 
 /** Checks archive-wide records: only a comment, as git writes it, is allowed. */

@@ -60,8 +60,8 @@ export function parseTarHeader(block: Buffer, longer: string | null): TarHeader 
   if (!header.cksumValid) throw fail('has a header with a wrong checksum');
   if (!MAGIC_VALUES.has(block.toString('latin1', 257, 265))) throw fail('has a header of an unknown kind of tar');
   const flag = String.fromCharCode(block[156] ?? 0);
-  const refused = REJECTED_KINDS[flag];
-  if (refused !== undefined) throw fail(refused);
+  const rejection = REJECTED_KINDS[flag];
+  if (rejection !== undefined) throw fail(rejection);
   const kind = ENTRY_KINDS[flag];
   if (kind === undefined) throw fail('is of an unknown kind');
   for (const [start, end] of [

@@ -19,8 +19,8 @@ export class AccountChangeNotifier {
   async #notifyWatcher(watcher: AccountChangeListener): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<'late'>((resolve) => (timer = setTimeout(() => resolve('late'), NOTIFY_TIMEOUT_MS)));
-    const told = this.#notifySafely(watcher);
-    if ((await Promise.race([told, late])) === 'late')
+    const notification = this.#notifySafely(watcher);
+    if ((await Promise.race([notification, late])) === 'late')
       this.log.warn(
         { ms: NOTIFY_TIMEOUT_MS },
         'a watcher of accounts takes long; the answer does not wait for it any more',

@@ -133,9 +133,9 @@ export class CredentialVerifier implements CredentialCheck, LoginAttemptLimiter 
     const key = toUsernameKey(input.username.slice(0, 256));
     const own = await this.known.getThrottleKey(key, input.address);
     const counts = own === null ? this.#listThrottleKeys(key, null, input) : [own];
-    const refused = (event: SecurityEvent): void => this.#logEvent(event, 'the release store', input);
+    const logRejection = (event: SecurityEvent): void => this.#logEvent(event, 'the release store', input);
     const attempt = await this.throttle.begin(counts, FREE_FAILURES - 1).catch((error: unknown) => {
-      refused('login.locked');
+      logRejection('login.locked');
       throw error;
     });
     try {
@@ -145,7 +145,7 @@ export class CredentialVerifier implements CredentialCheck, LoginAttemptLimiter 
         return true;
       }
       await attempt.recordFailure();
-      refused('login.failed');
+      logRejection('login.failed');
       return false;
     } finally {
       attempt.release();

@@ -64,8 +64,8 @@ export class LoginAttemptThrottle implements AttemptThrottle {
       if (wait > 0) throw createRateLimitError(wait / 1000);
       if (turn !== this.#version) continue;
       const part = (failures: number): number => Math.max(1, Math.floor((free + 1 - failures) / this.sharers()));
-      const room = keys.every((key, i) => this.#getRunningCount(key) < part(counts[i]?.failures ?? 0));
-      if (room) return this.#admit(keys, free);
+      const hasCapacity = keys.every((key, i) => this.#getRunningCount(key) < part(counts[i]?.failures ?? 0));
+      if (hasCapacity) return this.#admit(keys, free);
       if (this.#queue.length >= MAX_QUEUED_ATTEMPTS) throw createRateLimitError(1);
       await new Promise<void>((resolve) => this.#queue.push(resolve));
     }

@@ -32,10 +32,11 @@ const MISSING_FORM_MESSAGE = {
 async function getRedirectTarget(
   services: AccessServices,
   step: LoginStep,
-  { next, kept }: LoginDestination,
+  { next, kept: savedForm }: LoginDestination,
 ): Promise<Redirect | View> {
-  if (!step.done) return new View('login-code', { title: 'Sign in', challenge: step.challenge, next, kept });
-  const form = kept === '' ? null : decodeSavedForm(kept, (text) => services.authenticator.getCsrfToken(text));
+  if (!step.done) return new View('login-code', { title: 'Sign in', challenge: step.challenge, next, kept: savedForm });
+  const form =
+    savedForm === '' ? null : decodeSavedForm(savedForm, (text) => services.authenticator.getCsrfToken(text));
   const page = form === null ? null : await resumeForm(services, step.session, form);
   const flash = form !== null && page === null ? MISSING_FORM_MESSAGE : undefined;
   return (page === null ? Redirect.toUntrusted(next, flash) : new Redirect(page))

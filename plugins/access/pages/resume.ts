@@ -13,11 +13,11 @@ import { requireSession } from './form.js';
 export async function resumeForm(
   { forms, authenticator }: Pick<AccessServices, 'forms' | 'authenticator'>,
   session: string,
-  kept: SavedForm,
+  savedForm: SavedForm,
 ): Promise<string | null> {
   const account = (await authenticator.authenticateSession(session))?.account_id ?? '';
-  if (!isFormForAccount(kept, account, (text) => authenticator.getCsrfToken(text))) return null;
-  return `/resume/${await forms.saveText({ session_id: computeSha256(session) }, JSON.stringify(kept))}`;
+  if (!isFormForAccount(savedForm, account, (text) => authenticator.getCsrfToken(text))) return null;
+  return `/resume/${await forms.saveText({ session_id: computeSha256(session) }, JSON.stringify(savedForm))}`;
 }
 
 export const buildResumePages = ({ forms }: Pick<AccessServices, 'forms'>): PageSpec[] => [

@@ -66,8 +66,8 @@ export function buildAccessTokenPages(services: AccessServices): PageSpec[] {
     const chosen = again ? readFields(request, 'scopes') : (preset?.scopes ?? []);
     const projects = await services.projects.listOptions();
     const only = projects.length === 1 ? projects[0]?.value : undefined;
-    const asked = request.query['project'] as string | undefined;
-    const project = projects.find(({ value }) => value === asked)?.value ?? (preset && only) ?? '';
+    const requestedProject = request.query['project'] as string | undefined;
+    const project = projects.find(({ value }) => value === requestedProject)?.value ?? (preset && only) ?? '';
     const begun: Readonly<Record<string, string>> = {
       name: preset === undefined ? '' : [preset.id, project].filter((part) => part !== '').join(' '),
       project,

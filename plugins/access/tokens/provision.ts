@@ -48,8 +48,9 @@ export async function provisionToken(
   if (master === null || !isLive(master, new Date(now).toISOString())) {
     throw new ServiceError('unauthorized', 'The master token has just been revoked.');
   }
-  const asked = new Date(now + (input.expires_in_seconds ?? DEFAULT_LIFETIME_SECONDS) * 1000).toISOString();
-  const expires_at = master.expires_at !== null && master.expires_at < asked ? master.expires_at : asked;
+  const requestedExpiry = new Date(now + (input.expires_in_seconds ?? DEFAULT_LIFETIME_SECONDS) * 1000).toISOString();
+  const expires_at =
+    master.expires_at !== null && master.expires_at < requestedExpiry ? master.expires_at : requestedExpiry;
   const created_by = `token ${master.name} (${master.prefix})`;
   const made = await parts.tokens.issueChild(master, {
     kind: 'sub',
@@ -63,18 +64,20 @@ export async function provisionToken(
   return { token: made.token, id: made.id, scopes, expires_at };
 }
 
-function getAgentName(own: string | null, asked: string | null): string | null {
-  if (own !== null && asked !== null && asked !== own) throw denied(`The master token is for the agent ${own} only.`);
-  return own ?? asked;
+function getAgentName(own: string | null, requestedAgent: string | null): string | null {
+  if (own !== null && requestedAgent !== null && requestedAgent !== own)
+    throw denied(`The master token is for the agent ${own} only.`);
+  return own ?? requestedAgent;
 }
 
 async function resolveProject(
   own: string | null,
-  asked: string | null,
+  requestedProject: string | null,
   projects: TokenProjects,
 ): Promise<string | null> {
-  if (own !== null && asked !== null && asked !== own) throw denied(`The master token is for the project ${own} only.`);
-  if (own !== null || asked === null) return own;
-  if (!(await projects.has(asked))) throw unknownProject(asked);
-  return asked;
+  if (own !== null && requestedProject !== null && requestedProject !== own)
+    throw denied(`The master token is for the project ${own} only.`);
+  if (own !== null || requestedProject === null) return own;
+  if (!(await projects.has(requestedProject))) throw unknownProject(requestedProject);
+  return requestedProject;
 }

@@ -20,10 +20,12 @@ export class CommitHistoryRepository implements BuildHistory {
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'commits' | 'clock'>) {}
 
   async save(project: string, version: string, given: BuildCommits): Promise<BuildCommits> {
-    const kept = truncateCommits(given);
+    const storedCommits = truncateCommits(given);
     const id = hashWithinProject(project, getVersionIdentity(version));
-    await this.deps.commits.bulk([{ put: { id, project, version, ...kept, stored_at: this.deps.clock.iso() } }]);
-    return kept;
+    await this.deps.commits.bulk([
+      { put: { id, project, version, ...storedCommits, stored_at: this.deps.clock.iso() } },
+    ]);
+    return storedCommits;
   }
 
   async find(project: string, version: string): Promise<BuildCommits | null> {
@@ -34,11 +36,11 @@ export class CommitHistoryRepository implements BuildHistory {
 
 /** Keeps the newest commits and as many files as fit. */
 function truncateCommits({ range, commits, truncated }: BuildCommits): BuildCommits {
-  let room = MAX_TOTAL_FILES;
+  let fileBudget = MAX_TOTAL_FILES;
   let cut = truncated || commits.length > MAX_COMMITS;
-  const kept = commits.slice(0, MAX_COMMITS).map((one): BuildCommit => {
-    const files = one.files.slice(0, Math.min(MAX_FILES, room));
-    room -= files.length;
+  const retainedCommits = commits.slice(0, MAX_COMMITS).map((one): BuildCommit => {
+    const files = one.files.slice(0, Math.min(MAX_FILES, fileBudget));
+    fileBudget -= files.length;
     cut ||= files.length < one.files.length;
     const name = one.author_name === null ? null : toFirstLine(one.author_name, MAX_NAME_LENGTH);
     return {
@@ -49,7 +51,7 @@ function truncateCommits({ range, commits, truncated }: BuildCommits): BuildComm
       files: files.map((path) => path.slice(0, MAX_PATH_LENGTH)),
     };
   });
-  return { range, commits: kept, truncated: cut };
+  return { range, commits: retainedCommits, truncated: cut };
 }
 
 const toFirstLine = (text: string, most: number): string =>

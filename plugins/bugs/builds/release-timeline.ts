@@ -70,8 +70,8 @@ export class ReleaseTimelineService {
     { project, file_path, stack_trace }: SightedItem,
     version: string | null,
   ): Promise<SuspectView[]> {
-    const told = version === null || version.trim() === '' ? null : await this.history.find(project, version);
-    const suspects = rankSuspectCommits(told?.commits ?? [], listTracePaths(file_path, stack_trace)).slice(
+    const buildCommits = version === null || version.trim() === '' ? null : await this.history.find(project, version);
+    const suspects = rankSuspectCommits(buildCommits?.commits ?? [], listTracePaths(file_path, stack_trace)).slice(
       0,
       MAX_SHOWN_COMMITS,
     );

@@ -93,20 +93,20 @@ export class ClaimQuota {
 
   async #claimUniqueSlot<T>(
     key: string,
-    { taken }: LeaseCount,
+    { taken: reservedSlots }: LeaseCount,
     most: number,
     claim: (slot: ClaimSlot) => Promise<T>,
   ): Promise<T> {
     for (;;) {
-      const place = this.#pickFreeSlot(taken, most);
-      taken.add(place);
+      const place = this.#pickFreeSlot(reservedSlots, most);
+      reservedSlots.add(place);
       try {
         const claimed = await claim({ slot: `${key}:${place}` });
-        if (claimed === null) taken.delete(place);
+        if (claimed === null) reservedSlots.delete(place);
         return claimed;
       } catch (error) {
         if (error instanceof StoreConflict && error.index === SLOT_INDEX) continue;
-        taken.delete(place);
+        reservedSlots.delete(place);
         throw error;
       }
     }
@@ -116,11 +116,11 @@ export class ClaimQuota {
    * Picks a random slot, so that processes rarely collide.
    * @throws NoFreeSlotError
    */
-  #pickFreeSlot(taken: ReadonlySet<number>, most: number): number {
+  #pickFreeSlot(reservedSlots: ReadonlySet<number>, most: number): number {
     const start = Math.floor(this.deps.random() * most);
     for (let i = 0; i < most; i++) {
       const place = (start + i) % most;
-      if (!taken.has(place)) return place;
+      if (!reservedSlots.has(place)) return place;
     }
     throw new NoFreeSlotError();
   }
@@ -176,8 +176,8 @@ export class ClaimQuota {
     if (this.commit.isAtomic) return { most: await items.count(filter), taken: new Set() };
     const page = await items.find({ filter, sort: [['claim.expires_at', 'asc']], limit: PAGE_SIZE });
     const slots = page.items.flatMap(({ claim }) => claim?.slot ?? []);
-    const taken = new Set(slots.map((slot) => Number(slot.slice(key.length + 1))));
-    return { most: page.next === null ? page.items.length : await items.count(filter), taken };
+    const reservedSlots = new Set(slots.map((slot) => Number(slot.slice(key.length + 1))));
+    return { most: page.next === null ? page.items.length : await items.count(filter), taken: reservedSlots };
   }
 }
 

@@ -86,9 +86,9 @@ export class LeaseService {
    * @throws ServiceError not_found, already_claimed, on_hold, too_many_claims, insufficient_scope,
    *   invalid_transition, lease_limit
    */
-  async claim(name: string, caller: BugCaller, asked: LeaseRequest): Promise<ClaimResult> {
+  async claim(name: string, caller: BugCaller, leaseRequest: LeaseRequest): Promise<ClaimResult> {
     const before = await this.items.get(name, caller);
-    const request = { ...asked, agent: resolveAgentName(caller, asked.agent) };
+    const request = { ...leaseRequest, agent: resolveAgentName(caller, leaseRequest.agent) };
     await this.secrets.rejectSecrets({ agent: request.agent });
     const agent = request.agent ?? caller.name;
     const live: ClaimLease | null = isLeaseLive(before.claim, this.deps.clock.now()) ? before.claim : null;

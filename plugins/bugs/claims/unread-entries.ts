@@ -21,16 +21,16 @@ export class UnreadEntryReader {
       listStored(this.deps.comments, ids('comment')),
       listStored(this.deps.activity, ids('activity')),
     ]);
-    const told = new Map<string, object>();
+    const viewsById = new Map<string, object>();
     for (const entry of item.outbox) {
       if (entry.kind === 'comment')
-        told.set(entry.id, { kind: 'comment', ...toCommentView(toCommentDocument(item, entry)) });
+        viewsById.set(entry.id, { kind: 'comment', ...toCommentView(toCommentDocument(item, entry)) });
       if (entry.kind === 'activity')
-        told.set(entry.id, { kind: 'activity', ...toActivityView(toActivityDocument(item, entry)) });
+        viewsById.set(entry.id, { kind: 'activity', ...toActivityView(toActivityDocument(item, entry)) });
     }
-    for (const doc of comments) told.set(doc.id, { kind: 'comment', ...toCommentView(doc) });
-    for (const doc of entries) told.set(doc.id, { kind: 'activity', ...toActivityView(doc) });
-    return unread.flatMap(({ id }) => told.get(id) ?? []);
+    for (const doc of comments) viewsById.set(doc.id, { kind: 'comment', ...toCommentView(doc) });
+    for (const doc of entries) viewsById.set(doc.id, { kind: 'activity', ...toActivityView(doc) });
+    return unread.flatMap(({ id }) => viewsById.get(id) ?? []);
   }
 }
 

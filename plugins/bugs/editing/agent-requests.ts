@@ -32,10 +32,10 @@ export class AgentRequestService {
     const found = await this.items.find(name);
     if (found === null) throw notFound(`issue ${name.slice(0, 100)}`);
     const id = hash('sha256', [caller.id, found.id, key].join('\u001f')).slice(0, 40);
-    let asked = false;
+    let isNewRequest = false;
     await this.items.change(found.id, caller.name, async (item, plan) => {
-      asked = !item.outbox.some((entry) => entry.id === id) && (await this.deps.activity.get(id)) === null;
-      if (!asked) return;
+      isNewRequest = !item.outbox.some((entry) => entry.id === id) && (await this.deps.activity.get(id)) === null;
+      if (!isNewRequest) return;
       const now = this.deps.clock.now();
       if (isFinished(getStatusAt(item, now)))
         throw new ServiceError(
@@ -49,6 +49,6 @@ export class AgentRequestService {
         .addHistoryEntry('agent requested', { agent, ...(rule !== null && { rule }) }, id)
         .addEvent(AGENT_REQUESTED.event, { agent });
     });
-    return asked;
+    return isNewRequest;
   }
 }

@@ -99,8 +99,8 @@ export class BulkRunService {
     const { bulks, clock } = this.deps;
     const now = clock.iso();
     if (!canUndoRun(run, caller, clock.now())) throw createUndoGoneError();
-    const taken = await bulks.change({ id: run.id, undone_at: null }, { set: { undone_at: now } });
-    if (taken === null) throw createUndoGoneError();
+    const updated = await bulks.change({ id: run.id, undone_at: null }, { set: { undone_at: now } });
+    if (updated === null) throw createUndoGoneError();
     const says = { does: 'Undo the change of', done: 'restored', back: run.says.back };
     const undo = { since: run.started_at, until: run.finished_at ?? now };
     return this.start({ query: { status: [run.set['status'] as ItemStatus] }, set: {}, says, undo }, caller);
@@ -130,8 +130,8 @@ export class BulkRunService {
     const filter = { state: 'running', ...buildElapsedFilter('beat_at', HEARTBEAT_TIMEOUT_MS, clock.now()) };
     for (const run of (await bulks.find({ filter, limit: 50 })).items) {
       const set = { owner: ids.uuid(), beat_at: clock.iso(), resumed: true };
-      const taken = await bulks.change({ id: run.id, owner: run.owner, beat_at: run.beat_at }, { set });
-      if (taken !== null) this.#runInBackground(taken.doc);
+      const acquired = await bulks.change({ id: run.id, owner: run.owner, beat_at: run.beat_at }, { set });
+      if (acquired !== null) this.#runInBackground(acquired.doc);
     }
   }
 

@@ -124,13 +124,13 @@ export class EditService {
     const texts = given.description === undefined ? null : await this.deps.texts.get(id);
     let described = false;
     const moves: RekeyingDoc[] = [];
-    let told: EditNotes = { warnings: [], unread: null };
+    let notes: EditNotes = { warnings: [], unread: null };
     const plan = async (item: ItemDoc, change: ChangeSet): Promise<void> => {
       const edit = withReviewStatus(item, given);
       checkRevision(item, ifMatch);
       fits?.(item);
       checkType(item, edit);
-      told = { warnings: await this.#buildWarnings(item, edit), unread: null };
+      notes = { warnings: await this.#buildWarnings(item, edit), unread: null };
       planHold(item, change, edit, caller, this.deps.clock.now());
       this.#checkLease(item, change, edit, caller, needsClaim(item, edit, caller, texts?.description ?? null));
       planFields(item, change, edit, caller);
@@ -144,7 +144,7 @@ export class EditService {
       planReview(item, change, edit);
       if (edit.comment) this.#addComment(item, change, edit.comment, edit, caller);
       this.#renew(item, change, edit);
-      if (change.by === 'holder') told = { ...told, unread: change.takeUnread() };
+      if (change.by === 'holder') notes = { ...notes, unread: change.takeUnread() };
       await this.#planDuplicateMove(item, change, moves);
     };
     const doc = await this.items.change(id, caller.name, plan).catch(async (error: unknown) => {
@@ -156,7 +156,7 @@ export class EditService {
     await this.rekeying.completeMoves(moves);
     if (described) await this.items.setDescription(id, given.description ?? null);
     const settled = await this.builds.closeIfPublished(await this.reviews.applyAfterEdit(doc, caller));
-    const warnings = settled.status === 'closed' ? [] : told.warnings;
+    const warnings = settled.status === 'closed' ? [] : notes.warnings;
     if (given.pr_url) warnings.push(...(await this.reviews.listWarnings(settled)));
     return {
       item: await this.items.toView(settled),
@@ -164,7 +164,7 @@ export class EditService {
       ...((given.resolved_in_build !== undefined || given.status === 'resolved') && {
         latest_build: await this.builds.findLatestVersion(doc.project),
       }),
-      ...(told.unread !== null && { news: await this.news.listUnread(doc, told.unread) }),
+      ...(notes.unread !== null && { news: await this.news.listUnread(doc, notes.unread) }),
     };
   }
 

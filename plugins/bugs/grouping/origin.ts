@@ -46,8 +46,8 @@ function getEvaluatingFile(path: string): string {
 export function normalizeOrigin(file: string): string {
   const segments = splitPath(file);
   const masked = maskSegments(segments);
-  const kept = isPage(file.slice(0, MAX_LENGTH).trim()) ? maskPage(masked) : masked.slice(-MAX_SEGMENTS);
-  return kept.map((segment) => segment.toLowerCase()).join('/');
+  const retainedSegments = isPage(file.slice(0, MAX_LENGTH).trim()) ? maskPage(masked) : masked.slice(-MAX_SEGMENTS);
+  return retainedSegments.map((segment) => segment.toLowerCase()).join('/');
 }
 
 const MAX_FUNCTION_LENGTH = 600;

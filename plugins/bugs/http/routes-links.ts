@@ -40,12 +40,12 @@ export function buildLinkRoutes({ links, parts }: BugServices): RouteSpec[] {
       errors: LINK_ERRORS,
       handle: async (request) => {
         const caller = getRequestCaller(request);
-        const asked = request.body as LinkRequest & { remove?: boolean };
-        if (asked.remove === true) {
-          const item = await links.remove(getIdParam(request), request.principal, caller, asked);
+        const linkRequest = request.body as LinkRequest & { remove?: boolean };
+        if (linkRequest.remove === true) {
+          const item = await links.remove(getIdParam(request), request.principal, caller, linkRequest);
           return new Reply(200, await answerOf(item, caller));
         }
-        const { item, created } = await links.add(getIdParam(request), request.principal, caller, asked);
+        const { item, created } = await links.add(getIdParam(request), request.principal, caller, linkRequest);
         return new Reply(created ? 201 : 200, await answerOf(item, caller));
       },
     },

@@ -61,10 +61,10 @@ async function splitItem(
   request: HttpRequest,
 ): Promise<object> {
   const body = (cleanJson(request.body as Json) ?? {}) as SplitRequest & { dry_run?: boolean };
-  const { dry_run, ...asked } = body;
+  const { dry_run, ...splitRequest } = body;
   const caller = getRequestCaller(request);
   const if_match = request.headers['if-match'];
-  if (dry_run === true) return splitting.preview(getIdParam(request), caller, asked);
-  if (isSelection(asked)) return splitting.split(getIdParam(request), caller, asked, if_match);
+  if (dry_run === true) return splitting.preview(getIdParam(request), caller, splitRequest);
+  if (isSelection(splitRequest)) return splitting.split(getIdParam(request), caller, splitRequest, if_match);
   return { item: await merging.split(getIdParam(request), caller, { if_match }) };
 }

@@ -24,8 +24,8 @@ const omitEmptyFields = (data: JsonObject): ToolAnswer =>
 
 function formatHandover(data: JsonObject, comments = true): ToolAnswer {
   const { untrusted_fields, comments: last, ...handover } = toObject(data['handover']);
-  const said = omitEmptyFields({ ...handover, comments: comments ? (formatComments(last) ?? null) : null });
-  return Object.keys(said).length === 0 ? {} : { handover: { ...said, untrusted_fields } };
+  const handoverFields = omitEmptyFields({ ...handover, comments: comments ? (formatComments(last) ?? null) : null });
+  return Object.keys(handoverFields).length === 0 ? {} : { handover: { ...handoverFields, untrusted_fields } };
 }
 
 const formatNews = (data: JsonObject): ToolAnswer =>

@@ -55,13 +55,13 @@ const MACHINE_CONTEXTS: ReadonlySet<string> = new Set(['app', 'device', 'os']);
 const MEASUREMENT_KEY = /time|memory|processor|cpu|kernel/;
 
 function filterContexts(contexts: JsonObject): JsonObject {
-  const told = Object.entries(contexts).flatMap(([name, one]) => {
+  const filteredEntries = Object.entries(contexts).flatMap(([name, one]) => {
     if (OMITTED_CONTEXTS.has(name)) return [];
     if (!MACHINE_CONTEXTS.has(name) || !isObject(one)) return [[name, one]];
-    const kept = Object.entries(one).filter(([member]) => !MEASUREMENT_KEY.test(member));
-    return kept.length === 0 ? [] : [[name, Object.fromEntries(kept)]];
+    const retainedFields = Object.entries(one).filter(([member]) => !MEASUREMENT_KEY.test(member));
+    return retainedFields.length === 0 ? [] : [[name, Object.fromEntries(retainedFields)]];
   });
-  return Object.fromEntries(told) as JsonObject;
+  return Object.fromEntries(filteredEntries) as JsonObject;
 }
 
 /** @param item the occurrence's item */

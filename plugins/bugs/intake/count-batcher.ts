@@ -168,8 +168,10 @@ export class CountBatcher {
     const count: DocumentWrite = { collection: 'items', change, update, answer: true };
     const written = await this.commit.write([...refs, count], payloads);
     if (written === null) return null;
-    const kept = new Map(payloads.map((payload, i) => [payload, written.beside[i] === true ? (true as const) : null]));
-    return { doc: written.docs[refs.length] as ItemDoc, kept };
+    const storedByPayload = new Map(
+      payloads.map((payload, i) => [payload, written.beside[i] === true ? (true as const) : null]),
+    );
+    return { doc: written.docs[refs.length] as ItemDoc, kept: storedByPayload };
   }
 }
 

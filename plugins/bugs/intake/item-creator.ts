@@ -100,15 +100,18 @@ export class ItemCreator {
     const incoming = toIncomingReport(accepted, place, ref);
     const n = await this.numbers.allocate(project);
     const doc = await this.watermark.write(id, async (stamp) => {
-      const kept = this.sampler.buildFirst(id, incoming);
-      const item = this.#buildFirstDocument(id, n, incoming, kept, stamp);
+      const firstOccurrence = this.sampler.buildFirst(id, incoming);
+      const item = this.#buildFirstDocument(id, n, incoming, firstOccurrence, stamp);
       const words = buildSearchTextDocument(item, incoming.report);
       const written = await this.commit.write([
         ...prepared.along,
         { collection: 'texts', insert: buildTextsDocument(incoming.report, id) },
         ...(words === null ? [] : [{ collection: 'words', insert: words }]),
         { collection: 'items', insert: item },
-        { collection: 'occurrences', insert: isOwnReport(incoming) ? packFirstOccurrence(kept) : kept },
+        {
+          collection: 'occurrences',
+          insert: isOwnReport(incoming) ? packFirstOccurrence(firstOccurrence) : firstOccurrence,
+        },
       ]);
       return written && item;
     });
@@ -171,9 +174,22 @@ export class ItemCreator {
     return { doc, outcome: 'created', regression: false, entries: doc.outbox, sampled, incoming };
   }
 
-  #buildFirstDocument(id: string, n: number, incoming: IncomingReport, kept: OccurrenceDoc, stamp: string): ItemDoc {
+  #buildFirstDocument(
+    id: string,
+    n: number,
+    incoming: IncomingReport,
+    firstOccurrence: OccurrenceDoc,
+    stamp: string,
+  ): ItemDoc {
     const { report, ref } = incoming;
-    const first = buildItemDocument(report, id, n, incoming.key, incoming, isOwnReport(incoming) ? kept.context : null);
+    const first = buildItemDocument(
+      report,
+      id,
+      n,
+      incoming.key,
+      incoming,
+      isOwnReport(incoming) ? firstOccurrence.context : null,
+    );
     if (!isOwnReport(incoming)) first.overflow = true;
     if (incoming.person !== null)
       Object.assign(first, toPeopleFields({ own: addHashes(null, [incoming.person]), merged: null }));

@@ -211,8 +211,9 @@ export class ChangeSet {
   }
 
   #getSearchMarker(): Partial<ItemDoc> {
-    const said = this.set.search_text !== undefined || this.entries.some(({ kind }) => kind === 'comment');
-    return said ? { words_at: `${this.at} ${this.item.rev + 1}` } : {};
+    const hasSearchTextChanged =
+      this.set.search_text !== undefined || this.entries.some(({ kind }) => kind === 'comment');
+    return hasSearchTextChanged ? { words_at: `${this.at} ${this.item.rev + 1}` } : {};
   }
 
   /**

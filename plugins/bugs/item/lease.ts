@@ -108,13 +108,13 @@ export const createOnHoldError = ({ held }: Pick<ItemDoc, 'held'>): ServiceError
   });
 
 /**
- * @param asked the name that the caller gave
+ * @param requestedAgent the name that the caller gave
  * @throws ServiceError insufficient_scope for a name other than the token's
  */
-export function resolveAgentName(caller: BugCaller, asked: string | undefined): string | undefined {
-  if (caller.agent !== undefined && asked !== undefined && asked !== caller.agent)
+export function resolveAgentName(caller: BugCaller, requestedAgent: string | undefined): string | undefined {
+  if (caller.agent !== undefined && requestedAgent !== undefined && requestedAgent !== caller.agent)
     throw denied(`This token claims as ${caller.agent} alone.`);
-  return caller.agent ?? asked;
+  return caller.agent ?? requestedAgent;
 }
 
 export function createClaimLease(

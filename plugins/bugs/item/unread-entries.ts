@@ -14,10 +14,10 @@ export function addUnread(
   entries: readonly ItemOutboxEntry[],
   person: boolean,
 ): UnreadEntry[] | undefined {
-  const told = entries.flatMap(({ id, kind, name }): UnreadEntry[] =>
+  const newEntries = entries.flatMap(({ id, kind, name }): UnreadEntry[] =>
     kind === 'event' || EXCLUDED_ENTRY_NAMES.has(name) ? [] : [{ id, kind, ...(person && { person }) }],
   );
-  return told.length === 0 ? undefined : mergeUnread(unread, told);
+  return newEntries.length === 0 ? undefined : mergeUnread(unread, newEntries);
 }
 
 export const mergeUnread = (unread: readonly UnreadEntry[] = [], more: readonly UnreadEntry[]): UnreadEntry[] =>

@@ -35,8 +35,8 @@ async function isReachable(
   const seen = new Set([start]);
   let edge = [start];
   while (edge.length > 0) {
-    const asked = edge.splice(0, CHUNK_SIZE);
-    const filter = { from: { in: asked }, kind: 'blocks', state: { in: states } };
+    const chunk = edge.splice(0, CHUNK_SIZE);
+    const filter = { from: { in: chunk }, kind: 'blocks', state: { in: states } };
     for (const { to } of await collectAll(links, { filter, limit: PAGE_SIZE })) {
       if (to === goal) return true;
       if (!seen.has(to)) edge.push(to);

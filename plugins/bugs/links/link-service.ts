@@ -59,13 +59,13 @@ export class LinkService {
     name: string,
     principal: Principal,
     caller: BugCaller,
-    asked: LinkRequest,
+    request: LinkRequest,
   ): Promise<{ item: ItemDoc; created: boolean }> {
-    const { item, other, ends } = await this.#resolveEnds(name, caller, asked);
-    const lease = await this.lease.renew(item, other, caller, asked);
+    const { item, other, ends } = await this.#resolveEnds(name, caller, request);
+    const lease = await this.lease.renew(item, other, caller, request);
     const created = await this.#create(ends, { actor: caller.name, ...(lease !== null && { lease }) });
     if (created)
-      await this.deps.audit()?.record(principal, 'bug.linked', item.ref, { kind: asked.kind, ref: other.ref });
+      await this.deps.audit()?.record(principal, 'bug.linked', item.ref, { kind: request.kind, ref: other.ref });
     return { item: await this.items.get(item.id, caller), created };
   }
 
@@ -73,11 +73,11 @@ export class LinkService {
    * @throws ServiceError not_found, also for a missing link; validation_failed, claim_required,
    *   lease_lost
    */
-  async remove(name: string, principal: Principal, caller: BugCaller, asked: LinkRequest): Promise<ItemDoc> {
-    const { item, other, ends } = await this.#resolveEnds(name, caller, asked);
-    const lease = await this.lease.renew(item, other, caller, asked);
+  async remove(name: string, principal: Principal, caller: BugCaller, request: LinkRequest): Promise<ItemDoc> {
+    const { item, other, ends } = await this.#resolveEnds(name, caller, request);
+    const lease = await this.lease.renew(item, other, caller, request);
     await this.#delete(toLinkId(ends), { actor: caller.name, ...(lease !== null && { lease }) });
-    await this.deps.audit()?.record(principal, 'bug.unlinked', item.ref, { kind: asked.kind, ref: other.ref });
+    await this.deps.audit()?.record(principal, 'bug.unlinked', item.ref, { kind: request.kind, ref: other.ref });
     return this.items.get(item.id, caller);
   }
 
@@ -198,9 +198,9 @@ export class LinkService {
     if (open_at === undefined) return;
     if (state === 'asked') return void (await links.remove({ id, open_at }));
     if (state === 'leaving' && kind === 'blocks') await this.blocking.reevaluate(to);
-    const told = (await this.#recordHistory(link, 'from')) && (await this.#recordHistory(link, 'to'));
+    const isRecorded = (await this.#recordHistory(link, 'from')) && (await this.#recordHistory(link, 'to'));
     if (state === 'made' && kind === 'blocks') await this.blocking.reevaluate(to);
-    if (state === 'leaving' || !told) await links.remove({ id, open_at });
+    if (state === 'leaving' || !isRecorded) await links.remove({ id, open_at });
     else await links.change({ id, open_at }, { unset: ['open_at', 'lease'] });
   }
 
@@ -219,8 +219,8 @@ export class LinkService {
         if (known || other === null) return;
         // The reader may lack access to the other project.
         const named: { [key: string]: string } = other.project === item.project ? { ref: other.ref } : {};
-        const said = { kind: end === 'from' ? kind : getInverseKind(kind), item_id: other.id, ...named };
-        change.addHistoryEntry(state === 'made' ? 'link added' : 'link removed', said, entry);
+        const details = { kind: end === 'from' ? kind : getInverseKind(kind), item_id: other.id, ...named };
+        change.addHistoryEntry(state === 'made' ? 'link added' : 'link removed', details, entry);
       });
       return other !== null;
     } catch (error) {

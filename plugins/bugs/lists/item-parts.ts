@@ -25,7 +25,7 @@ export class ItemPartService {
     @inject(ItemService) private readonly items: ItemService,
     @inject(ItemOutbox) private readonly outbox: ItemOutbox,
     @inject(VisibleLinkReader) private readonly shownLinks: VisibleLinkReader,
-    @inject(StoredOccurrenceReader) private readonly kept: StoredOccurrenceReader,
+    @inject(StoredOccurrenceReader) private readonly storedOccurrences: StoredOccurrenceReader,
   ) {}
 
   /**
@@ -40,7 +40,7 @@ export class ItemPartService {
     where: OccurrenceFilter = {},
   ): Promise<PageResponse> {
     const item = await this.items.get(name, caller);
-    if (part === 'occurrences' && isFiltered(where)) return this.kept.getPage(item, where, request);
+    if (part === 'occurrences' && isFiltered(where)) return this.storedOccurrences.getPage(item, where, request);
     return this.listPart(item.id, part, request);
   }
 

@@ -56,12 +56,12 @@ export class StatsService {
    * Concurrent calls share the next count, so no result is older than its call.
    * @throws ServiceError insufficient_scope for a project other than the caller's
    */
-  async getStats(caller: Pick<BugCaller, 'project'>, asked: string | null = null): Promise<StatsResponse> {
-    if (asked !== null) requireProject(caller.project, asked);
-    const project = caller.project ?? asked;
+  async getStats(caller: Pick<BugCaller, 'project'>, requestedProject: string | null = null): Promise<StatsResponse> {
+    if (requestedProject !== null) requireProject(caller.project, requestedProject);
+    const project = caller.project ?? requestedProject;
     const key = project ?? '';
-    const kept = this.#responses.get(key);
-    if (kept !== undefined) return kept;
+    const cached = this.#responses.get(key);
+    if (cached !== undefined) return cached;
     return this.#runningCounts.fresh(key, () => this.#countShared(key, project));
   }
 

@@ -36,22 +36,22 @@ export class SpreadService {
 
   constructor(
     @inject(DEPS) private readonly deps: Pick<BugDeps, 'clock'>,
-    @inject(StoredOccurrenceReader) private readonly kept: StoredOccurrenceReader,
+    @inject(StoredOccurrenceReader) private readonly storedOccurrences: StoredOccurrenceReader,
   ) {}
 
   async getSpread(item: SpreadItem): Promise<Spread> {
     const { id, hit_count: hits, last_seen_at } = item;
     const known = this.#known.get(id);
     if (known?.hits === hits) return known.spread;
-    const spread = countSpread(await this.kept.listPlaces(item));
+    const spread = countSpread(await this.storedOccurrences.listPlaces(item));
     if (this.deps.clock.now() - Date.parse(last_seen_at) > SETTLED_MS) this.#known.set(id, { hits, spread });
     return spread;
   }
 }
 
-export function countSpread(kept: readonly OccurrenceFacets[]): Spread {
+export function countSpread(occurrences: readonly OccurrenceFacets[]): Spread {
   const tags = new Map<string, string[]>();
-  for (const tag of kept.flatMap((occurrence) => [...new Set(occurrence.tags)])) {
+  for (const tag of occurrences.flatMap((occurrence) => [...new Set(occurrence.tags)])) {
     const colon = tag.indexOf(':');
     const [key, value] = colon < 1 ? [PLAIN_TAG_KEY, tag] : [tag.slice(0, colon), tag.slice(colon + 1)];
     const values = tags.get(key);
@@ -60,10 +60,10 @@ export function countSpread(kept: readonly OccurrenceFacets[]): Spread {
   }
   const frequent = [...tags].toSorted(([a, x], [b, y]) => y.length - x.length || (a < b ? -1 : 1)).slice(0, MAX_KEYS);
   return {
-    versions: countValues(kept.map(({ app_version }) => app_version)),
-    environments: countValues(kept.map(({ environment }) => environment)),
-    hosts: countValues(kept.map(({ host }) => host)),
-    browsers: countValues(kept.map(({ browser }) => browser)),
+    versions: countValues(occurrences.map(({ app_version }) => app_version)),
+    environments: countValues(occurrences.map(({ environment }) => environment)),
+    hosts: countValues(occurrences.map(({ host }) => host)),
+    browsers: countValues(occurrences.map(({ browser }) => browser)),
     // A key may be called `__proto__`.
     tags: Object.fromEntries(frequent.map(([key, values]) => [key, countValues(values)])),
   };

@@ -60,10 +60,11 @@ export async function findSimilarItems(
   return [...found.values()]
     .map((other) => {
       const titled = countSharedWords(titleWords, other.search_text);
-      const said = countSharedWords(describedWords, described.get(other.id) ?? '');
+      const sharedInDescription = countSharedWords(describedWords, described.get(other.id) ?? '');
       const isNear =
-        titled >= Math.min(titleWords.length, MIN_SHARED_WORDS) || isNearDescription(said, describedWords.length);
-      return { other, origins: origins(other), shared: titled + said, isNear };
+        titled >= Math.min(titleWords.length, MIN_SHARED_WORDS) ||
+        isNearDescription(sharedInDescription, describedWords.length);
+      return { other, origins: origins(other), shared: titled + sharedInDescription, isNear };
     })
     .filter((one) => one.origins > 0 || (one.isNear && one.shared > 0))
     .toSorted(

@@ -25,14 +25,16 @@ export class StoredOccurrenceReader {
 
   async listPlaces({ id, parted }: OccurrenceOwner): Promise<StoredOccurrencePlace[]> {
     const slots = listSlotIds(id);
-    const kept: StoredOccurrencePlace[] = [];
+    const storedPlaces: StoredOccurrencePlace[] = [];
     for (let from = 0; from < slots.length; from += BATCH_SIZE) {
       const whole = await this.#read(slots.slice(from, from + BATCH_SIZE), false);
-      kept.push(...whole.map((one) => Object.assign(getFacets(one), { id: one.id, received_at: one.received_at })));
+      storedPlaces.push(
+        ...whole.map((one) => Object.assign(getFacets(one), { id: one.id, received_at: one.received_at })),
+      );
       // Slots are filled in order, unless a split left gaps.
       if (whole.length === 0 && parted !== true) break;
     }
-    return kept;
+    return storedPlaces;
   }
 
   /** @throws InvalidCursor */

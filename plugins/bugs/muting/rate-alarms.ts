@@ -40,10 +40,10 @@ export const toAlarmId = (ruleId: string, minute: number): string => `${ruleId} 
 export function evaluateAlarm(item: AlarmState, { rule_id, threshold }: AlarmRule): 'emit' | 'rearm' | 'none' {
   if (item.muted_by_rule_id !== rule_id) return 'none';
   const { minute, count, before } = getNewestRate(item.minutes);
-  const told = item.alarm?.startsWith(`${rule_id} `) ? item.alarm : null;
-  if (count <= threshold) return told === null ? 'none' : 'rearm';
-  if (told === null) return 'emit';
-  return before <= threshold && told !== toAlarmId(rule_id, minute) ? 'emit' : 'none';
+  const emittedAlarm = item.alarm?.startsWith(`${rule_id} `) ? item.alarm : null;
+  if (count <= threshold) return emittedAlarm === null ? 'none' : 'rearm';
+  if (emittedAlarm === null) return 'emit';
+  return before <= threshold && emittedAlarm !== toAlarmId(rule_id, minute) ? 'emit' : 'none';
 }
 
 @injectable()

@@ -133,14 +133,14 @@ export function buildItemActionPages(page: PageDeps): PageSpec[] {
       };
     }),
     post('links', async (request) => {
-      const asked = toLinkRequest(request);
-      await links.add(getRef(request), request.principal, toBugCaller(request.principal), asked);
-      return { message: `Linked to ${asked.ref}`, anchor: '#links' };
+      const linkRequest = toLinkRequest(request);
+      await links.add(getRef(request), request.principal, toBugCaller(request.principal), linkRequest);
+      return { message: `Linked to ${linkRequest.ref}`, anchor: '#links' };
     }),
     post('unlink', async (request) => {
-      const asked = toLinkRequest(request);
-      await links.remove(getRef(request), request.principal, toBugCaller(request.principal), asked);
-      return { message: `Link to ${asked.ref} removed`, anchor: '#links' };
+      const linkRequest = toLinkRequest(request);
+      await links.remove(getRef(request), request.principal, toBugCaller(request.principal), linkRequest);
+      return { message: `Link to ${linkRequest.ref} removed`, anchor: '#links' };
     }),
     post('merge', async (request) => {
       const typed = getFormFields(request);

@@ -136,14 +136,14 @@ function buildChips(
   given: ListFilters & { sort?: SortName },
   names: ReadonlyMap<string, string>,
 ): { label: string; value: string; href: string }[] {
-  const said = (name: string, value: string | boolean): string => {
+  const formatValue = (name: string, value: string | boolean): string => {
     if (typeof value === 'boolean') return value ? 'Yes' : 'No';
     return name === 'project' ? (names.get(value) ?? value) : value;
   };
   return CHIP_LABELS.flatMap(([name, label]) =>
     (given[name] ?? []).map((value) => ({
       label,
-      value: said(name, value),
+      value: formatValue(name, value),
       href: buildBugsUrl(toCanonicalQuery({ ...given, [name]: given[name]?.filter((other) => other !== value) })),
     })),
   );
@@ -168,19 +168,19 @@ function buildFirstReportCommand(baseUrl: string): string {
 export async function buildListView(
   { services: { board, views }, numbers, deps: { clock, projects }, actions, baseUrl, timezone }: PageDeps,
   request: HttpRequest,
-  asked: ItemListQuery,
+  requestedQuery: ItemListQuery,
   problem: Partial<FormProblem> = {},
 ): Promise<View> {
   const chosen = request.chosenProject;
-  const given = applyDefaultFilters(asked, chosen !== undefined);
+  const given = applyDefaultFilters(requestedQuery, chosen !== undefined);
   const { sort, cursor, ...filters } = given;
   const now = toCanonicalQuery(filters);
   const own = chosen === undefined ? given : { ...given, project: undefined };
   const { sort: _order, cursor: _page, ...ownFilters } = own;
-  const said = toCanonicalQuery(ownFilters);
+  const ownQuery = toCanonicalQuery(ownFilters);
   const from = clock.iso();
   const query = toItemQuery(filters, clock.now(), getTimeZone(request.principal, timezone()));
-  const [changes, page, counts, beside, known, saved, flow] = await Promise.all([
+  const [changes, page, counts, filterCounts, known, saved, flow] = await Promise.all([
     board.listChangedGroups(query, null),
     board.listRows(query, { sort, cursor }),
     chosen === undefined ? board.getWaitingCounts() : countProjectTabs(board, chosen),
@@ -195,7 +195,7 @@ export async function buildListView(
     : now === DEFAULT_LIST_QUERY && counts.open
       ? counts.open
       : await board.countItems(now, query);
-  const quick = buildTabs(said, counts, toBugCaller(request.principal).name);
+  const quick = buildTabs(ownQuery, counts, toBugCaller(request.principal).name);
   const named = [...quick, ...saved].some(({ active }) => active);
   const names = new Map(known.map(({ slug, name }) => [slug, name]));
   const muting: Partial<ItemAction> = actions().find(({ mute }) => mute !== undefined) ?? {};
@@ -207,17 +207,17 @@ export async function buildListView(
     ),
     mute: muting.mute,
     spark_top: Math.max(1, ...page.items.flatMap(({ trend }) => trend)),
-    beside,
+    beside: filterCounts,
     next_cursor: page.next,
     found: formatItemCount(page.items.length, total && Math.max(total, page.items.length)),
     tabs: quick,
     query: { ...given, view: now === '' ? 'all' : undefined },
-    chips: said === DEFAULT_LIST_QUERY ? [] : buildChips({ ...ownFilters, sort }, names),
+    chips: ownQuery === DEFAULT_LIST_QUERY ? [] : buildChips({ ...ownFilters, sort }, names),
     spans: TIME_SPAN_OPTIONS,
     set: FILTER_NAMES.filter((name) => filters[name]?.length).length,
     saved,
     command: buildFirstReportCommand(baseUrl()),
-    filtered: said !== '' && said !== DEFAULT_LIST_QUERY,
+    filtered: ownQuery !== '' && ownQuery !== DEFAULT_LIST_QUERY,
     // Checks an empty list for any items.
     any: page.items.length > 0 || (now === DEFAULT_LIST_QUERY && (await board.countItems('', {})) !== 0),
     match: toCanonicalQuery(given),

@@ -95,16 +95,16 @@ export class RuleTrialService {
     tried: readonly TriedOccurrence[],
   ): Promise<Map<string, GroupSummary & { id: string }>> {
     const { keys, items } = this.deps;
-    const asked = [...new Set(tried.flatMap(({ before, after }) => (before === after ? [] : [after])))].slice(
+    const queriedKeys = [...new Set(tried.flatMap(({ before, after }) => (before === after ? [] : [after])))].slice(
       0,
       MAX_KEYS_PER_LOOKUP,
     );
-    if (asked.length === 0) return new Map();
-    const ids = asked.map((key) => hashWithinProject(project, key));
+    if (queriedKeys.length === 0) return new Map();
+    const ids = queriedKeys.map((key) => hashWithinProject(project, key));
     const leads = (await keys.find({ filter: { id: { in: ids } }, limit: MAX_KEYS_PER_LOOKUP })).items;
-    const led = [...new Set(leads.map(({ counts_at, item_id }) => counts_at ?? item_id))];
+    const itemIds = [...new Set(leads.map(({ counts_at, item_id }) => counts_at ?? item_id))];
     const groups = new Map(
-      (await items.find({ filter: { id: { in: led } }, limit: MAX_KEYS_PER_LOOKUP })).items.map((g) => [g.id, g]),
+      (await items.find({ filter: { id: { in: itemIds } }, limit: MAX_KEYS_PER_LOOKUP })).items.map((g) => [g.id, g]),
     );
     return new Map(
       leads.flatMap(({ key, counts_at, item_id }) => {

@@ -21,9 +21,9 @@ export function computeShares(
   { hit_count, minutes, hours, days = {} }: ItemCounters,
   { leaves, stays }: SplitHalves,
 ): CounterShares {
-  const kept = leaves.length + stays.length;
-  const estimated = hit_count > kept;
-  const share = leaves.length / kept;
+  const storedCount = leaves.length + stays.length;
+  const estimated = hit_count > storedCount;
+  const share = leaves.length / storedCount;
   const hits = estimated
     ? Math.min(Math.max(Math.round(hit_count * share), leaves.length), hit_count - stays.length)
     : Math.min(leaves.length, hit_count - 1);

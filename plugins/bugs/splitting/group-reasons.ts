@@ -38,7 +38,7 @@ export class GroupReasonService {
   constructor(
     @inject(DEPS) private readonly deps: Pick<BugDeps, 'items'>,
     @inject(ItemService) private readonly items: ItemService,
-    @inject(GroupedPartsReader) private readonly kept: GroupedPartsReader,
+    @inject(GroupedPartsReader) private readonly partsReader: GroupedPartsReader,
     @inject(GroupingRuleCache) private readonly rules: GroupingRuleCache,
   ) {}
 
@@ -50,18 +50,18 @@ export class GroupReasonService {
   async getReasons(item: ItemDoc): Promise<GroupReasons> {
     const { items } = this.deps;
     const [{ keys, occurrences }, merged, from] = await Promise.all([
-      this.kept.read(item),
+      this.partsReader.read(item),
       items.find({ filter: { duplicate_of: item.id }, limit: MAX_MERGED_ITEMS }),
       item.split_from === undefined ? null : items.get(item.split_from),
     ]);
     const names = new Map(this.rules.listCached(item.project).map(({ id, name }) => [id, name]));
-    const told = keys.slice(0, MAX_KEYS).map((key) => toKeyReason(item, key, occurrences, names));
+    const keyReasons = keys.slice(0, MAX_KEYS).map((key) => toKeyReason(item, key, occurrences, names));
     const refs = merged.items.map(({ ref }) => ref);
     const parts = new Set(keys.flatMap(({ divided = [] }) => divided.map(({ by }) => describeDifference(by))));
     const reasons = {
       exception_class: item.exception_class,
-      keys: told,
-      more_keys: keys.length - told.length,
+      keys: keyReasons,
+      more_keys: keys.length - keyReasons.length,
       merged: refs,
       split_from: from?.ref ?? null,
       split_off: [...parts],

@@ -99,7 +99,7 @@ const deriveKey = (key: string, id: string): string =>
 
 function toDifference(
   { by, occurrences: named }: SplitSelection,
-  kept: readonly GroupedOccurrence[],
+  storedOccurrences: readonly GroupedOccurrence[],
 ): Difference | null {
   if (by === undefined) return null;
   const { field } = by;
@@ -109,7 +109,7 @@ function toDifference(
   }
   if (named === undefined || field === 'message')
     throw invalid({ 'by.values': 'name the values, or the pattern of the message, that mark the part to split off' });
-  const chosen = kept.filter(({ doc }) => named.includes(doc.occurrence_id));
+  const chosen = storedOccurrences.filter(({ doc }) => named.includes(doc.occurrence_id));
   const values = [...new Set(chosen.flatMap(({ doc }) => listDifferenceValues(field, doc)))].slice(0, MAX_VALUES);
   if (values.length === 0) throw invalid({ 'by.field': `none of these occurrences names a value of ${field}` });
   return { field, values };
@@ -124,8 +124,8 @@ function validatePattern(pattern: string): void {
   }
 }
 
-function findNamed(ids: readonly string[], kept: readonly GroupedOccurrence[]): Set<string> {
-  const known = new Set(kept.map(({ doc }) => doc.occurrence_id));
+function findNamed(ids: readonly string[], storedOccurrences: readonly GroupedOccurrence[]): Set<string> {
+  const known = new Set(storedOccurrences.map(({ doc }) => doc.occurrence_id));
   const unknown = ids.find((id) => !known.has(id));
   if (unknown !== undefined)
     throw invalid({ occurrences: `the item keeps no occurrence ${unknown}; its list names those that it keeps` });
@@ -151,9 +151,10 @@ function validateSeparation(
 ): void {
   const of = (half: readonly GroupedOccurrence[], is: boolean): number =>
     half.filter(({ key, doc }) => shared.includes(key) && matchesDifference(difference, doc) === is).length;
-  const [missed, taken] = [of(leaves, false), of(stays, true)];
+  const [missed, matchingStays] = [of(leaves, false), of(stays, true)];
   if (missed > 0) throw invalid({ 'by.values': `${missed} of the chosen occurrences have none of these values` });
-  if (taken > 0) throw invalid({ 'by.values': `${taken} of the occurrences that stay have one of these values too` });
+  if (matchingStays > 0)
+    throw invalid({ 'by.values': `${matchingStays} of the occurrences that stay have one of these values too` });
 }
 
 function toDifferenceRequiredError(
@@ -162,12 +163,12 @@ function toDifferenceRequiredError(
   shared: readonly string[],
 ): ServiceError {
   const fields = findSeparatingFields(leaves, stays, shared);
-  const mend =
+  const fix =
     fields.length === 0
       ? 'nothing that is kept tells them apart: split by a `message` pattern'
       : `name in \`by\` what tells them apart: ${fields.join(', ')}`;
   return invalid({
-    occurrences: `some of these share a grouping key with others that stay, so later reports could not be told apart; ${mend}`,
+    occurrences: `some of these share a grouping key with others that stay, so later reports could not be told apart; ${fix}`,
   });
 }
 
@@ -187,14 +188,14 @@ export function findSeparatingFields(
   });
 }
 
-export function listVarieties(kept: readonly GroupedOccurrence[]): FieldVariety[] {
+export function listVarieties(occurrences: readonly GroupedOccurrence[]): FieldVariety[] {
   return VALUE_FIELDS.flatMap((field) => {
     const counts = new Map<string, number>();
-    for (const { doc } of kept)
+    for (const { doc } of occurrences)
       for (const value of new Set(listDifferenceValues(field, doc))) counts.set(value, (counts.get(value) ?? 0) + 1);
     const values = [...counts]
       .map(([value, count]) => ({ value, count }))
-      .filter(({ count }) => count < kept.length)
+      .filter(({ count }) => count < occurrences.length)
       .toSorted((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
       .slice(0, MAX_VALUES);
     return values.length === 0 ? [] : [{ field, values }];

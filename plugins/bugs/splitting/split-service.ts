@@ -55,7 +55,7 @@ export class SplitService {
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,
     @inject(ItemService) private readonly items: ItemService,
-    @inject(GroupedPartsReader) private readonly kept: GroupedPartsReader,
+    @inject(GroupedPartsReader) private readonly partsReader: GroupedPartsReader,
     @inject(ItemNumberAllocator) private readonly numbers: ItemNumberAllocator,
     @inject(SplitCompletionService) private readonly handover: SplitCompletionService,
     @inject(SecretGuard) private readonly secrets: SecretGuard,
@@ -73,9 +73,9 @@ export class SplitService {
   ): Promise<{ item: Item; preview: SplitPreview }> {
     const item = await this.items.get(name, caller);
     validateStatus(item);
-    const kept = await this.kept.read(item);
-    const varieties = listVarieties(kept.occurrences);
-    const halves = isSelection(selection) ? splitIntoHalves(kept, selection, 'preview') : null;
+    const groupedParts = await this.partsReader.read(item);
+    const varieties = listVarieties(groupedParts.occurrences);
+    const halves = isSelection(selection) ? splitIntoHalves(groupedParts, selection, 'preview') : null;
     return { item: await this.items.toView(item), preview: buildSplitPreview(item, varieties, halves) };
   }
 
@@ -90,9 +90,9 @@ export class SplitService {
     await this.secrets.rejectSecrets(written);
     const id = this.deps.ids.uuid();
     await this.handover.completeForItem(first.id);
-    const kept = await this.kept.read(first);
-    const halves = splitIntoHalves(kept, request, id);
-    const preview = buildSplitPreview(first, listVarieties(kept.occurrences), halves);
+    const groupedParts = await this.partsReader.read(first);
+    const halves = splitIntoHalves(groupedParts, request, id);
+    const preview = buildSplitPreview(first, listVarieties(groupedParts.occurrences), halves);
     const texts = await this.deps.texts.get(first.id);
     // Before a number is taken, and again on the written state.
     this.#validateAccess(first, request, caller, ifMatch);

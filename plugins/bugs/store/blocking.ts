@@ -76,8 +76,8 @@ export class BlockingService {
   async #filterUnfinished(ids: readonly string[]): Promise<Set<string>> {
     const open = new Set<string>();
     for (let at = 0; at < ids.length; at += CHUNK_SIZE) {
-      const asked = ids.slice(at, at + CHUNK_SIZE);
-      const { items } = await this.deps.items.find({ filter: { id: { in: asked } }, limit: CHUNK_SIZE });
+      const chunk = ids.slice(at, at + CHUNK_SIZE);
+      const { items } = await this.deps.items.find({ filter: { id: { in: chunk } }, limit: CHUNK_SIZE });
       for (const { id, status } of items) if (!isFinished(status)) open.add(id);
     }
     return open;

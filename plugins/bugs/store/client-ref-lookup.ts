@@ -21,8 +21,8 @@ export async function findIdsByClientRef(
   const known = slugs.flatMap((slug) => [hashWithinProject(slug, ref), toPublicRefId(slug, ref)]);
   const ids = new Set<string>();
   for (let from = 0; from < known.length; from += CHUNK_SIZE) {
-    const asked = known.slice(from, from + CHUNK_SIZE);
-    const { items } = await refs.find({ filter: { id: { in: asked } }, limit: CHUNK_SIZE });
+    const chunk = known.slice(from, from + CHUNK_SIZE);
+    const { items } = await refs.find({ filter: { id: { in: chunk } }, limit: CHUNK_SIZE });
     for (const { item_id } of items) ids.add(item_id);
   }
   return [...ids];

@@ -161,9 +161,9 @@ export class ClientRefService {
     const notes = this.#inflightEntries.get(itemId);
     if (notes === undefined) return [];
     const now = this.deps.clock.now();
-    const kept = notes.filter((note) => note.droppable_at > now);
-    if (kept.length === 0) this.#inflightEntries.delete(itemId);
-    else this.#inflightEntries.set(itemId, kept);
+    const retainedNotes = notes.filter((note) => note.droppable_at > now);
+    if (retainedNotes.length === 0) this.#inflightEntries.delete(itemId);
+    else this.#inflightEntries.set(itemId, retainedNotes);
     return notes.filter((note) => note.droppable_at <= now).map(({ id }) => `inflight.${id}`);
   }
 

@@ -30,10 +30,10 @@ async function findBySearchText(
   text: string,
   only: readonly string[] = [],
 ): Promise<string[]> {
-  const asked = splitQueryWords(text);
-  if (asked.length === 0) return [];
+  const queryWords = splitQueryWords(text);
+  if (queryWords.length === 0) return [];
   const project = only.length === 0 ? undefined : { in: only };
-  const filter = { ...(project && { project }), text: { contains: asked.map(toSearchTerm) } };
+  const filter = { ...(project && { project }), text: { contains: queryWords.map(toSearchTerm) } };
   const { items } = await words.find({ filter, sort: [['id', 'desc']], limit: MAX_NAMED_ITEMS });
   return items.map(({ id }) => id);
 }

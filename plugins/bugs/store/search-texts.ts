@@ -78,7 +78,7 @@ export class SearchTextService {
 
   async #listComments({ id, outbox }: ItemDoc): Promise<string[]> {
     const waiting = outbox.filter(({ kind }) => kind === 'comment').toReversed();
-    const said = waiting.map(({ data }) => (typeof data['body'] === 'string' ? data['body'] : ''));
+    const commentBodies = waiting.map(({ data }) => (typeof data['body'] === 'string' ? data['body'] : ''));
     const known = new Set(waiting.map((entry) => entry.id));
     for (let after: string | null = null; ;) {
       const page: Awaited<ReturnType<BugDeps['comments']['find']>> = await this.deps.comments.find({
@@ -87,9 +87,10 @@ export class SearchTextService {
         limit: BATCH_SIZE,
         after,
       });
-      said.push(...page.items.flatMap((comment) => (known.has(comment.id) ? [] : [comment.body])));
+      commentBodies.push(...page.items.flatMap((comment) => (known.has(comment.id) ? [] : [comment.body])));
       after = page.next;
-      if (after === null || said.length >= MAX_COMMENTS || isOverCommentLimit(said)) return said;
+      if (after === null || commentBodies.length >= MAX_COMMENTS || isOverCommentLimit(commentBodies))
+        return commentBodies;
     }
   }
 

@@ -49,22 +49,25 @@ export class WriteCommitter {
   }
 
   /**
-   * @param beside writes that are useful only with the others: without transactions they run
+   * @param optionalWrites writes that are useful only with the others: without transactions they run
    *   concurrently and may be rejected
    * @returns null when a write was rejected
    */
-  async write(writes: readonly DocumentWrite[], beside: readonly DocumentWrite[] = []): Promise<CommitResult | null> {
+  async write(
+    writes: readonly DocumentWrite[],
+    optionalWrites: readonly DocumentWrite[] = [],
+  ): Promise<CommitResult | null> {
     const { transact } = this.deps;
     if (transact !== null && writes.length > 1) {
-      const docs = await transact([...writes, ...beside]);
-      return docs && { docs, beside: beside.map(() => true) };
+      const docs = await transact([...writes, ...optionalWrites]);
+      return docs && { docs, beside: optionalWrites.map(() => true) };
     }
-    if (beside.length === 0) {
+    if (optionalWrites.length === 0) {
       const docs = await this.#writeInOrder(writes);
       return docs && { docs, beside: [] };
     }
-    const kept = Promise.all(beside.map(async (write) => (await this.#writeOne(write)) !== null));
-    const [docs, stored] = await Promise.all([this.#writeInOrder(writes), kept]);
+    const optionalResults = Promise.all(optionalWrites.map(async (write) => (await this.#writeOne(write)) !== null));
+    const [docs, stored] = await Promise.all([this.#writeInOrder(writes), optionalResults]);
     return docs && { docs, beside: stored };
   }
 

@@ -135,18 +135,18 @@ function getClosingBrackets(value: string): string {
 const LIST_START_PATTERN = /^[[({]/;
 
 function scrubPrivateKeys(text: string): string {
-  let kept = '';
+  let scrubbed = '';
   let from = 0;
   PRIVATE_KEY_BEGIN.lastIndex = 0;
   for (let begin = PRIVATE_KEY_BEGIN.exec(text); begin !== null; begin = PRIVATE_KEY_BEGIN.exec(text)) {
     PRIVATE_KEY_END.lastIndex = PRIVATE_KEY_BEGIN.lastIndex;
     const end = PRIVATE_KEY_END.exec(text);
-    kept += text.slice(from, begin.index) + SCRUBBED_MARK;
+    scrubbed += text.slice(from, begin.index) + SCRUBBED_MARK;
     // Truncated within the key.
     from = end === null ? text.length : PRIVATE_KEY_END.lastIndex;
     PRIVATE_KEY_BEGIN.lastIndex = from;
   }
-  return kept + text.slice(from);
+  return scrubbed + text.slice(from);
 }
 
 export function isValidCardNumber(digits: string): boolean {
@@ -165,17 +165,17 @@ export function isValidCardNumber(digits: string): boolean {
  */
 function scrubCards(text: string): string {
   if (!CARD_HINT.test(text)) return text;
-  let kept = '';
+  let masked = '';
   let from = 0;
   CARD_CANDIDATE_PATTERN.lastIndex = 0;
   for (let found = CARD_CANDIDATE_PATTERN.exec(text); found !== null; found = CARD_CANDIDATE_PATTERN.exec(text)) {
     const [digits] = found;
     if (isValidCardNumber(digits.replace(/[ -]/g, ''))) {
-      kept += text.slice(from, found.index) + CARD_MASK;
+      masked += text.slice(from, found.index) + CARD_MASK;
       from = CARD_CANDIDATE_PATTERN.lastIndex;
     } else if (found[1] !== undefined || found[2] !== undefined) CARD_CANDIDATE_PATTERN.lastIndex = found.index + 4;
   }
-  return from === 0 ? text : kept + text.slice(from);
+  return from === 0 ? text : masked + text.slice(from);
 }
 
 const scrubUserInfo = (whole: string, info: string): string => {

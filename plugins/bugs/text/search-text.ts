@@ -71,8 +71,8 @@ export function rebuildSearchText(
 }
 
 export function buildFullSearchText(own: string, description: string | null, comments: readonly string[]): string {
-  const said = comments.join(PART_SEPARATOR).slice(0, MAX_COMMENTS_LENGTH);
-  return [own, normalizeSearchText(description ?? ''), normalizeSearchText(said)].join(PART_SEPARATOR);
+  const commentText = comments.join(PART_SEPARATOR).slice(0, MAX_COMMENTS_LENGTH);
+  return [own, normalizeSearchText(description ?? ''), normalizeSearchText(commentText)].join(PART_SEPARATOR);
 }
 
 export const isOverCommentLimit = (comments: readonly string[]): boolean =>

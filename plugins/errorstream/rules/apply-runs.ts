@@ -64,12 +64,12 @@ export class ApplyRunService {
     const left = await applies.find({ filter, limit: 50 });
     for (const run of left.items) {
       const set = { owner: ids.uuid(), beat_at: clock.iso() };
-      const taken = await applies.change({ id: run.id, owner: run.owner, beat_at: run.beat_at }, { set });
-      if (taken === null) continue;
+      const acquired = await applies.change({ id: run.id, owner: run.owner, beat_at: run.beat_at }, { set });
+      if (acquired === null) continue;
       try {
-        this.#startWork(await this.rulePreview.getActiveRule(run.id), taken.doc);
+        this.#startWork(await this.rulePreview.getActiveRule(run.id), acquired.doc);
       } catch (error) {
-        await this.#markFailed(taken.doc, error);
+        await this.#markFailed(acquired.doc, error);
       }
     }
   }

@@ -67,8 +67,8 @@ class RulePages {
     ]);
     const running = run?.state === 'running';
     // The number of groups requires checking all of them.
-    const asking = request.query['apply'] !== undefined && !running;
-    const preview = asking ? await this.registry.preview(request.principal, rule) : null;
+    const shouldPreview = request.query['apply'] !== undefined && !running;
+    const preview = shouldPreview ? await this.registry.preview(request.principal, rule) : null;
     return new View('ignore-rule', {
       title: rule.name,
       rule: toRuleFields(rule, this.clock.now()),

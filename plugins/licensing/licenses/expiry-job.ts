@@ -40,8 +40,10 @@ export class LicenseExpiryJob {
           { set: { until: this.deps.clock.iso() } },
           UPSERT_OPTIONS,
         );
-      const told = await this.marks.runChange(() => this.#emitDueEvent(license, 'expire_due', LICENSE_EXPIRED.event));
-      if (!told) continue;
+      const hasEmitted = await this.marks.runChange(() =>
+        this.#emitDueEvent(license, 'expire_due', LICENSE_EXPIRED.event),
+      );
+      if (!hasEmitted) continue;
       products.add(license.product);
       n++;
     }

@@ -87,9 +87,11 @@ export class ActivationService {
     const before = await this.deps.activations.get(id);
     if (before === null || before.license_id !== license_id) throw notFound(`activation ${id.slice(0, 64)}`);
     if (!SOURCE_STATES[move].includes(before.status)) throw createTransitionConflict(before.status, move);
-    const kept = move === 'release' ? this.machines.getRetainedUntil(before) : null;
-    if (kept !== null)
-      throw conflict(`The machine has a license file that is good until ${kept}; its place is free after that.`);
+    const retainedUntil = move === 'release' ? this.machines.getRetainedUntil(before) : null;
+    if (retainedUntil !== null)
+      throw conflict(
+        `The machine has a license file that is good until ${retainedUntil}; its place is free after that.`,
+      );
     const changed = await this.#write(license, before, move);
     if (changed === null) throw conflict('The machine changed meanwhile, or there are 10,000 of them. Read it again.');
     const { machine_id, product } = changed;

@@ -158,14 +158,16 @@ export class MachineService {
     const { clock, activations } = this.deps;
     if (!hasElapsed(known.last_seen, LAST_SEEN_INTERVAL_MS, clock.now())) return;
     const { machine_name, platform, app_version } = machine;
-    const said = Object.entries({ machine_name, platform, app_version }).filter(([, value]) => value !== null);
-    const set = { ...Object.fromEntries(said), last_seen: clock.iso() };
+    const reportedFields = Object.entries({ machine_name, platform, app_version }).filter(
+      ([, value]) => value !== null,
+    );
+    const set = { ...Object.fromEntries(reportedFields), last_seen: clock.iso() };
     await activations.change({ id: known.id, last_seen: known.last_seen }, { set });
   }
 
   async retainUntil(activation: string, file_until: string): Promise<boolean> {
-    const kept = { max: { file_until } };
-    return (await this.deps.activations.change({ id: activation, status: 'active' }, kept)) !== null;
+    const update = { max: { file_until } };
+    return (await this.deps.activations.change({ id: activation, status: 'active' }, update)) !== null;
   }
 
   /**
@@ -208,8 +210,9 @@ export class MachineService {
   }
 
   getRetainedUntil({ file_until, status }: ActivationDoc): string | null {
-    const kept = status === 'active' && file_until !== undefined && Date.parse(file_until) > this.deps.clock.now();
-    return kept ? file_until : null;
+    const isRetained =
+      status === 'active' && file_until !== undefined && Date.parse(file_until) > this.deps.clock.now();
+    return isRetained ? file_until : null;
   }
 
   async releaseUnseen(signal?: AbortSignal): Promise<number> {

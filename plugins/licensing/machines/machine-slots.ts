@@ -86,16 +86,16 @@ export async function findFreeNumber(
   guess: boolean,
 ): Promise<number | null> {
   let [low, high] = [from, to];
-  let taken = await count(low, high);
-  if (taken >= high - low) return null;
-  if (guess) return low + taken;
+  let usedCount = await count(low, high);
+  if (usedCount >= high - low) return null;
+  if (guess) return low + usedCount;
   while (high - low > 1) {
     const middle = (low + high) >> 1;
     const below = await count(low, middle);
     const freeBelow = middle - low - below;
-    const free = high - low - taken;
-    if (Math.random() * free < freeBelow) [high, taken] = [middle, below];
-    else [low, taken] = [middle, taken - below];
+    const free = high - low - usedCount;
+    if (Math.random() * free < freeBelow) [high, usedCount] = [middle, below];
+    else [low, usedCount] = [middle, usedCount - below];
   }
   return low;
 }

@@ -133,11 +133,11 @@ const sharedFields = {
 export const SLUG_PATTERN = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 export const productField = joi.string().pattern(SLUG_PATTERN, 'the slug of a project');
 
-const immutableField = (mend: string): joi.Schema =>
+const immutableField = (fix: string): joi.Schema =>
   joi
     .any()
     .forbidden()
-    .messages({ 'any.unknown': `cannot be changed: ${mend}` });
+    .messages({ 'any.unknown': `cannot be changed: ${fix}` });
 
 export const createBody = withSchemaName(
   'LicenseCreation',

@@ -120,11 +120,15 @@ async function renderLicense(
   const page = await deps.activations.find({ filter, sort, limit: MAX_MACHINES });
   const leases = license.floating === true ? await listSeats(seats, license) : null;
   const ticket: Ticket = { id: license.id, until: now + TICKET_LIFETIME_MS };
-  const { notes: _notes, ...told } = toLicenseView(license, await licenses.getCacheTtlHours(license.product), now);
+  const { notes: _notes, ...licenseView } = toLicenseView(
+    license,
+    await licenses.getCacheTtlHours(license.product),
+    now,
+  );
   return new View('customer-license', {
     title: PAGE_TITLE,
     seller: (await deps.brands.find(license.product)) ?? (await deps.brands.findCommon()),
-    license: toShownLicense({ ...told, notes: null }),
+    license: toShownLicense({ ...licenseView, notes: null }),
     machines: page.items.map((one) => ({
       id: one.id,
       name: one.machine_name ?? one.machine_id,
@@ -172,19 +176,19 @@ async function releaseMachine(
   const { deps, machines } = parts;
   const now = deps.clock.now();
   const activation = await deps.activations.get(getFormText(request, 'activation'));
-  const refused = (problem: string): Promise<View> =>
+  const reject = (problem: string): Promise<View> =>
     renderLicense(parts, license, { problem }).then((page) => page.withStatus(409));
-  if (activation === null || activation.license_id !== license.id) return refused('Machine not found.');
-  if (activation.status === 'blocked') return refused('This machine is blocked. Contact the vendor.');
-  const kept = machines.getRetainedUntil(activation);
-  if (kept !== null) return refused(`This machine has a license file until ${kept.slice(0, 10)}.`);
+  if (activation === null || activation.license_id !== license.id) return reject('Machine not found.');
+  if (activation.status === 'blocked') return reject('This machine is blocked. Contact the vendor.');
+  const retainedUntil = machines.getRetainedUntil(activation);
+  if (retainedUntil !== null) return reject(`This machine has a license file until ${retainedUntil.slice(0, 10)}.`);
   if (activation.status === 'released') return renderLicense(parts, license, { done: 'Machine deactivated.' });
-  if (countReleasesLeft(license, now) <= 0) return refused('No deactivations left this month.');
+  if (countReleasesLeft(license, now) <= 0) return reject('No deactivations left this month.');
   const counted = await deps.licenses.change(
     { id: license.id, rev: license.rev },
     { set: { customer_releases: [...listRecentReleases(license, now), toIsoString(now)], rev: license.rev + 1 } },
   );
-  if (counted === null) return refused('The license was changed by someone else. Try again.');
+  if (counted === null) return reject('The license was changed by someone else. Try again.');
   const released = await machines.vacate(activation, ['active', 'pending'], 'released');
   const { id, machine_id, product } = activation;
   const details = { product, activation: id, machine_id };
@@ -199,28 +203,33 @@ async function downloadFile(
   request: HttpRequest,
   license: LicenseDoc,
 ): Promise<PageResult> {
-  const refused = (problem: string): Promise<View> =>
+  const reject = (problem: string): Promise<View> =>
     renderLicense(parts, license, { problem, request: getFormText(request, 'request') }).then((page) =>
       page.withStatus(422),
     );
-  let asked: { schema?: unknown; product?: unknown; machine_id?: unknown } | null;
+  let fileRequest: { schema?: unknown; product?: unknown; machine_id?: unknown } | null;
   try {
-    asked = JSON.parse(getFormText(request, 'request')) as typeof asked;
+    fileRequest = JSON.parse(getFormText(request, 'request')) as typeof fileRequest;
   } catch {
-    return refused('This is not a valid request code.');
+    return reject('This is not a valid request code.');
   }
-  if (asked === null || asked.schema !== 1 || typeof asked.machine_id !== 'string' || asked.machine_id === '')
-    return refused('This is not a valid request code.');
-  if (asked.product !== license.product) return refused('This request code is for another product.');
+  if (
+    fileRequest === null ||
+    fileRequest.schema !== 1 ||
+    typeof fileRequest.machine_id !== 'string' ||
+    fileRequest.machine_id === ''
+  )
+    return reject('This is not a valid request code.');
+  if (fileRequest.product !== license.product) return reject('This request code is for another product.');
   let made;
   try {
-    made = await parts.online.issueFileFor(license, asked.machine_id);
+    made = await parts.online.issueFileFor(license, fileRequest.machine_id);
   } catch (error) {
     if (error instanceof ServiceError && error.status === 422)
-      return refused(`machine_id ${error.fields?.['machine_id'] ?? 'is wrong'}.`);
+      return reject(`machine_id ${error.fields?.['machine_id'] ?? 'is wrong'}.`);
     throw error;
   }
-  if ('status' in made) return refused(`No license file: the license is ${made.status.replaceAll('_', ' ')}.`);
+  if ('status' in made) return reject(`No license file: the license is ${made.status.replaceAll('_', ' ')}.`);
   return text(made.text)
     .header('cache-control', 'no-store')
     .header('content-disposition', `attachment; filename="${license.product}.lic"`);

@@ -23,7 +23,7 @@ import {
 async function renderEditor(parts: LicensePageServices, request: HttpRequest, problem?: FormRejection): Promise<View> {
   const id = request.params['id'];
   const known = id === undefined ? null : await parts.licenses.getView(request.principal, id);
-  const kept = known && {
+  const storedValues = known && {
     ...known,
     features: JSON.stringify(known.features),
     expires_at: toDay(known.expires_at),
@@ -31,7 +31,7 @@ async function renderEditor(parts: LicensePageServices, request: HttpRequest, pr
   };
   return new View('license-form', {
     known: known === null ? null : toShownLicense(known),
-    form: problem === undefined ? (kept ?? {}) : getFormFields(request),
+    form: problem === undefined ? (storedValues ?? {}) : getFormFields(request),
     approval: problem === undefined ? known?.require_approval : getFormFields(request)['require_approval'] === 'true',
     floating: problem === undefined ? known?.floating : getFormFields(request)['floating'] === 'true',
     products: await listProducts(parts, false),

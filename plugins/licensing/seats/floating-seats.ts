@@ -66,8 +66,8 @@ export class FloatingSeatService {
       if (renewed !== null) return renewed;
       if (await this.#isFull(license)) return this.#renewHeld(license, machine);
       const seat_n = await this.#findSeat(license, tries === 0);
-      const taken = seat_n === null ? null : await this.#write(license, machine, known, seat_n);
-      if (taken !== null) return taken;
+      const acquiredLease = seat_n === null ? null : await this.#write(license, machine, known, seat_n);
+      if (acquiredLease !== null) return acquiredLease;
     }
     throw new Error(`no seat of license ${license.id} could be taken in ${MAX_SEAT_ATTEMPTS} tries`);
   }
@@ -97,8 +97,10 @@ export class FloatingSeatService {
       return null;
     }
     const { machine_name, platform, app_version } = machine;
-    const said = Object.entries({ machine_name, platform, app_version }).filter(([, value]) => value !== null);
-    const set = { ...Object.fromEntries(said), ...this.#startLease(license) };
+    const reportedFields = Object.entries({ machine_name, platform, app_version }).filter(
+      ([, value]) => value !== null,
+    );
+    const set = { ...Object.fromEntries(reportedFields), ...this.#startLease(license) };
     const { id, lease_id, seat } = known;
     return (await this.deps.leases.change({ id, lease_id, seat }, { set }))?.doc ?? null;
   }

@@ -92,15 +92,15 @@ export class LicenseValidator {
     const isUnstable = question.machine_unstable === true;
     const { sha256, license, activation } = await this.#find(key, machine_id);
     const now = this.deps.clock.now();
-    const judged = evaluateLicense(license, product, now);
+    const verdict = evaluateLicense(license, product, now);
     let seated: SeatResult | null = null;
     let floating: FloatingSeatResult | null = null;
-    if (license !== null && isValidStatus(judged) && license.floating === true) {
+    if (license !== null && isValidStatus(verdict) && license.floating === true) {
       const machine = machine_id === null ? null : toMachine(question, machine_id);
       const blocked = activation?.status === 'blocked';
       await this.#recordValidation(license, question.app_version ?? null);
       floating = await resolveFloatingSeat(this.seats, license, machine, { blocked, takes: takesSeat });
-    } else if (license !== null && isValidStatus(judged)) {
+    } else if (license !== null && isValidStatus(verdict)) {
       // A machine without a stable id takes no seat; a blocked one stays blocked.
       const takes = takesSeat && !isUnstable;
       const isJudged = machine_id !== null && (!isUnstable || activation !== null);
@@ -110,27 +110,27 @@ export class LicenseValidator {
       seated = noted === null ? await seat : (await Promise.all([seat, noted]))[0];
     }
     const seatStatus = (floating ?? seated)?.status ?? 'active';
-    const status = seatStatus === 'active' ? judged : seatStatus;
+    const status = seatStatus === 'active' ? verdict : seatStatus;
     const valid = isValidStatus(status);
     const notes = isUnstable && valid && floating === null ? [...warnings, UNSTABLE_MACHINE_WARNING] : warnings;
     // For another product, only the license's state.
-    const told = license?.product === product ? license : null;
-    const cache_ttl_hours = told === null ? 0 : await this.licenses.getCacheTtlHours(product);
-    const entitlements = told === null ? [] : listCurrentEntitlements(told, now);
-    const graceEnd = told === null ? null : getGraceEnd(told);
+    const disclosedLicense = license?.product === product ? license : null;
+    const cache_ttl_hours = disclosedLicense === null ? 0 : await this.licenses.getCacheTtlHours(product);
+    const entitlements = disclosedLicense === null ? [] : listCurrentEntitlements(disclosedLicense, now);
+    const graceEnd = disclosedLicense === null ? null : getGraceEnd(disclosedLicense);
     return this.signing.signAnswer(({ alg, kid }) => ({
       activation: seated?.activation ?? null,
       alg,
       cache_ttl_hours,
       checked_at: toIsoString(now),
       ...(entitlements.length > 0 && { entitlements }),
-      expires_at: told?.expires_at ?? null,
-      features: told === null ? null : parseFeatures(told),
+      expires_at: disclosedLicense?.expires_at ?? null,
+      features: disclosedLicense === null ? null : parseFeatures(disclosedLicense),
       ...(graceEnd !== null && { grace_until: graceEnd }),
       key_sha256: sha256,
       kid,
       ...(floating !== null && { lease: floating.lease }),
-      licensee: told?.licensee ?? null,
+      licensee: disclosedLicense?.licensee ?? null,
       machine_id,
       message: STATUS_MESSAGES[status],
       nonce,
@@ -169,8 +169,8 @@ export class LicenseValidator {
     const machine_id = question.machine_id ?? null;
     const { license, activation } = await this.#find(question.license_key, machine_id);
     const now = this.deps.clock.now();
-    const judged = evaluateLicense(license, product, now);
-    const rejected = findFileRejection(license, judged);
+    const verdict = evaluateLicense(license, product, now);
+    const rejected = findFileRejection(license, verdict);
     if (license === null || rejected !== null) return { status: rejected ?? 'invalid' };
     return this.issueFile(
       license,
@@ -194,8 +194,8 @@ export class LicenseValidator {
     };
     const { error } = fileBody.validate(given, { errors: { label: false } });
     if (error !== undefined) throw invalid({ [String(error.details[0]?.path[0])]: error.message });
-    const judged = evaluateLicense(license, license.product, this.deps.clock.now());
-    const rejected = findFileRejection(license, judged);
+    const verdict = evaluateLicense(license, license.product, this.deps.clock.now());
+    const rejected = findFileRejection(license, verdict);
     if (rejected !== null) return { status: rejected };
     const known = machine_id === null ? null : await this.machines.find(license, machine_id);
     const machine = machine_id === null ? null : toMachine(given, machine_id);
@@ -222,8 +222,8 @@ export class LicenseValidator {
       const seat = await this.machines.takeSeat(license, machine, known);
       if (seat !== 'active') return { status: SEAT_STATUSES[seat] };
       // The slot stays taken until the file expires.
-      const kept = await this.machines.retainUntil(getActivationId(license, machine.machine_id), valid_until);
-      if (!kept) return { status: 'machine_limit' };
+      const isRetained = await this.machines.retainUntil(getActivationId(license, machine.machine_id), valid_until);
+      if (!isRetained) return { status: 'machine_limit' };
     }
     const { id: license_id, key_sha256, key_masked, product, licensee, expires_at } = license;
     const text = await this.signing.signFile({
@@ -335,9 +335,9 @@ const hashEnteredKey = (key: string): { sha256: string; isNone: boolean } => ({
 });
 
 /** Its state, or `floating`; null when it may have a file. */
-function findFileRejection(license: LicenseDoc | null, judged: LicenseVerdict): LicenseStatus | 'floating' | null {
-  if (isValidStatus(judged) && license?.floating === true) return 'floating';
-  return judged === 'active' ? null : judged;
+function findFileRejection(license: LicenseDoc | null, verdict: LicenseVerdict): LicenseStatus | 'floating' | null {
+  if (isValidStatus(verdict) && license?.floating === true) return 'floating';
+  return verdict === 'active' ? null : verdict;
 }
 
 function toMachine(question: MachineDetails, machine_id: string): Machine {

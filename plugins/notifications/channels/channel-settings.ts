@@ -145,8 +145,8 @@ export class ChannelSettingsBuilder {
     const custom: KindField | undefined =
       spec.custom === true ? { label: '', help: '', presence: 'optional' } : undefined;
     const given = input.headers === undefined || input.headers === null ? input.headers : JSON.stringify(input.headers);
-    const kept = before?.headers ? JSON.stringify(stored?.headers) : null;
-    const headers = this.#resolveValue('headers', custom, given, kept);
+    const storedHeaders = before?.headers ? JSON.stringify(stored?.headers) : null;
+    const headers = this.#resolveValue('headers', custom, given, storedHeaders);
     const template = this.#resolveValue('template', custom, input.template, before?.template ?? null);
     const seal = (text: string | null): string | null => (text === null ? null : cipher.seal(text, ENCRYPTION_PURPOSE));
     return { target: seal(target) ?? '', secret: seal(secret), server, headers: seal(headers), template };

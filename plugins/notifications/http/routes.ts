@@ -144,10 +144,10 @@ export function buildChannelRoutes({ channels, tests, reader }: RouteServices): 
       input: { query: joi.object(listFields) },
       output: createPageSchema('ChannelPage', channelShape),
       handle: async ({ principal, query }) => {
-        const asked = query as ListQuery;
-        const page = await channels.listPage(principal, asked.limit ?? 50, asked.cursor ?? null);
+        const listQuery = query as ListQuery;
+        const page = await channels.listPage(principal, listQuery.limit ?? 50, listQuery.cursor ?? null);
         const count = async (): Promise<number> => (await channels.list(principal)).length;
-        return buildPageResponse({ ...page, items: page.items.map(shown) }, asked, count);
+        return buildPageResponse({ ...page, items: page.items.map(shown) }, listQuery, count);
       },
     },
     {
@@ -232,11 +232,11 @@ export function buildChannelRoutes({ channels, tests, reader }: RouteServices): 
       input: { params, query: joi.object(listFields) },
       output: createPageSchema('ChannelDeliveryPage', deliveryShape),
       handle: async ({ principal, params: { id = '' }, query }) => {
-        const asked = query as ListQuery;
+        const listQuery = query as ListQuery;
         const channel = await channels.getChannel(principal, id);
-        const page = await channels.listDeliveries(id, asked.limit ?? 50, asked.cursor ?? null);
+        const page = await channels.listDeliveries(id, listQuery.limit ?? 50, listQuery.cursor ?? null);
         const items = page.items.map((note) => toDeliveryView(note, channel, reader));
-        return buildPageResponse({ ...page, items }, asked, () => channels.countDeliveries(id));
+        return buildPageResponse({ ...page, items }, listQuery, () => channels.countDeliveries(id));
       },
     },
   ];

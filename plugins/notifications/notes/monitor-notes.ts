@@ -93,8 +93,9 @@ function describeDown(data: StoredEvent<MonitorEvent>, zone: string): MonitorNot
       : `Down since ${formatLocalTime(down_since_utc, zone)}.`;
   const why = toSentence(reason) || (since === null ? 'Heartbeats stopped.' : null);
   // A silent monitor's last message is not the cause.
-  const said = toSentence(message);
-  const quoted = said === '' || last_heartbeat_at === down_since_utc ? said : `Last message: ${said}`;
+  const lastMessage = toSentence(message);
+  const quoted =
+    lastMessage === '' || last_heartbeat_at === down_since_utc ? lastMessage : `Last message: ${lastMessage}`;
   return {
     topic: 'monitor.down',
     phase: 'begin',

@@ -81,7 +81,7 @@ export class OutcomeRecorder {
     batch: readonly StoredNotification[],
     merged: readonly RecipientResult[],
     { retryAfterMs }: SendAttemptResult,
-    { now, error, keeps }: { now: number; error: string | null; keeps: boolean },
+    { now, error, keeps: shouldRetain }: { now: number; error: string | null; keeps: boolean },
   ): OutcomeFields {
     const hasReached = merged.some(({ state }) => state === 'sent');
     const isPartial = hasReached && merged.some(({ state }) => state !== 'sent');
@@ -102,7 +102,7 @@ export class OutcomeRecorder {
         first_attempt_at: first,
         send_at: this.sendTimes.scheduleAt(Math.min(now + getNotificationRetryDelay(attempts, retryAfterMs), last)),
       };
-    if (hasReached || !keeps) return { ...ended, sent_at };
+    if (hasReached || !shouldRetain) return { ...ended, sent_at };
     // Unsent notifications wait until the channel is enabled.
     return {
       state: 'waiting',

@@ -45,7 +45,7 @@ export class HttpProbeRunner {
     const started = clock.monotonic();
     const followed: string[] = [];
     const jar = new CookieJar(undefined, { rejectPublicSuffixes: false });
-    const asked = new Set<string>();
+    const sentRequests = new Set<string>();
     let step: RequestStep = { url: probe.url, method: probe.method, policy };
     let open = true;
     for (;;) {
@@ -58,9 +58,9 @@ export class HttpProbeRunner {
       const next = getNextUrl(probe, step.url, response);
       const ms = Math.max(0, Math.round(clock.monotonic() - started) - (response.waited_ms ?? 0));
       if (next === null) return { ...checkResponse(probe, response, ms), public: open, redirects: followed };
-      asked.add(`${step.method} ${step.url} ${cookies}`);
+      sentRequests.add(`${step.method} ${step.url} ${cookies}`);
       const method = getNextMethod(step.method, response.status);
-      const isLoop = asked.has(`${step.method} ${next} ${await jar.getCookieString(next)}`);
+      const isLoop = sentRequests.has(`${step.method} ${next} ${await jar.getCookieString(next)}`);
       const message =
         followed.length >= probe.redirects
           ? `More than ${probe.redirects} redirect${probe.redirects === 1 ? '' : 's'}${isLoop ? ', in a loop' : ''}`

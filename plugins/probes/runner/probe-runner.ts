@@ -91,7 +91,13 @@ export class ProbeRunner {
     const { policy, reach } = this.deps;
     const trust: TlsTrust =
       probe.kind === 'tcp' ? {} : { insecure: probe.insecure, ...(probe.ca_pem !== null && { ca: probe.ca_pem }) };
-    const { duration_ms, certificate, untrusted, said, ...seenBy } = await reach.connect({
+    const {
+      duration_ms,
+      certificate,
+      untrusted,
+      said: serverMessage,
+      ...seenBy
+    } = await reach.connect({
       host: stripBrackets(host),
       port,
       tls: probe.kind === 'tls' || ('tls' in probe && probe.tls),
@@ -109,14 +115,19 @@ export class ProbeRunner {
       return { ...seen, ok: false, message };
     }
     const bare_message = `${formatTarget(probe)} answered in ${duration_ms} ms`;
-    return { ...seen, ok: true, message: said === null ? bare_message : `${bare_message}: ${said}`, bare_message };
+    return {
+      ...seen,
+      ok: true,
+      message: serverMessage === null ? bare_message : `${bare_message}: ${serverMessage}`,
+      bare_message,
+    };
   }
 
   async #runDns(probe: DnsProbe): Promise<ProbeResult> {
     const { host, record_type: type, expected_record, resolver, timeout_ms: timeoutMs } = probe;
     const { reach, policy } = this.deps;
-    const asked = { name: host, type, timeoutMs, policy, ...(resolver !== null && { resolver }) };
-    const { records, duration_ms } = await reach.lookup(asked);
+    const lookupRequest = { name: host, type, timeoutMs, policy, ...(resolver !== null && { resolver }) };
+    const { records, duration_ms } = await reach.lookup(lookupRequest);
     const shown = records.slice(0, MAX_SHOWN_RECORDS).join(', ');
     const isShown = this.#isPublicAnswer(probe, records);
     const seen = { ...EMPTY_RESULT, response_ms: duration_ms, excerpt: shown || null, public: isShown };
@@ -144,8 +155,8 @@ export class ProbeRunner {
 
   async #runIcmp({ host, resolver, timeout_ms: timeoutMs }: IcmpProbe): Promise<ProbeResult> {
     const { reach, policy } = this.deps;
-    const asked = { host: stripBrackets(host), timeoutMs, policy, ...(resolver !== null && { resolver }) };
-    const { duration_ms } = await reach.sendEcho(asked);
+    const echoRequest = { host: stripBrackets(host), timeoutMs, policy, ...(resolver !== null && { resolver }) };
+    const { duration_ms } = await reach.sendEcho(echoRequest);
     return { ...EMPTY_RESULT, response_ms: duration_ms, ok: true, message: `${host} answered in ${duration_ms} ms` };
   }
 }
@@ -163,11 +174,11 @@ function capitalize(fault: OutboundFault, message: string): string {
 /** Removes received text too; null when the message has neither. */
 function removeInternalDetails(probe: ProbeWithHeaders, error: OutboundError): string | null {
   const { fault, bareMessage } = error;
-  const said = capitalize(fault, bareMessage);
-  if (fault === 'blocked') return said;
+  const message = capitalize(fault, bareMessage);
+  if (fault === 'blocked') return message;
   // A redirect may name a host that the probe does not name.
   const host = 'url' in probe ? new URL(probe.url).hostname : probe.host;
-  if (fault === 'dns' && !said.startsWith(`${host} `)) return said.replace(/^\S+/, 'The name');
+  if (fault === 'dns' && !message.startsWith(`${host} `)) return message.replace(/^\S+/, 'The name');
   // The peer's text follows a colon.
-  return fault === 'protocol' ? said.replace(/:.*/s, '') : null;
+  return fault === 'protocol' ? message.replace(/:.*/s, '') : null;
 }

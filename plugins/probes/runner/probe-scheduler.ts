@@ -35,7 +35,7 @@ export class ProbeScheduler {
   readonly #queue: string[] = [];
   readonly #failing: string[] = [];
   #runningFailing = 0;
-  readonly #asking = new Map<string, Promise<void>>();
+  readonly #runningProbes = new Map<string, Promise<void>>();
   readonly #failures = new Map<string, number>();
   readonly #failedLastTime = new Set<string>();
   #looked = -Infinity;
@@ -65,7 +65,7 @@ export class ProbeScheduler {
     this.#timer = null;
     await this.#ticking;
     this.#clearQueues();
-    await Promise.all(this.#asking.values());
+    await Promise.all(this.#runningProbes.values());
     await this.#held?.release();
     this.#held = null;
   }
@@ -84,7 +84,7 @@ export class ProbeScheduler {
   }
 
   async waitUntilIdle(): Promise<void> {
-    while (this.#asking.size > 0) await Promise.all(this.#asking.values());
+    while (this.#runningProbes.size > 0) await Promise.all(this.#runningProbes.values());
   }
 
   #runTickSafely(): void {
@@ -131,12 +131,12 @@ export class ProbeScheduler {
   }
 
   #startDue(): void {
-    while (this.#asking.size < MAX_CONCURRENT_PROBES) {
+    while (this.#runningProbes.size < MAX_CONCURRENT_PROBES) {
       const fails = this.#queue.length === 0;
       if (fails && this.#runningFailing >= MAX_CONCURRENT_FAILING_PROBES) return;
       const name = (fails ? this.#failing : this.#queue).shift();
       if (name === undefined) return;
-      if (this.#asking.has(name) || !this.#hasLease()) continue;
+      if (this.#runningProbes.has(name) || !this.#hasLease()) continue;
       if (fails) this.#runningFailing++;
       const asked = this.#runProbe(name)
         .catch((err: unknown) => {
@@ -144,11 +144,11 @@ export class ProbeScheduler {
           this.#table.schedule(name, this.deps.clock.monotonic() + RETRY_DELAY_MS);
         })
         .finally(() => {
-          this.#asking.delete(name);
+          this.#runningProbes.delete(name);
           if (fails) this.#runningFailing--;
           this.#startDue();
         });
-      this.#asking.set(name, asked);
+      this.#runningProbes.set(name, asked);
     }
   }
 

@@ -63,7 +63,8 @@ export class SessionIntakeService implements SessionIntake {
     try {
       await Promise.all([...adding.values()].map(({ series, delta }) => this.hours.add(series, delta)));
     } catch (error) {
-      for (const { told } of report.entries) if ('sid' in told) this.outcomes.forget(report.project, told);
+      for (const { told: sessionData } of report.entries)
+        if ('sid' in sessionData) this.outcomes.forget(report.project, sessionData);
       throw error;
     }
   }
@@ -77,8 +78,9 @@ export class SessionIntakeService implements SessionIntake {
   }
 
   async #buildDelta(project: string, entry: SessionEntry, began: string, sender: SessionSender): Promise<HourDelta> {
-    const { told, user } = entry;
-    const counts = 'sid' in told ? await this.outcomes.countUpdate(project, told) : toSessionCounts(told);
+    const { told: sessionData, user } = entry;
+    const counts =
+      'sid' in sessionData ? await this.outcomes.countUpdate(project, sessionData) : toSessionCounts(sessionData);
     const delta = createEmptyDelta();
     if (!sender.intake) delta.marks.add('vouched');
     for (const name of COUNT_FIELDS) incrementDelta(delta, name, counts[name] ?? 0);

@@ -91,10 +91,10 @@ export class SeriesLimiter {
   #getOrLoad<T>(answers: BoundedMap<Promise<T>>, key: string, ask: () => Promise<T>): Promise<T> {
     const known = answers.get(key);
     if (known !== undefined) return known;
-    const asked = ask();
-    answers.set(key, asked);
-    asked.catch(() => answers.delete(key));
-    return asked;
+    const pendingAnswer = ask();
+    answers.set(key, pendingAnswer);
+    pendingAnswer.catch(() => answers.delete(key));
+    return pendingAnswer;
   }
 }
 

@@ -19,11 +19,11 @@ const getContentType = (name: string): string =>
 /** A replaced file causes a retryable error while nothing has been sent. */
 async function* streamBytes(
   file: StoredFile,
-  { start, end, room }: { start: number; end: number; room: () => Uint8Array },
+  { start, end, room: allocateBuffer }: { start: number; end: number; room: () => Uint8Array },
   whole: () => void,
 ): AsyncGenerator<Uint8Array> {
   try {
-    yield* file.read(start, end, room);
+    yield* file.read(start, end, allocateBuffer);
   } catch (error) {
     if (!(error instanceof FileReplaced)) throw error;
     throw new ServiceError('not_ready', 'The file was replaced at this moment: ask again.', {
@@ -69,7 +69,7 @@ export function createStoreRoute(
         etag: `"${file.tag}"`,
         modifiedAt: file.modifiedAt,
         contentType: getContentType(segments.at(-1) ?? ''),
-        open: (start, end, room) => streamBytes(file, { start, end, room }, whole),
+        open: (start, end, allocateBuffer) => streamBytes(file, { start, end, room: allocateBuffer }, whole),
       }).header('cache-control', 'private, no-cache');
     },
   };

@@ -92,15 +92,15 @@ export const commitsRoute = ({ deps, docs }: ReleaseServices): RouteSpec => ({
   errors: ['not_found'],
   limits: { space: true },
   handle: async ({ body: given, principal }) => {
-    const said = given as CommitsBody;
-    const slug = parseProduct(said.product);
+    const input = given as CommitsBody;
+    const slug = parseProduct(input.product);
     checkCanChange(principal, slug);
-    const version = checkVersion(said.version);
+    const version = checkVersion(input.version);
     const history = deps.history();
-    const [published] = await docs.listByVersion(slug, checkChannel(said.channel, invalid), version);
+    const [published] = await docs.listByVersion(slug, checkChannel(input.channel, invalid), version);
     if (history === undefined || published === undefined) throw notFound('release of this version');
-    const { range, commits, truncated } = said;
-    const kept = await history.save(slug, version, { range, commits, truncated });
-    return { product: slug, version: published.version, commits: kept.commits.length, truncated: kept.truncated };
+    const { range, commits, truncated } = input;
+    const stored = await history.save(slug, version, { range, commits, truncated });
+    return { product: slug, version: published.version, commits: stored.commits.length, truncated: stored.truncated };
   },
 });

@@ -35,40 +35,40 @@ const getDisplayName = (principal: Principal): string =>
 
 function toPublishRequest(call: HttpRequest): PublishRequest {
   const { query, principal } = call;
-  const said = query as unknown as ReleaseSelector & {
+  const input = query as unknown as ReleaseSelector & {
     build?: string;
     mandatory: boolean;
     rollout_percent?: number;
     min_version?: string;
   };
-  const version = checkVersion(said.version);
-  const min_version = said.min_version === undefined ? null : checkVersion(said.min_version, 'min_version');
+  const version = checkVersion(input.version);
+  const min_version = input.min_version === undefined ? null : checkVersion(input.min_version, 'min_version');
   if (min_version !== null && compareVersions(min_version, version) >= 0) {
     throw invalid({ min_version: 'must be below the version, or nobody would be offered it' });
   }
-  const product = parseProduct(said.product);
+  const product = parseProduct(input.product);
   checkCanChange(principal, product);
   return {
     product,
-    channel: checkChannel(said.channel),
+    channel: checkChannel(input.channel),
     version,
-    platform: checkPlatform(said.platform ?? 'any'),
-    build: said.build ?? null,
-    mandatory: said.mandatory,
-    rollout_percent: said.rollout_percent,
+    platform: checkPlatform(input.platform ?? 'any'),
+    build: input.build ?? null,
+    mandatory: input.mandatory,
+    rollout_percent: input.rollout_percent,
     min_version,
     by: getDisplayName(principal),
     reauthorize: () => call.reauthorize(),
   };
 }
 
-function toSelectedRelease(principal: Principal, said: ReleaseSelector, field = 'channel'): SelectedRelease {
-  if (!SLUG_PATTERN.test(said.product)) throw invalid({ product: 'must be a project’s slug' });
-  checkCanChange(principal, said.product);
+function toSelectedRelease(principal: Principal, selector: ReleaseSelector, field = 'channel'): SelectedRelease {
+  if (!SLUG_PATTERN.test(selector.product)) throw invalid({ product: 'must be a project’s slug' });
+  checkCanChange(principal, selector.product);
   const platform: Platform | null =
-    said.platform === undefined || said.platform === null ? null : checkPlatform(said.platform);
-  const channel = checkChannel(said.channel, invalid, field);
-  return { product: said.product, channel, version: checkVersion(said.version), platform };
+    selector.platform === undefined || selector.platform === null ? null : checkPlatform(selector.platform);
+  const channel = checkChannel(selector.channel, invalid, field);
+  return { product: selector.product, channel, version: checkVersion(selector.version), platform };
 }
 
 const hasOutcome = (published: readonly PublishedRelease[], outcome: PublishedRelease['outcome']): boolean =>
@@ -146,8 +146,8 @@ export function publishingRoutes({ uploads, changes, rollbacks, deps }: ReleaseS
       output: withdrawAnswer,
       errors: ['not_found', 'reason_required', 'conflict'],
       handle: async ({ body, principal }) => {
-        const said = body as ReleaseSelector & { reason?: string | null };
-        const releases = await changes.withdraw(principal, toSelectedRelease(principal, said), said.reason ?? '');
+        const input = body as ReleaseSelector & { reason?: string | null };
+        const releases = await changes.withdraw(principal, toSelectedRelease(principal, input), input.reason ?? '');
         return { release: releases.map(toReleaseView)[0], releases: releases.map(toReleaseView) };
       },
     },
@@ -164,14 +164,14 @@ export function publishingRoutes({ uploads, changes, rollbacks, deps }: ReleaseS
       errors: ['not_found', 'conflict', 'publish_in_progress', 'unknown_project'],
       handle: async (call) => {
         const { body, principal } = call;
-        const said = body as Omit<ReleaseSelector, 'channel'> & { from: string; to: string; rollout_percent?: number };
-        const chosen = toSelectedRelease(principal, { ...said, channel: said.from }, 'from');
-        const to = checkChannel(said.to, invalid, 'to');
+        const input = body as Omit<ReleaseSelector, 'channel'> & { from: string; to: string; rollout_percent?: number };
+        const chosen = toSelectedRelease(principal, { ...input, channel: input.from }, 'from');
+        const to = checkChannel(input.to, invalid, 'to');
         const published = await changes.promote(
           principal,
           chosen,
           to,
-          said.rollout_percent,
+          input.rollout_percent,
           getDisplayName(principal),
           () => call.reauthorize(),
         );
@@ -199,13 +199,13 @@ export function publishingRoutes({ uploads, changes, rollbacks, deps }: ReleaseS
       output: rollbackAnswer,
       errors: ['not_found', 'reason_required', 'conflict'],
       handle: async ({ body, principal }) => {
-        const said = body as Omit<ReleaseSelector, 'version'> & { to: string; reason?: string | null };
-        const version = checkVersion(said.to, 'to');
-        const chosen = toSelectedRelease(principal, { ...said, version });
+        const input = body as Omit<ReleaseSelector, 'version'> & { to: string; reason?: string | null };
+        const version = checkVersion(input.to, 'to');
+        const chosen = toSelectedRelease(principal, { ...input, version });
         const { releases, withdrawn, rollback, unchanged } = await rollbacks.rollBack(
           principal,
           chosen,
-          said.reason ?? '',
+          input.reason ?? '',
         );
         const shown = releases.map(toReleaseView);
         return { release: shown[0], releases: shown, withdrawn: withdrawn.map(toReleaseView), rollback, unchanged };
@@ -222,10 +222,10 @@ export function publishingRoutes({ uploads, changes, rollbacks, deps }: ReleaseS
       output: rolloutAnswer,
       errors: ['not_found', 'conflict'],
       handle: async ({ body, principal }) => {
-        const said = body as ReleaseSelector & { rollout_percent: number };
-        const chosen = toSelectedRelease(principal, said);
+        const input = body as ReleaseSelector & { rollout_percent: number };
+        const chosen = toSelectedRelease(principal, input);
         const one = { ...chosen, platform: chosen.platform ?? 'any' };
-        return { release: toReleaseView(await changes.setRollout(principal, one, said.rollout_percent)) };
+        return { release: toReleaseView(await changes.setRollout(principal, one, input.rollout_percent)) };
       },
     },
   ];

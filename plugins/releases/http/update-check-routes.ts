@@ -47,7 +47,13 @@ export function parseProduct(slug: string): string {
   return slug;
 }
 
-export function updateCheckRoutes({ asking, index, channels, lists, deps }: ReleaseServices): RouteSpec[] {
+export function updateCheckRoutes({
+  asking: updateChecks,
+  index,
+  channels,
+  lists,
+  deps,
+}: ReleaseServices): RouteSpec[] {
   const { signer, clock } = deps;
   return [
     {
@@ -74,13 +80,13 @@ export function updateCheckRoutes({ asking, index, channels, lists, deps }: Rele
       output: checkAnswer,
       errors: ['not_found', 'validation_failed'],
       handle: ({ query }) => {
-        const asked = query as unknown as CheckQuery;
-        return asking.check({
-          product: parseProduct(asked.product),
-          channel: checkChannel(asked.channel),
-          platform: checkPlatform(asked.platform),
-          version: checkVersion(asked.version, 'version', MAX_QUERY_VERSION_LENGTH),
-          instance: asked.instance_id ?? null,
+        const checkQuery = query as unknown as CheckQuery;
+        return updateChecks.check({
+          product: parseProduct(checkQuery.product),
+          channel: checkChannel(checkQuery.channel),
+          platform: checkPlatform(checkQuery.platform),
+          version: checkVersion(checkQuery.version, 'version', MAX_QUERY_VERSION_LENGTH),
+          instance: checkQuery.instance_id ?? null,
         });
       },
     },
@@ -97,7 +103,7 @@ export function updateCheckRoutes({ asking, index, channels, lists, deps }: Rele
       errors: ['not_found', 'validation_failed'],
       handle: ({ query }) => {
         const place = parseQueryPlace(query as unknown as ProductQuery);
-        return asking.getLatest(place.product, place.channel, place.platform);
+        return updateChecks.getLatest(place.product, place.channel, place.platform);
       },
     },
     {
@@ -111,12 +117,12 @@ export function updateCheckRoutes({ asking, index, channels, lists, deps }: Rele
       output: latestDocumentShape,
       errors: ['not_found'],
       handle: async ({ query, principal }) => {
-        const asked = query as unknown as ProductQuery;
-        const slug = parseProduct(asked.product);
+        const productQuery = query as unknown as ProductQuery;
+        const slug = parseProduct(productQuery.product);
         checkCanRead(principal, slug);
         if ((await deps.projects.get(slug)) === null) throw notFound(`product ${slug}`);
         await index.catchUp(slug);
-        return channels.buildDocument(slug, checkChannel(asked.channel));
+        return channels.buildDocument(slug, checkChannel(productQuery.channel));
       },
     },
     {
@@ -141,10 +147,10 @@ export function updateCheckRoutes({ asking, index, channels, lists, deps }: Rele
       output: releasePage,
       errors: ['validation_failed'],
       handle: async ({ query, principal }) => {
-        const asked = query as unknown as ReleaseQuery;
-        if (asked.platform !== undefined) checkPlatform(asked.platform);
-        const since = timeParameter('updated_since', asked.updated_since);
-        return lists.listPage(principal, { ...asked, ...(since === undefined ? {} : { updated_since: since }) });
+        const releaseQuery = query as unknown as ReleaseQuery;
+        if (releaseQuery.platform !== undefined) checkPlatform(releaseQuery.platform);
+        const since = timeParameter('updated_since', releaseQuery.updated_since);
+        return lists.listPage(principal, { ...releaseQuery, ...(since === undefined ? {} : { updated_since: since }) });
       },
     },
     {
@@ -190,12 +196,12 @@ export function updateCheckRoutes({ asking, index, channels, lists, deps }: Rele
       output: freshnessAnswer,
       errors: ['not_found'],
       handle: async ({ query }) => {
-        const asked = query as unknown as ProductQuery;
-        const slug = parseProduct(asked.product);
+        const productQuery = query as unknown as ProductQuery;
+        const slug = parseProduct(productQuery.product);
         await index.ensureCurrent();
-        const stated = index.getStatement(slug, checkChannel(asked.channel));
+        const stated = index.getStatement(slug, checkChannel(productQuery.channel));
         if (stated === null || Date.parse(stated.expires_at) < clock.now() - DAY_MS) {
-          throw notFound(`freshness statement of ${slug} in ${asked.channel}`);
+          throw notFound(`freshness statement of ${slug} in ${productQuery.channel}`);
         }
         const { statement, signature, key_id } = stated;
         return { statement, signature, key_id };

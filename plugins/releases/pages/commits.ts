@@ -13,9 +13,9 @@ export interface ShownCommits {
 }
 
 export async function listShownCommits({ deps }: ReleaseServices, doc: ReleaseDoc): Promise<ShownCommits | undefined> {
-  const told = await deps.history()?.find(doc.product, doc.version);
-  if (!told) return undefined;
-  const { range, commits, truncated } = told;
+  const buildCommits = await deps.history()?.find(doc.product, doc.version);
+  if (!buildCommits) return undefined;
+  const { range, commits, truncated } = buildCommits;
   return {
     range,
     total: commits.length,

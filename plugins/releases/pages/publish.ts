@@ -35,35 +35,39 @@ const FORM_FIELDS = [
 
 type FormValues = Partial<Record<string, string>>;
 
-async function toPublishRequest(services: ReleaseServices, said: FormValues, by: string): Promise<PublishRequest> {
-  const product = said['product'] ?? '';
+async function toPublishRequest(
+  services: ReleaseServices,
+  formValues: FormValues,
+  by: string,
+): Promise<PublishRequest> {
+  const product = formValues['product'] ?? '';
   if ((await services.deps.projects.get(product)) === null) throw invalid({ product: 'is required' });
   return {
     product,
-    version: checkVersion(said['version'] ?? ''),
-    channel: checkChannel(said['channel'] || 'stable', invalid, 'channel'),
-    platform: checkPlatform(said['platform'] || 'any'),
+    version: checkVersion(formValues['version'] ?? ''),
+    channel: checkChannel(formValues['channel'] || 'stable', invalid, 'channel'),
+    platform: checkPlatform(formValues['platform'] || 'any'),
     build: null,
-    mandatory: said['mandatory'] === 'true',
-    rollout_percent: parsePercent(said['rollout_percent'] || '100'),
+    mandatory: formValues['mandatory'] === 'true',
+    rollout_percent: parsePercent(formValues['rollout_percent'] || '100'),
     min_version: null,
     by,
   };
 }
 
-async function renderForm(services: ReleaseServices, said: FormValues, problem: object = {}): Promise<View> {
+async function renderForm(services: ReleaseServices, formValues: FormValues, problem: object = {}): Promise<View> {
   const { deps } = services;
   const products = (await deps.projects.list())
     .filter(({ archived }) => !archived)
     .map(({ slug, name }) => ({ value: slug, label: name }));
-  const product = products.find(({ value }) => value === said['product'])?.value ?? products[0]?.value;
+  const product = products.find(({ value }) => value === formValues['product'])?.value ?? products[0]?.value;
   return new View('release-new', {
     title: PAGE_TITLE,
     crumbs: [RELEASES_CRUMB, { label: PAGE_TITLE }],
     products,
     platforms: PLATFORMS.map((value) => ({ value, label: value })),
     channels: listChannels(services.index, product),
-    form: { channel: 'stable', platform: 'any', rollout_percent: '100', ...said, product },
+    form: { channel: 'stable', platform: 'any', rollout_percent: '100', ...formValues, product },
     ways: listPublishMethods(deps.baseUrl(), product ?? 'shop'),
     most: deps.packageBytes,
     ...problem,
@@ -96,13 +100,13 @@ const acceptsJson = ({ headers }: HttpRequest): boolean => headers['accept']?.in
 async function publish(services: ReleaseServices, request: HttpRequest): Promise<PageResult> {
   const body = request.body as UploadedBody;
   const { principal } = request;
-  const said: FormValues = await body.readLeadingFields();
+  const formValues: FormValues = await body.readLeadingFields();
   try {
     const by = principal.kind === 'session' ? principal.username : principal.kind;
     const announced = { sha256: undefined, notes: undefined, meta: undefined };
-    const asked = await toPublishRequest(services, said, by);
+    const publishRequest = await toPublishRequest(services, formValues, by);
     const { release, outcome, warnings } = await services.uploads.publish(principal, {
-      request: { ...asked, reauthorize: () => request.reauthorize() },
+      request: { ...publishRequest, reauthorize: () => request.reauthorize() },
       body: { ...body, readFields: createPartsReader(body) },
       announced,
     });
@@ -116,7 +120,7 @@ async function publish(services: ReleaseServices, request: HttpRequest): Promise
     const { message } = error;
     const errors = toFormErrors(error.fields ?? {});
     if (acceptsJson(request)) return new Reply(error.status, { message, fields: formatFieldErrors(errors) });
-    const again = await renderForm(services, said, { message, errors });
+    const again = await renderForm(services, formValues, { message, errors });
     return again.withRejection(error.status, { code: error.code, message, fields: errors });
   }
 }

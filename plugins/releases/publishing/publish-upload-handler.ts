@@ -61,8 +61,10 @@ export class PublishUploadHandler {
     const there = await this.publisher.findOffered(claim.id);
     if (there !== null && there.package_sha256 === staged.sha256) {
       const same = await this.publisher.republish(there, request.rollout_percent, notes, request.reauthorize);
-      const kept = request.min_version !== there.min_version || request.build !== there.build;
-      const warnings = kept ? ['The package is the same: build and min_version stay as they were published.'] : [];
+      const hasIgnoredFields = request.min_version !== there.min_version || request.build !== there.build;
+      const warnings = hasIgnoredFields
+        ? ['The package is the same: build and min_version stay as they were published.']
+        : [];
       return { ...same, warnings: [...unknown, ...warnings] };
     }
     const { facts, warnings } = await this.intake.read(staged, request.platform, meta);

@@ -176,7 +176,7 @@ export class ReleasePublisher {
   ): Promise<{ release: ReleaseFields; manifest: string }> {
     const { product, channel, platform, min_version, build, mandatory, rollout_percent = 100, by } = request;
     const { size, sha256, files, notes = null, entry, runtime, preserve_patterns, setup } = facts;
-    const told = {
+    const manifestFields = {
       product,
       version: await this.#resolveSpelling(request),
       channel,
@@ -188,7 +188,7 @@ export class ReleasePublisher {
       runtime,
     };
     const release = {
-      ...told,
+      ...manifestFields,
       build,
       mandatory,
       rollout_percent,
@@ -199,7 +199,7 @@ export class ReleasePublisher {
       file_count: files.length,
       has_setup: setup !== null,
     };
-    const manifest = await buildManifest({ ...told, package: { sha256, size }, files, setup });
+    const manifest = await buildManifest({ ...manifestFields, package: { sha256, size }, files, setup });
     const signed = await this.deps.signer.sign(manifest.bytes);
     const manifest_sha256 = manifest.sha256;
     await this.manifests.write(id, manifest.text, manifest_sha256);

@@ -8,13 +8,13 @@ import { BUILD_COMMAND, renderInstallSh } from './install-sh.js';
 import { renderInstallPs1 } from './install-ps1.js';
 
 export function parseAcceptedEncodings(header: string | undefined): InstallerEncoding[] {
-  const taken = new Map<string, number>();
+  const weightByEncoding = new Map<string, number>();
   for (const part of (header ?? '').toLowerCase().split(',').slice(0, 20)) {
     const [name = '', ...parameters] = part.split(';').map((piece) => piece.trim());
     const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
-    taken.set(name, weight === undefined ? 1 : Number(weight));
+    weightByEncoding.set(name, weight === undefined ? 1 : Number(weight));
   }
-  return (['br', 'gzip'] as const).filter((name) => (taken.get(name) ?? taken.get('*') ?? 0) > 0);
+  return (['br', 'gzip'] as const).filter((name) => (weightByEncoding.get(name) ?? weightByEncoding.get('*') ?? 0) > 0);
 }
 
 const createManifestReply = (manifest: object): Reply =>
@@ -29,7 +29,7 @@ async function openAgent(installers: Installers, file: InstallerFile, request: H
       etag: `"${stored.tag}${encoding === null ? '' : `-${encoding}`}"`,
       modifiedAt: stored.modifiedAt,
       contentType: 'application/octet-stream',
-      open: (start, end, room) => stored.read(start, end, room),
+      open: (start, end, allocateBuffer) => stored.read(start, end, allocateBuffer),
     });
     answer.header('vary', 'accept-encoding');
     return encoding === null ? answer : answer.header('content-encoding', encoding);

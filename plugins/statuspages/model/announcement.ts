@@ -59,10 +59,10 @@ export function getAnnouncementState(
   { kind, updates, starts_at, ends_at, ended_at }: AnnouncementDoc,
   now: string,
 ): AnnouncementState {
-  const told = updates.at(-1)?.state ?? 'investigating';
-  if (kind === 'incident' || ended_at !== null) return told;
+  const lastState = updates.at(-1)?.state ?? 'investigating';
+  if (kind === 'incident' || ended_at !== null) return lastState;
   if (ends_at !== null && ends_at <= now) return 'completed';
-  return told === 'planned' && starts_at <= now ? 'underway' : told;
+  return lastState === 'planned' && starts_at <= now ? 'underway' : lastState;
 }
 
 /** @param now RFC 3339 */

@@ -64,14 +64,14 @@ export function buildSubscribePages(services: StatusPageServices, published: Sta
     handle,
     ...more,
   });
-  const asked = { heading: 'Get updates by e-mail', button: 'Subscribe' };
+  const subscribeForm = { heading: 'Get updates by e-mail', button: 'Subscribe' };
 
   const subscribe = async (request: HttpRequest): Promise<PageResult> => {
     const page = await open(request);
     if (!lock.isOpen(page, request)) return renderLockedPage('error', request.path);
     const given = getFormFields(request)['email'];
     const email = parseEmail(given);
-    const form = { ...asked, email: typeof given === 'string' ? given.slice(0, 254) : '' };
+    const form = { ...subscribeForm, email: typeof given === 'string' ? given.slice(0, 254) : '' };
     if (email === null)
       return show(page, { ...form, problem: 'Enter an e-mail address, such as ada@example.com.' }, 422);
     try {
@@ -87,7 +87,7 @@ export function buildSubscribePages(services: StatusPageServices, published: Sta
       }
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== 'conflict') throw error;
-      return show(page, { heading: asked.heading, problem: error.message }, 409);
+      return show(page, { heading: subscribeForm.heading, problem: error.message }, 409);
     }
     return show(page, { heading: 'Check your inbox', text: SENT_MESSAGE });
   };
@@ -123,7 +123,7 @@ export function buildSubscribePages(services: StatusPageServices, published: Sta
   return [
     at('GET', '/subscribe', async (request) => {
       const page = await open(request);
-      return lock.isOpen(page, request) ? show(page, { ...asked, email: '' }) : new Redirect(getPagePath(page));
+      return lock.isOpen(page, request) ? show(page, { ...subscribeForm, email: '' }) : new Redirect(getPagePath(page));
     }),
     at('POST', '/subscribe', subscribe),
     at('GET', '/subscribe/confirm/{token}', confirmation),

@@ -78,8 +78,8 @@ export class PublicPageBuilder {
     ]);
     const today = Math.floor(now / DAY_MS);
     const components = page.components.map((one) => toComponentView(one, family, today));
-    const told = announcements.map((one) => toAnnouncementEntry(one, toIsoString(now)));
-    const open = told.filter(({ over }) => !over);
+    const announcementEntries = announcements.map((one) => toAnnouncementEntry(one, toIsoString(now)));
+    const open = announcementEntries.filter(({ over }) => !over);
     const state = findWorstState(components.map((one) => one.state));
     const incidents = open.filter(({ planned }) => !planned).length;
     const heading =
@@ -98,7 +98,7 @@ export class PublicPageBuilder {
       partial: !complete,
       current: open.filter(({ upcoming }) => !upcoming),
       upcoming: open.filter(({ upcoming }) => upcoming).toReversed(),
-      past: told.filter(({ over }) => over).slice(0, MAX_PAST_ANNOUNCEMENTS),
+      past: announcementEntries.filter(({ over }) => over).slice(0, MAX_PAST_ANNOUNCEMENTS),
       past_days: PAST_ANNOUNCEMENT_DAYS,
       reader: { timezone: page.timezone, hours: 24, public: true },
       base,

@@ -55,7 +55,7 @@ export class DeferredAlarmService {
     const { monitors } = this.deps;
     const groups = await monitors.groupCount('suppressed_by', { suppressed_by: { gt: '' } });
     const names = groups.map(({ key }) => String(key));
-    const freed: { doc: MonitorDoc; by: TreeRelative | null }[] = [];
+    const releasedMonitors: { doc: MonitorDoc; by: TreeRelative | null }[] = [];
     for (let i = 0; i < names.length; i += BATCH_SIZE) {
       const part = names.slice(i, i + BATCH_SIZE);
       const filter = { id: { in: part.map(getMonitorId) } };
@@ -65,10 +65,11 @@ export class DeferredAlarmService {
       for (const name of part) {
         const by = found.get(name);
         if (by?.state === 'down' && by.group !== true) continue;
-        for (const doc of await this.#findSuppressedBy(name)) freed.push({ doc, by: by ? toRelative(by) : null });
+        for (const doc of await this.#findSuppressedBy(name))
+          releasedMonitors.push({ doc, by: by ? toRelative(by) : null });
       }
     }
-    return freed;
+    return releasedMonitors;
   }
 
   #findSuppressedBy(source: string): Promise<MonitorDoc[]> {
@@ -86,11 +87,11 @@ export class DeferredAlarmService {
    * @returns the monitors whose delay runs
    */
   async releaseAlarms(
-    freed: readonly { doc: MonitorDoc; by: TreeRelative | null; moved?: number | undefined }[],
+    releasedMonitors: readonly { doc: MonitorDoc; by: TreeRelative | null; moved?: number | undefined }[],
     now: number,
   ): Promise<{ waiting: MonitorDoc[]; errors: number }> {
-    const family = await this.ancestry.loadAncestors(freed.map(({ doc }) => doc));
-    const pending = freed.map(({ doc, by, moved }): PendingWrite => {
+    const family = await this.ancestry.loadAncestors(releasedMonitors.map(({ doc }) => doc));
+    const pending = releasedMonitors.map(({ doc, by, moved }): PendingWrite => {
       const changeSet = new MonitorChangeSet(doc, this.deps.ids, now);
       const above = findDownAncestor(doc, family);
       if (above !== null) return { changeSet: changeSet.assign({ suppressed_by: above.source, released_at: null }) };

@@ -121,8 +121,8 @@ export class MonitorEvaluator {
     held.check();
     const found = await this.#evaluateStates(run, held, changed, now);
     held.check();
-    const freed = await this.alarms.releaseAlarms(await this.alarms.findReleased(), now);
-    const waiting = [...found.waiting, ...freed.waiting];
+    const released = await this.alarms.releaseAlarms(await this.alarms.findReleased(), now);
+    const waiting = [...found.waiting, ...released.waiting];
     for (const top of found.relook) {
       const looked = await this.alarms.reevaluateTree(top, now);
       waiting.push(...looked.waiting);
@@ -132,7 +132,7 @@ export class MonitorEvaluator {
     const over = waiting.filter(({ next_check_at }) => next_check_at !== null && next_check_at < toIsoString(now));
     const deferred = await this.alarms.emitDueAlarms(over, now);
     run.alarms_emitted += deferred.emitted.length;
-    run.errors += freed.errors + deferred.errors;
+    run.errors += released.errors + deferred.errors;
     changed.push(...deferred.emitted.map(({ next }) => next));
     held.check();
     await this.groups.refreshAll();

@@ -81,8 +81,8 @@ export class HeartbeatIntake {
     caller: WatchdogCaller,
     ping: Ping | null = null,
   ): Promise<HeartbeatResult> {
-    const taken = await this.#process(heartbeat, caller, ping, true);
-    return taken as HeartbeatResult;
+    const result = await this.#process(heartbeat, caller, ping, true);
+    return result as HeartbeatResult;
   }
 
   /** Returns false without creating a missing monitor. */

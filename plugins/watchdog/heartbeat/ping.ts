@@ -71,8 +71,10 @@ export function getIntervalChanges(
   now: number,
 ): Partial<MonitorDoc> | null {
   if (ping === null) return isLearning(before) ? { learns_interval: false } : null;
-  const said = getTimingChanges(before, ping);
-  return ping.interval !== null || ping.timing ? said : { ...said, ...learnInterval(before, heartbeat, now) };
+  const timingChanges = getTimingChanges(before, ping);
+  return ping.interval !== null || ping.timing
+    ? timingChanges
+    : { ...timingChanges, ...learnInterval(before, heartbeat, now) };
 }
 
 /** A retry after a failure says nothing about the schedule. */

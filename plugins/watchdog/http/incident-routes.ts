@@ -178,18 +178,20 @@ export function buildIncidentRoutes({ incidents, monitors, audit, clock }: Watch
           incident: await incidents.addComment(id, (body as { text: string }).text, toWatchdogCaller(principal)),
         }),
     },
-    ...([true, false] as const).map((taken): RouteSpec => ({
-      method: taken ? 'POST' : 'DELETE',
+    ...([true, false] as const).map((isAcknowledging): RouteSpec => ({
+      method: isAcknowledging ? 'POST' : 'DELETE',
       path: `${INCIDENTS_PATH}/{id}/acknowledge`,
-      operationId: taken ? 'acknowledgeIncident' : 'handBackIncident',
+      operationId: isAcknowledging ? 'acknowledgeIncident' : 'handBackIncident',
       errors: ['not_found', 'conflict'],
-      summary: taken ? 'Say that you are on it; from another it is taken over' : 'Say that nobody is on it any more',
+      summary: isAcknowledging
+        ? 'Say that you are on it; from another it is taken over'
+        : 'Say that nobody is on it any more',
       access: MANAGE,
       input: { params },
       output: incidentOutput,
       handle: async ({ params: { id = '' }, principal }) => {
-        const incident = await incidents.acknowledge(id, taken, toWatchdogCaller(principal));
-        const act = taken ? 'incident.acknowledged' : 'incident.handed_back';
+        const incident = await incidents.acknowledge(id, isAcknowledging, toWatchdogCaller(principal));
+        const act = isAcknowledging ? 'incident.acknowledged' : 'incident.handed_back';
         await audit.record(principal, act, id, { source: incident.source });
         return { incident };
       },

@@ -102,11 +102,11 @@ function parsePingTiming({ interval, schedule, timezone, period, grace, max_run 
     throw invalidQuery({ timezone: 'has no effect without schedule' });
   if (grace !== undefined && schedule === undefined && period === undefined)
     throw invalidQuery({ grace: 'has no effect without schedule or period' });
-  const said = { interval: interval ?? null, maxRun: max_run ?? null };
+  const intervalFields = { interval: interval ?? null, maxRun: max_run ?? null };
   const grace_seconds = grace ?? DEFAULT_GRACE_SECONDS;
   if (period !== undefined)
-    return { ...said, timing: { schedule: null, timezone: null, period_seconds: period, grace_seconds } };
-  if (schedule === undefined) return said;
+    return { ...intervalFields, timing: { schedule: null, timezone: null, period_seconds: period, grace_seconds } };
+  if (schedule === undefined) return intervalFields;
   const zone = timezone ?? 'UTC';
   try {
     validateCron(schedule, zone);
@@ -114,7 +114,7 @@ function parsePingTiming({ interval, schedule, timezone, period, grace, max_run 
     if (error instanceof CronInvalid) throw invalidQuery({ [error.field]: error.message });
     throw error;
   }
-  return { ...said, timing: { schedule, timezone: zone, period_seconds: null, grace_seconds } };
+  return { ...intervalFields, timing: { schedule, timezone: zone, period_seconds: null, grace_seconds } };
 }
 
 interface PushQuery extends PingTimingQuery {
@@ -149,19 +149,19 @@ function buildPingRoutes(services: WatchdogServices): RouteSpec[] {
     const { token: secret = '', signal = '0' } = request.params;
     if (!SIGNAL_PATTERN.test(signal) || Number(signal) > 255) throw createNotFoundError();
     const sender = await resolveSender(services, secret);
-    const { rid: run = '', ...told } = request.query as PingQuery;
-    const said: Ping = { run, ...parsePingTiming(told) };
+    const { rid: run = '', ...timingQuery } = request.query as PingQuery;
+    const ping: Ping = { run, ...parsePingTiming(timingQuery) };
     const message = readMessage(request);
-    if (signal === 'start') await intake.recordRunStart(sender.source, sender.caller, said);
+    if (signal === 'start') await intake.recordRunStart(sender.source, sender.caller, ping);
     else if (signal === 'log') {
-      await intake.ensureMonitor(sender.source, sender.caller, said);
+      await intake.ensureMonitor(sender.source, sender.caller, ping);
       await timeline.annotate({ source: sender.source, type: 'log', message }, sender.caller);
     } else if (/^0+$/.test(signal)) {
-      await beat(sender, { status: 'ok', message, exit_code: request.params['signal'] === undefined ? null : 0 }, said);
+      await beat(sender, { status: 'ok', message, exit_code: request.params['signal'] === undefined ? null : 0 }, ping);
     } else {
       const exit_code = signal === 'fail' ? null : Number(signal);
       const why = exit_code === null ? null : `Exit code ${exit_code}`;
-      await beat(sender, { status: 'error', message: message ?? why, exit_code }, said);
+      await beat(sender, { status: 'error', message: message ?? why, exit_code }, ping);
     }
     return text('OK').header('cache-control', 'no-store');
   };
@@ -227,7 +227,7 @@ const buildPushRoute = (services: WatchdogServices): RouteSpec => ({
   output: withSchemaName('Pushed', joi.object({ ok: joi.boolean().required() })),
   handle: async (request) => {
     const sender = await resolveSender(services, request.params['token'] ?? '');
-    const { status = [], msg, ping, ...told } = request.query as unknown as PushQuery;
+    const { status = [], msg, ping, ...timingQuery } = request.query as unknown as PushQuery;
     const [message = '', time = ''] = [msg?.[0], ping?.[0]];
     // An invalid time must not cost the heartbeat.
     const ms = time ? Number(time) : NaN;
@@ -236,7 +236,7 @@ const buildPushRoute = (services: WatchdogServices): RouteSpec => ({
     const body = { source: sender.source, status: isUp ? 'up' : 'down', message: message || null, metrics };
     await services.intake.recordHeartbeat(parseHeartbeat(body, MAX_MESSAGE_BYTES, true), sender.caller, {
       run: null,
-      ...parsePingTiming(told),
+      ...parsePingTiming(timingQuery),
     });
     services.beats();
     return { ok: true };

@@ -75,9 +75,9 @@ function toImportedMonitor(row: SourceFields, at: number): ImportedMonitor {
   const parent = readNumber(monitor, 'parent');
   const key = String(readNumber(monitor, 'id') ?? `row ${at}`);
   const active = readBoolean(monitor, 'active') !== false;
-  const asked = buildKumaProbe(type, monitor, notes);
+  const importedProbe = buildKumaProbe(type, monitor, notes);
   const target = TARGET_FIELDS.flatMap((field) => monitor[field] ?? []);
-  if (!active && asked !== null) notes.push('It was paused: no probe was made of it.');
+  if (!active && importedProbe !== null) notes.push('It was paused: no probe was made of it.');
   if (!active && type === 'push') notes.push('It was paused; here it waits for its first push.');
   notes.push(...collectNotes(monitor));
   return {
@@ -97,7 +97,9 @@ function toImportedMonitor(row: SourceFields, at: number): ImportedMonitor {
       ...(type === 'group' && { group: true }),
     },
     ...(type !== 'push' &&
-      type !== 'group' && { probe: asked !== null && active ? { ...asked, ...parseTiming(monitor, notes) } : null }),
+      type !== 'group' && {
+        probe: importedProbe !== null && active ? { ...importedProbe, ...parseTiming(monitor, notes) } : null,
+      }),
     address: type === 'push' ? readText(monitor, 'pushToken') : null,
     notes,
   };

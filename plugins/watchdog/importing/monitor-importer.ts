@@ -118,10 +118,10 @@ export class MonitorImporter {
     if (found === null || found.deleted_at !== null) return null;
     if (exact === true) return wanted;
     if (found.name !== fields.name) return null;
-    const asked = await this.deps.probes()?.find(wanted);
+    const existingProbe = await this.deps.probes()?.find(wanted);
     const given = (probe ?? null) as Record<string, unknown> | null;
-    if (!asked) return given === null && found.last_heartbeat_at === null ? wanted : null;
-    return given !== null && TARGET_FIELDS.every((field) => asked[field] === given[field]) ? wanted : null;
+    if (!existingProbe) return given === null && found.last_heartbeat_at === null ? wanted : null;
+    return given !== null && TARGET_FIELDS.every((field) => existingProbe[field] === given[field]) ? wanted : null;
   }
 
   async #findParent(source: string): Promise<string | null> {

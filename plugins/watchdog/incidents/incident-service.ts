@@ -82,21 +82,23 @@ export class IncidentService {
   /**
    * Replaces another assignee and notifies receivers of the alarm. A repeat changes nothing, but
    * delivers a notification lost in a crash.
-   * @param taken false removes the assignment
+   * @param isAcknowledging false removes the assignment
    * @throws ServiceError not_found, insufficient_scope, conflict (it is over)
    */
-  async acknowledge(id: string, taken: boolean, caller: WatchdogCaller): Promise<IncidentView> {
+  async acknowledge(id: string, isAcknowledging: boolean, caller: WatchdogCaller): Promise<IncidentView> {
     const incident = await this.getIncident(id, caller);
     const { acknowledged_by = null, ended_at, source } = incident;
-    const by = taken ? caller.name : null;
+    const by = isAcknowledging ? caller.name : null;
     let at = incident.acknowledged_at ?? null;
     if (acknowledged_by !== by || ended_at !== null) {
       at = this.deps.clock.iso();
-      const set = { acknowledged_by: by, acknowledged_at: taken ? at : null };
+      const set = { acknowledged_by: by, acknowledged_at: isAcknowledging ? at : null };
       const changed = await this.deps.incidents.change({ id, ended_at: null }, { set });
       if (changed === null) throw conflict('The incident is over.');
-      const message = taken ? `${caller.name} is on it` : `${caller.name} has handed it back: nobody is on it`;
-      const type = taken ? 'incident.acknowledged' : 'incident.handed_back';
+      const message = isAcknowledging
+        ? `${caller.name} is on it`
+        : `${caller.name} has handed it back: nobody is on it`;
+      const type = isAcknowledging ? 'incident.acknowledged' : 'incident.handed_back';
       await this.timeline.annotate({ source, type, message }, caller);
     }
     if (at !== null) await this.#publishAcknowledgement(incident, by, at);

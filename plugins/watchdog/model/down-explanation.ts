@@ -57,9 +57,9 @@ function formatReason(doc: MonitorDoc, { probed }: DownContext, now: number): st
   const { last_heartbeat_at, schedule, timezone, period_seconds, message } = doc;
   if (isReportedDown(doc)) {
     const text = message?.trim().replace(/[.\s]+$/, '') ?? '';
-    const said = text.length > MAX_MESSAGE_CHARACTERS ? `${text.slice(0, MAX_MESSAGE_CHARACTERS)}…` : text;
-    if (probed) return said === '' ? 'The last check failed' : `The last check failed: ${said}`;
-    return said === '' ? 'An error was reported' : `An error was reported: ${said}`;
+    const truncatedText = text.length > MAX_MESSAGE_CHARACTERS ? `${text.slice(0, MAX_MESSAGE_CHARACTERS)}…` : text;
+    if (probed) return truncatedText === '' ? 'The last check failed' : `The last check failed: ${truncatedText}`;
+    return truncatedText === '' ? 'An error was reported' : `An error was reported: ${truncatedText}`;
   }
   const begun = findRunStart(doc);
   if (begun !== null && now > begun + getRunLimit(doc))

@@ -130,24 +130,24 @@ export class MonitorStatusService {
     caller: WatchdogCaller,
   ): Promise<MonitorPage> {
     // Only down monitors have an alarm (monitor-change-set.ts).
-    const asked = query.alarm === undefined ? STATES_BY_URGENCY : ALARMED_STATES;
-    const states = asked.filter((state) => query.state?.includes(state) ?? true);
+    const candidateStates = query.alarm === undefined ? STATES_BY_URGENCY : ALARMED_STATES;
+    const states = candidateStates.filter((state) => query.state?.includes(state) ?? true);
     const from = query.cursor === undefined ? { state: states[0], after: null } : parsePositionCursor(query.cursor);
     const docs: MonitorDoc[] = [];
     const left = new SkippedDocuments();
     for (const state of states.slice(Math.max(states.indexOf(from.state as MonitorState), 0))) {
-      const room = query.limit - docs.length;
+      const remaining = query.limit - docs.length;
       const page = await this.deps.monitors.find({
         filter: { ...this.buildFilter(query, caller), state },
         sort: [['source', 'asc']],
-        limit: room || 1,
+        limit: remaining || 1,
         after: state === from.state ? from.after : null,
         damaged: left.add,
       });
-      if (room > 0) docs.push(...page.items);
+      if (remaining > 0) docs.push(...page.items);
       else if (page.items.length > 0)
         return this.#toPage(docs, left, formatPositionCursor({ state, after: null }), caller);
-      if (room > 0 && page.next !== null)
+      if (remaining > 0 && page.next !== null)
         return this.#toPage(docs, left, formatPositionCursor({ state, after: page.next }), caller);
     }
     return this.#toPage(docs, left, null, caller);

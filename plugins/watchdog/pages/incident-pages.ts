@@ -66,13 +66,13 @@ export function buildIncidentPages(services: WatchdogServices): PageSpec[] {
   ): Promise<View> => {
     const caller = toWatchdogCaller(request.principal);
     const doc = await incidents.getIncident(idOf(request), caller);
-    const [incident, told] = await Promise.all([incidents.getView(doc.id, caller), incidents.listReceivers(doc)]);
+    const [incident, receivers] = await Promise.all([incidents.getView(doc.id, caller), incidents.listReceivers(doc)]);
     const form = getFormFields(request);
     return new View('incident', {
       title: `Incident of ${incident.source}`,
       crumbs: [crumb, { label: incident.source }],
       incident: toIncidentRow(incident),
-      told,
+      told: receivers,
       errors,
       problem,
       is_mine: incident.acknowledged_by === caller.name,
@@ -96,21 +96,21 @@ export function buildIncidentPages(services: WatchdogServices): PageSpec[] {
       projectQuery: 'project',
       input: { query: joi.object({ ...filters, cursor: joi.string().max(20_000).empty('') }) },
       handle: async ({ query, principal }) => {
-        const asked = query as { source?: string; open?: boolean; project?: string; cursor?: string };
-        const page = await incidents.listPage({ ...asked, limit: PAGE_SIZE }, toWatchdogCaller(principal));
-        const { source, project } = asked;
+        const listQuery = query as { source?: string; open?: boolean; project?: string; cursor?: string };
+        const page = await incidents.listPage({ ...listQuery, limit: PAGE_SIZE }, toWatchdogCaller(principal));
+        const { source, project } = listQuery;
         const only = new URLSearchParams({ ...(source && { source }), ...(project && { project }) }).toString();
         const tab = (label: string, open: boolean | undefined) => ({
           label,
           href: `/incidents?${[only, ...(open === undefined ? [] : [`open=${open}`])].filter(Boolean).join('&')}`,
-          active: asked.open === open,
+          active: listQuery.open === open,
         });
         return new View('incidents', {
           live_topics: 'monitors',
           items: page.items.map(toIncidentRow),
           next_cursor: page.next_cursor,
-          source: asked.source ?? null,
-          source_href: asked.source === undefined ? null : getMonitorPageHref(asked.source),
+          source: listQuery.source ?? null,
+          source_href: listQuery.source === undefined ? null : getMonitorPageHref(listQuery.source),
           csv_href: `/incidents.csv${only && `?${only}`}`,
           tabs: [tab('All', undefined), tab('Ongoing', true), tab('Resolved', false)],
         });
@@ -125,8 +125,8 @@ export function buildIncidentPages(services: WatchdogServices): PageSpec[] {
         const rows = [];
         let cursor: string | null = null;
         do {
-          const asked = { ...(query as object), limit: SLICE_ROWS, ...(cursor !== null && { cursor }) };
-          const page = await incidents.listPage(asked, toWatchdogCaller(principal));
+          const pageQuery = { ...(query as object), limit: SLICE_ROWS, ...(cursor !== null && { cursor }) };
+          const page = await incidents.listPage(pageQuery, toWatchdogCaller(principal));
           rows.push(...toIncidentRows(page.items));
           cursor = page.next_cursor;
         } while (cursor !== null && rows.length < MAX_CSV_ROWS);
@@ -152,11 +152,13 @@ export function buildIncidentPages(services: WatchdogServices): PageSpec[] {
         { path: `/incidents/{id}/${act}`, title: 'Incident', access, input: { params } },
         async (request) => {
           const id = idOf(request);
-          const taken = act === 'acknowledge';
-          const { source } = await incidents.acknowledge(id, taken, toWatchdogCaller(request.principal));
-          await audit.record(request.principal, `incident.${taken ? 'acknowledged' : 'handed_back'}`, id, { source });
-          const message = taken ? `You acknowledged ${source}.` : `${source} is unacknowledged again.`;
-          const undo = taken ? { action: { label: 'Undo', post: `${getIncidentHref(id)}/hand-back` } } : {};
+          const isAcknowledging = act === 'acknowledge';
+          const { source } = await incidents.acknowledge(id, isAcknowledging, toWatchdogCaller(request.principal));
+          await audit.record(request.principal, `incident.${isAcknowledging ? 'acknowledged' : 'handed_back'}`, id, {
+            source,
+          });
+          const message = isAcknowledging ? `You acknowledged ${source}.` : `${source} is unacknowledged again.`;
+          const undo = isAcknowledging ? { action: { label: 'Undo', post: `${getIncidentHref(id)}/hand-back` } } : {};
           return new Redirect(getReturnPath(getFormFields(request)['back'], id, source), {
             tone: 'success',
             message,
@@ -169,9 +171,9 @@ export function buildIncidentPages(services: WatchdogServices): PageSpec[] {
     createFormPage(
       { path: '/incidents/{id}/comments', title: 'Incident', access, creates: true, input: { params } },
       async (request) => {
-        const said = readTextField(request, 'text', 5_000);
-        if (said === '') throw invalid({ text: 'is required' });
-        await incidents.addComment(idOf(request), said, toWatchdogCaller(request.principal));
+        const commentText = readTextField(request, 'text', 5_000);
+        if (commentText === '') throw invalid({ text: 'is required' });
+        await incidents.addComment(idOf(request), commentText, toWatchdogCaller(request.principal));
         return new Redirect(getIncidentHref(idOf(request)), { tone: 'success', message: 'Comment added.' });
       },
       (request, { errors, message }) => detail(request, { text: message, ...errors }),

@@ -18,14 +18,14 @@ async function readStatesVersion({ monitors, timeline }: WatchdogDeps): Promise<
  */
 async function readHeartbeatsVersion(
   { monitors }: WatchdogDeps,
-  { acceptedCount: taken }: Pick<WatchdogServices['intake'], 'acceptedCount'>,
+  { acceptedCount: heartbeatCount }: Pick<WatchdogServices['intake'], 'acceptedCount'>,
 ): Promise<string> {
   const ends = await Promise.all(
     (['asc', 'desc'] as const).map((order) =>
       monitors.find({ filter: { next_check_at: { gt: '' } }, sort: [['next_check_at', order]], limit: 1 }),
     ),
   );
-  return JSON.stringify([taken, ...ends.map(({ items }) => items[0]?.next_check_at)]);
+  return JSON.stringify([heartbeatCount, ...ends.map(({ items }) => items[0]?.next_check_at)]);
 }
 
 async function readMonitorVersion({ monitors, timeline }: WatchdogDeps, source: string): Promise<string> {

@@ -53,14 +53,14 @@ export class DeliveryLeaseService {
       ],
       limit,
     });
-    const taken = await deliveries.bulk(
+    const updateResults = await deliveries.bulk(
       items.map(({ id, next_at, lease_n }) => ({
         change: { id, next_at, lease_n },
         update: { set: { lease_by: this.instanceId }, inc: { lease_n: 1 }, unset: ['next_at'] },
       })),
     );
     const leased = items.flatMap(({ next_at: _due, ...delivery }, i) => {
-      const result = taken[i];
+      const result = updateResults[i];
       if (result === undefined || !('n' in result) || result.n !== 1) return [];
       return [{ ...delivery, lease_by: this.instanceId, lease_n: delivery.lease_n + 1 }];
     });

@@ -81,9 +81,10 @@ export class DeliveryLog {
 
   async listEvents(principal: Principal, query: EventQuery): Promise<CountedPage<StoredEvent>> {
     const own = getBoundProject(principal);
-    const asked = query.project_slug;
-    if (own !== null && asked !== undefined && asked !== own) throw denied(`The token is for the project ${own} only.`);
-    const project = own ?? asked;
+    const requestedProject = query.project_slug;
+    if (own !== null && requestedProject !== undefined && requestedProject !== own)
+      throw denied(`The token is for the project ${own} only.`);
+    const project = own ?? requestedProject;
     const filter: Filter = {
       ...(query.event !== undefined && { event: query.event }),
       ...(project !== undefined && { project_slug: project }),

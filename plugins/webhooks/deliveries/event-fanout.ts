@@ -79,13 +79,13 @@ export class EventFanout {
     for (let i = 0; i < old.length; i += BATCH_SIZE) {
       const now = clock.iso();
       const chunk = old.slice(i, i + BATCH_SIZE);
-      const taken = await events.bulk(
+      const updateResults = await events.bulk(
         chunk.map(({ id, fan_by, fan_at }) => ({
           change: { id, fan_by, fan_at },
           update: { set: { fan_by: this.queue.instanceId, fan_at: now } },
         })),
       );
-      chunk.forEach(({ id }, n) => (taken[n] as { n?: number } | undefined)?.n === 1 && this.#failed.add(id));
+      chunk.forEach(({ id }, n) => (updateResults[n] as { n?: number } | undefined)?.n === 1 && this.#failed.add(id));
       await Promise.all([...this.#failed].map((id) => this.#insertMissing(id)));
     }
     if (old.length === 0) await Promise.all([...this.#failed].map((id) => this.#insertMissing(id)));

@@ -253,10 +253,10 @@ function buildLogRoutes({ registry, log, choices }: RouteServices): RouteSpec[] 
       input: { params, query: joi.object({ ...listFields, state: deliveryState, event: joi.string().max(100) }) },
       output: createPageSchema('DeliveryPage', deliveryShape),
       handle: async ({ principal, params: { id = '' }, query }) => {
-        const asked = query as unknown as DeliveryQuery;
-        choices.validateEventFilter(asked.event);
+        const deliveryQuery = query as unknown as DeliveryQuery;
+        choices.validateEventFilter(deliveryQuery.event);
         await registry.getWebhook(principal, id);
-        const page = await log.listDeliveries(principal, id, asked);
+        const page = await log.listDeliveries(principal, id, deliveryQuery);
         return toPageView(page, query, (delivery) => toWebhookDeliveryView(delivery, getReaderAccess(principal)));
       },
     },
@@ -293,12 +293,12 @@ function buildLogRoutes({ registry, log, choices }: RouteServices): RouteSpec[] 
       },
       output: createPageSchema('LoggedEventPage', eventShape),
       handle: async ({ principal, query }) => {
-        const asked = query as unknown as EventQuery;
-        choices.validateEventFilter(asked.event);
-        const since = timeParameter('since', asked.since);
-        const until = timeParameter('until', asked.until);
+        const eventQuery = query as unknown as EventQuery;
+        choices.validateEventFilter(eventQuery.event);
+        const since = timeParameter('since', eventQuery.since);
+        const until = timeParameter('until', eventQuery.until);
         const times = { ...(since !== undefined && { since }), ...(until !== undefined && { until }) };
-        return toPageView(await log.listEvents(principal, { ...asked, ...times }), query, toWebhookEventView);
+        return toPageView(await log.listEvents(principal, { ...eventQuery, ...times }), query, toWebhookEventView);
       },
     },
   ];

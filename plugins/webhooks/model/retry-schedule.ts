@@ -33,8 +33,8 @@ export function getDeliveryRetryDelay(failures: number, failure: FailedAttempt, 
   const jitter = 1 - JITTER_RATIO + 2 * JITTER_RATIO * random;
   if (failure.status_code !== 429 && failure.status_code !== 503) return Math.round(delay * jitter);
   const base = Math.max(delay, MINUTE_MS);
-  const asked = Math.min(failure.retry_after_ms ?? 0, 2 * base);
-  return Math.round(Math.max(base * jitter, MINUTE_MS, asked));
+  const requestedDelay = Math.min(failure.retry_after_ms ?? 0, 2 * base);
+  return Math.round(Math.max(base * jitter, MINUTE_MS, requestedDelay));
 }
 
 export const getMaxRetryDelay = (failures: number): number =>

@@ -75,10 +75,10 @@ export class WebhookSender {
       return { ...base, ...toDeliveryResult(response, clock.now(), secrets) };
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
-      const refused = error.fault === 'blocked' || error.fault === 'invalid_url';
+      const isRejected = error.fault === 'blocked' || error.fault === 'invalid_url';
       return {
         ...base,
-        verdict: refused ? 'blocked' : 'failed',
+        verdict: isRejected ? 'blocked' : 'failed',
         duration_ms: Math.round(clock.monotonic() - started),
         error: `${error.fault}: ${error.message}`,
       };

@@ -68,8 +68,8 @@ async function pingMongodb(wire: ProtocolConnection): Promise<string> {
     throw createUnexpectedReplyError('MongoDB');
   const body = await wire.read(length - 16);
   if (body.includes(MONGODB_OK)) return 'ok';
-  const said = /errmsg\0[^]{4}([\x20-\x7e]{1,150})/.exec(body.toString('latin1'))?.[1] ?? 'the ping failed';
-  throw createProtocolError(`MongoDB reports: ${said}`);
+  const message = /errmsg\0[^]{4}([\x20-\x7e]{1,150})/.exec(body.toString('latin1'))?.[1] ?? 'the ping failed';
+  throw createProtocolError(`MongoDB reports: ${message}`);
 }
 
 /** @throws OutboundError */

@@ -2,8 +2,8 @@ import { OutboundError } from '../../../../ports/outbound.js';
 import type { StartTlsProtocol } from '../../../../ports/network-probe.js';
 import type { ProtocolConnection } from './protocol-connection.js';
 
-const createRefusalError = (said: string): OutboundError =>
-  new OutboundError('protocol', `the server takes no STARTTLS: ${said.slice(0, 100)}`);
+const createRefusalError = (reply: string): OutboundError =>
+  new OutboundError('protocol', `the server takes no STARTTLS: ${reply.slice(0, 100)}`);
 
 async function readReply(wire: ProtocolConnection): Promise<string> {
   let line = await wire.readLine();

@@ -118,7 +118,7 @@ function parseEntry(line: Line, section: string): Entry | null {
   const quote = raw.length > 1 && /^["']/.test(raw) && raw.endsWith(raw.charAt(0)) ? raw.charAt(0) : '';
   const begin = line.from + at + 1;
   const end = line.from + line.text.length;
-  const taken =
+  const valueRange =
     raw === ''
       ? { from: begin, to: rest === '' ? end : begin }
       : { from: begin + blanks.length, to: begin + blanks.length + raw.length };
@@ -128,7 +128,7 @@ function parseEntry(line: Line, section: string): Entry | null {
     line,
     indent: BLANKS_PATTERN.exec(line.text)?.[0] ?? '',
     delimiter: line.text.slice(line.text.slice(0, at).trimEnd().length, at + 1) + blanks,
-    ...taken,
+    ...valueRange,
     lead: blanks,
     quote,
     value: quote === '' ? raw : raw.slice(1, -1),

@@ -161,17 +161,17 @@ async function buildResultView(
   undo: string | null,
 ): Promise<PageResult> {
   const failed = results.filter(({ ok }) => !ok);
-  const said = `${updated} ${updated === 1 ? 'issue' : 'issues'} ${action.done}`;
+  const summary = `${updated} ${updated === 1 ? 'issue' : 'issues'} ${action.done}`;
   if (failed.length === 0) {
     const action = undo === null ? {} : { action: { label: 'Undo', post: undo } };
-    return new Redirect(buildBugsUrl(match), { tone: 'success', message: said, ...action });
+    return new Redirect(buildBugsUrl(match), { tone: 'success', message: summary, ...action });
   }
   const shown = await page.reader.findByIds(results.map(({ id }) => id));
   const titles = new Map(shown.map(({ id, title }) => [id, title]));
   return new View('bulk-result', {
     title: 'Bulk actions',
     crumbs: [{ label: 'Issues', href: buildBugsUrl(match) }, { label: 'Bulk actions' }],
-    message: `${updated === 0 ? 'Nothing was changed' : said}; ${failed.length} of ${results.length} failed.`,
+    message: `${updated === 0 ? 'Nothing was changed' : summary}; ${failed.length} of ${results.length} failed.`,
     tone: updated === 0 ? 'danger' : 'warning',
     rows: [...failed, ...results.filter(({ ok }) => ok)],
     titles: Object.fromEntries(titles),

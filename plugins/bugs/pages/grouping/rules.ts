@@ -24,10 +24,10 @@ const prefillSchemas = {
 };
 
 async function buildListView(page: PageDeps, request: HttpRequest, problem?: FormRejection): Promise<View> {
-  const asked = (request.query as { project?: string }).project ?? request.params['project'];
+  const requestedProject = (request.query as { project?: string }).project ?? request.params['project'];
   const projects = (await page.deps.projects.list()).map(({ slug, name }) => ({ value: slug, label: name }));
   const [only] = projects;
-  const project = asked ?? (projects.length === 1 ? only?.value : undefined);
+  const project = requestedProject ?? (projects.length === 1 ? only?.value : undefined);
   const rules = project === undefined ? [] : await page.services.regrouping.list(request.principal, project);
   const name = projects.find(({ value }) => value === project)?.label;
   return new View('grouping-rules', {

@@ -86,11 +86,11 @@ function toTimelineEntry(value: Json, end: number): TimelineEntry {
   const data = isFields(given) ? given : null;
   const category = getText(own, 'category', 'type');
   const level = getText(own, 'level').toLowerCase();
-  const said = getText(own, 'message', 'msg', 'text', 'title');
+  const ownMessage = getText(own, 'message', 'msg', 'text', 'title');
   const request = data === null ? '' : formatRequest(data);
   const moved = data === null ? '' : [getText(data, 'from'), getText(data, 'to')].filter((t) => t !== '').join(' → ');
   const at = parseInstant(own['timestamp'] ?? own['at'] ?? own['time'] ?? own['ts']);
-  const message = said || request || moved || (data === null ? JSON.stringify(own) : '');
+  const message = ownMessage || request || moved || (data === null ? JSON.stringify(own) : '');
   const { icon, kind } = findKind(
     getText(own, 'type'),
     category,

@@ -36,16 +36,16 @@ const MAX_RENDERED_TOTAL = 12_288;
 
 /**
  * @param comments newest first
- * @param taken characters of the description
+ * @param usedLength characters of the description
  */
 function markPlainComments<T extends { body: string }>(
   comments: readonly T[],
-  taken: number,
+  usedLength: number,
 ): (T & { plain: boolean })[] {
-  let room = MAX_RENDERED_TOTAL - taken;
+  let remainingLength = MAX_RENDERED_TOTAL - usedLength;
   return comments.map((comment) => {
-    const plain = comment.body.length > Math.min(MAX_RENDERED_LENGTH, room);
-    if (!plain) room -= comment.body.length;
+    const plain = comment.body.length > Math.min(MAX_RENDERED_LENGTH, remainingLength);
+    if (!plain) remainingLength -= comment.body.length;
     return { ...comment, plain };
   });
 }

@@ -63,7 +63,7 @@ function appendLines(name: string, value: unknown, depth: number, lines: string[
     else lines.push(head, ...formatMembers(value, depth + 1));
     return;
   }
-  const said = String(value);
-  if (!/[\r\n]/.test(said)) lines.push(`${head} ${said}`);
-  else lines.push(head, ...said.split(/\r\n?|\n/).map((line) => `${'  '.repeat(depth + 1)}${line}`));
+  const text = String(value);
+  if (!/[\r\n]/.test(text)) lines.push(`${head} ${text}`);
+  else lines.push(head, ...text.split(/\r\n?|\n/).map((line) => `${'  '.repeat(depth + 1)}${line}`));
 }

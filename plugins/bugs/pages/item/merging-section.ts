@@ -40,6 +40,6 @@ export async function buildMergingSection({
     reasons: says,
     places: keys.slice(0, MAX_SHOWN_KEYS).flatMap(buildKeyParts),
     rule_link: item.type === 'error' ? buildNewRuleUrl(item, keys[0]?.origin ?? null) : null,
-    may_split: item.status !== 'duplicate' && keys.some(({ kept }) => kept > 0),
+    may_split: item.status !== 'duplicate' && keys.some(({ kept: storedCount }) => storedCount > 0),
   };
 }

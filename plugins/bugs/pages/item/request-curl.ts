@@ -62,7 +62,7 @@ function parseHeaders(given: Json | undefined): { name: string; value: string }[
   return pairs.slice(0, MAX_HEADERS).flatMap((pair) => {
     const [name, value] = Array.isArray(pair) ? pair : [];
     if (typeof name !== 'string' || !HEADER_NAME_PATTERN.test(name)) return [];
-    const said = isSecretKey(name)
+    const scrubbedValue = isSecretKey(name)
       ? SCRUBBED_MARK
       : scrubText(
           [value]
@@ -70,14 +70,14 @@ function parseHeaders(given: Json | undefined): { name: string; value: string }[
             .map((one) => toText(one))
             .join(', '),
         );
-    return [{ name, value: said.replace(/[\r\n]+/g, ' ').slice(0, MAX_VALUE_LENGTH) }];
+    return [{ name, value: scrubbedValue.replace(/[\r\n]+/g, ' ').slice(0, MAX_VALUE_LENGTH) }];
   });
 }
 
 function buildUrl(url: string, query: Json | undefined): string {
   const [whole = '', fragment = ''] = url.slice(0, MAX_URL_LENGTH).split('#', 2);
-  const said = formatQuery(query);
-  const full = whole.includes('?') || said === '' ? whole : `${whole}?${said}`;
+  const queryText = formatQuery(query);
+  const full = whole.includes('?') || queryText === '' ? whole : `${whole}?${queryText}`;
   const at = full.indexOf('?');
   const path = (at < 0 ? full : full.slice(0, at)).replace(/^([a-z]+:\/\/)[^/@]{0,500}@/i, '$1');
   if (at < 0) return scrubText(path) + (fragment === '' ? '' : `#${scrubText(fragment)}`);

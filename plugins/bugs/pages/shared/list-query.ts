@@ -77,8 +77,8 @@ export const DEFAULT_FILTERS: ListFilters = { status: ['open'], muted: [false] }
 
 /** @param chosen the project comes from the navigation bar, not from the URL */
 export function applyDefaultFilters({ view, ...given }: ItemListQuery, chosen = false): Omit<ItemListQuery, 'view'> {
-  const said = FILTER_NAMES.filter((name) => !chosen || name !== 'project');
-  const named = view === 'all' || said.some((name) => (given[name]?.length ?? 0) > 0);
+  const filterNames = FILTER_NAMES.filter((name) => !chosen || name !== 'project');
+  const named = view === 'all' || filterNames.some((name) => (given[name]?.length ?? 0) > 0);
   return named ? given : { ...given, ...DEFAULT_FILTERS };
 }
 
