@@ -4,18 +4,18 @@ import { redactText } from '../lib/text/hidden-texts.js';
 export interface Fault {
   plugin: string | null;
   fault: string;
-  mend: string;
+  fix: string;
 }
 
 const toSingleLine = (text: string): string => text.replaceAll(/\s*\n\s*/g, ' ').trim();
 
 /** `plugin chat: needs "bugs.api", which no plugin provides; …`. */
-export function formatFault({ plugin, fault, mend: fix }: Fault): string {
+export function formatFault({ plugin, fault, fix: fix }: Fault): string {
   return toSingleLine(`${plugin === null ? 'configuration' : `plugin ${plugin}`}: ${fault}; ${fix}`);
 }
 
 export function formatFaults(faults: readonly Fault[]): string {
-  const fixes = [...new Set(faults.map(({ mend: fix }) => fix))];
+  const fixes = [...new Set(faults.map(({ fix: fix }) => fix))];
   return toSingleLine([...faults.map(({ fault }) => fault), ...fixes].join('; '));
 }
 

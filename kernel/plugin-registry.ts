@@ -129,7 +129,7 @@ function registerAll(
 function validatePlugin(loaded: LoadedPlugin, settings: SectionSettings, faults: PluginFault[]): InstalledPlugin[] {
   const { plugin, entry } = loaded;
   const say = (name: string, fault: string, fix = `fix its manifest (${entry})`): InstalledPlugin[] => {
-    faults.push({ plugin: name, fault, mend: fix, owner: loaded });
+    faults.push({ plugin: name, fault, fix: fix, owner: loaded });
     return [];
   };
   if (plugin === null || typeof plugin !== 'object') {
@@ -163,7 +163,7 @@ function checkUniqueIds(installed: readonly InstalledPlugin[], faults: PluginFau
     if (first === undefined) entries.set(manifest.id, loaded.entry);
     else {
       const fault = `two plugins have this id (${first} and ${loaded.entry})`;
-      faults.push({ plugin: manifest.id, fault, mend: 'remove one of them', owner: loaded });
+      faults.push({ plugin: manifest.id, fault, fix: 'remove one of them', owner: loaded });
     }
   }
 }
@@ -203,7 +203,7 @@ function findSharedNames(enabledPlugins: readonly InstalledPlugin[], faults: Plu
         // Were reported for the id.
         else if (noun !== 'section' || owner !== manifest.id) {
           const fault = `${verb} the ${noun} "${name}", which plugin ${owner} ${verb} too`;
-          faults.push({ plugin: manifest.id, fault, mend: fix, owner: loaded });
+          faults.push({ plugin: manifest.id, fault, fix: fix, owner: loaded });
         }
       }
     }
@@ -234,7 +234,7 @@ function findMissingProviders(
         provider === undefined
           ? 'add the plugin that provides it to `plugins`, or remove this one'
           : `fix ${provider.id} first`;
-      faults.push({ plugin: manifest.id, fault, mend: fix, owner });
+      faults.push({ plugin: manifest.id, fault, fix: fix, owner });
     }
   }
 }
@@ -281,7 +281,7 @@ function resolveOrder(enabledPlugins: readonly InstalledPlugin[], faults: Plugin
       owner: owner.loaded,
       plugin: owner.manifest.id,
       fault: `is on a circle: ${circle.join(' → ')} (${steps.join(', ')})`,
-      mend: 'take away one of these steps; an event or an extension point breaks a circle',
+      fix: 'take away one of these steps; an event or an extension point breaks a circle',
     });
   }
   return order;
@@ -295,7 +295,7 @@ function resolveConfig(
   const { id: plugin, section: id, config } = manifest;
   const section = Object.hasOwn(sections, id) ? sections[id] : {};
   const say = (key: string, problem: string): void => {
-    faults.push({ plugin: null, fault: `${key} ${problem}`, mend: `mend it in ${origin(key)}`, owner: null });
+    faults.push({ plugin: null, fault: `${key} ${problem}`, fix: `fix it in ${origin(key)}`, owner: null });
   };
   if (section === null || typeof section !== 'object' || Array.isArray(section)) {
     say(id, 'must be an object');
@@ -331,7 +331,7 @@ function findUnknownSections(
       owner: null,
       plugin: null,
       fault: `${key} is unknown: it is no setting of the service and no installed plugin has this section`,
-      mend: `mend it in ${origin(key)}`,
+      fix: `fix it in ${origin(key)}`,
     });
   }
 }

@@ -19,7 +19,7 @@ export function selectPlugins(
     faults.push({
       plugin: null,
       fault: `plugins_off ${fault}`,
-      mend: `mend it in ${origin('plugins_off')}`,
+      fix: `fix it in ${origin('plugins_off')}`,
       owner: null,
     });
   };

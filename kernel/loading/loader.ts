@@ -44,7 +44,7 @@ export async function loadPlugins(builtin: readonly Plugin[], settings: LoadSett
     } catch (error) {
       const fix =
         error instanceof UnresolvedPluginError ? error.fix : 'fix the module, or remove the entry from `plugins`';
-      const fault = { plugin: entry, fault: `cannot be loaded: ${describeError(error)}`, mend: fix };
+      const fault = { plugin: entry, fault: `cannot be loaded: ${describeError(error)}`, fix };
       if (error instanceof UntrustedFile) untrusted.push(fault);
       else
         unloaded.push({

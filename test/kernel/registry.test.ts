@@ -95,7 +95,7 @@ describe('kernel/plugin-registry', () => {
       faultsOf([plugin('user', { needs: ['base.api'] }), plugin('base', { provides: ['base.api'], version: '1' })]),
     ).to.deep.equal([
       `plugin base: ${wrong}`,
-      `plugin user: needs "base.api" of plugin base, which failed: ${wrong}; mend base first`,
+      `plugin user: needs "base.api" of plugin base, which failed: ${wrong}; fix base first`,
     ]);
   });
 
@@ -147,7 +147,7 @@ describe('kernel/plugin-registry', () => {
       ]),
     ).to.deep.equal([
       `plugin one: is on a circle: one → two → one (one uses "two.api" of two, two needs "one.api" of one); ${mend}`,
-      `plugin two: needs "one.api" of plugin one, which failed: is on a circle: one → two → one (one uses "two.api" of two, two needs "one.api" of one); ${mend}; mend one first`,
+      `plugin two: needs "one.api" of plugin one, which failed: is on a circle: one → two → one (one uses "two.api" of two, two needs "one.api" of one); ${mend}; fix one first`,
     ]);
     expect(
       faultsOf([
@@ -229,7 +229,7 @@ describe('kernel/plugin-registry', () => {
     });
 
     it('rejects critical plugins, their dependencies and unknown ids, by name', () => {
-      const mend = 'mend it in local.json (plugins_off)';
+      const mend = 'fix it in local.json (plugins_off)';
       expect(refusal(['access', 'strem'])).to.equal(
         `configuration: plugins_off names "access", and the service cannot run without it; ${mend}\n` +
           `configuration: plugins_off names "strem", and there is no such plugin: there are access, bugs, stream, sentry, sdk; ${mend}`,
@@ -282,9 +282,9 @@ describe('kernel/plugin-registry', () => {
     it('reports key, error and source, and never the value', () => {
       const faults = faultsOf([chat], { chat: { secret: 'Hunter2', colour: 'green' } });
       expect(faults).to.deep.equal([
-        'configuration: chat.url is required; mend it in local.json (chat.url)',
-        'configuration: chat.secret must match /^[a-z]+$/; mend it in local.json (chat.secret)',
-        'configuration: chat.colour is unknown; mend it in local.json (chat.colour)',
+        'configuration: chat.url is required; fix it in local.json (chat.url)',
+        'configuration: chat.secret must match /^[a-z]+$/; fix it in local.json (chat.secret)',
+        'configuration: chat.colour is unknown; fix it in local.json (chat.colour)',
       ]);
     });
 
@@ -292,11 +292,11 @@ describe('kernel/plugin-registry', () => {
       expect(
         faultsOf([chat, plugin('quiet')], { chat: { url: 'http://a' }, chatt: {}, quiet: { loud: true } }),
       ).to.deep.equal([
-        'configuration: quiet.loud is unknown: plugin quiet has no settings; mend it in local.json (quiet.loud)',
-        'configuration: chatt is unknown: it is no setting of the service and no installed plugin has this section; mend it in local.json (chatt)',
+        'configuration: quiet.loud is unknown: plugin quiet has no settings; fix it in local.json (quiet.loud)',
+        'configuration: chatt is unknown: it is no setting of the service and no installed plugin has this section; fix it in local.json (chatt)',
       ]);
       expect(faultsOf([chat], { chat: 'on' })).to.deep.equal([
-        'configuration: chat must be an object; mend it in local.json (chat)',
+        'configuration: chat must be an object; fix it in local.json (chat)',
       ]);
     });
   });

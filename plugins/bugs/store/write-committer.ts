@@ -49,8 +49,8 @@ export class WriteCommitter {
   }
 
   /**
-   * @param optionalWrites writes that are useful only with the others: without transactions they run
-   *   concurrently and may be rejected
+   * @param optionalWrites writes that are useful only with the others: without transactions they
+   *   run concurrently and may be rejected
    * @returns null when a write was rejected
    */
   async write(
