@@ -10,12 +10,12 @@ export interface Fault {
 const toSingleLine = (text: string): string => text.replaceAll(/\s*\n\s*/g, ' ').trim();
 
 /** `plugin chat: needs "bugs.api", which no plugin provides; …`. */
-export function formatFault({ plugin, fault, fix: fix }: Fault): string {
+export function formatFault({ plugin, fault, fix }: Fault): string {
   return toSingleLine(`${plugin === null ? 'configuration' : `plugin ${plugin}`}: ${fault}; ${fix}`);
 }
 
 export function formatFaults(faults: readonly Fault[]): string {
-  const fixes = [...new Set(faults.map(({ fix: fix }) => fix))];
+  const fixes = [...new Set(faults.map(({ fix }) => fix))];
   return toSingleLine([...faults.map(({ fault }) => fault), ...fixes].join('; '));
 }
 

@@ -58,7 +58,11 @@ export async function downloadChangedFiles(
     }
   } catch (error) {
     if (!(error instanceof ContentMismatch)) throw error;
-    agent.output.printNote('downloading_whole', { reason: error.message }, `${error.message}: the package is taken`);
+    agent.output.printNote(
+      'downloading_whole',
+      { reason: error.message },
+      `${error.message}; downloading the whole package`,
+    );
     return null;
   }
   return new Map(
@@ -73,7 +77,11 @@ type FilesByHash = ReadonlyMap<string, readonly ManifestFile[]>;
 
 function groupByHash(files: readonly ManifestFile[]): FilesByHash {
   const groups = new Map<string, ManifestFile[]>();
-  for (const file of files) groups.set(file.sha256, [...(groups.get(file.sha256) ?? []), file]);
+  for (const file of files) {
+    const group = groups.get(file.sha256);
+    if (group === undefined) groups.set(file.sha256, [file]);
+    else group.push(file);
+  }
   return groups;
 }
 

@@ -6,11 +6,10 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { FileAnswer, type HttpRequest } from '../../../kernel/contract/index.js';
 import { notFound, ServiceError } from '../../../kernel/errors.js';
-import { readManifest } from '../../../lib/formats/manifest.js';
+import { findManifestFile } from '../../../lib/formats/manifest-file-search.js';
 import { readPackagedFile } from '../../../lib/formats/packaged-file.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
 import { FileReplaced, type ReleaseLocation, type ReleaseStore } from '../../../ports/release-store.js';
-import { readStoredText } from '../publishing/stored-text.js';
 
 const SHA256_PATTERN = /^[0-9a-f]{64}$/;
 const FILE_SEGMENTS = 6;
@@ -52,9 +51,9 @@ export class ReleaseFileReader {
   /** @throws ServiceError not_found for a hash that the manifest does not list */
   async createAnswer({ place, sha256 }: ReleaseFilePlace, { headers }: HttpRequest): Promise<FileAnswer> {
     const stored = await this.store.open(listSegments(place, 'package.tar.gz'));
-    const text = stored === null ? null : await readStoredText(this.store, listSegments(place, 'manifest.json'));
-    const file = text === null ? undefined : readManifest(text).files.find((one) => one.sha256 === sha256);
-    if (stored === null || file === undefined) throw notFound('such file in the release');
+    const manifest = stored === null ? null : await this.store.open(listSegments(place, 'manifest.json'));
+    const file = manifest === null ? null : await findManifestFile(manifest.read(0, manifest.size), sha256);
+    if (stored === null || file === null) throw notFound('such file in the release');
     const { path, size } = file;
     const open = (start: number, end: number): AsyncIterable<Uint8Array> =>
       readPackagedFile(stored.read(0, stored.size), { platform: place.platform, path, start, end });
