@@ -2,7 +2,10 @@
 import type { Principal } from '../../kernel/contract/index.js';
 import { notFound } from '../../kernel/errors.js';
 import type { ConfigFields, ConfigKind, ConfigObject } from '../../ports/domain/config/kinds.js';
+import { yieldToEventLoop } from '../../lib/process/event-loop.js';
 import { isAbsent } from './field-changes.js';
+
+const OBJECTS_PER_TURN = 50;
 
 export interface ExportResult {
   document: Record<string, unknown>;
@@ -27,11 +30,16 @@ export async function exportConfig(
     const repeated = new Set(found.flatMap(({ name }) => (uses.get(name) === 1 ? [] : [name])));
     for (const name of repeated)
       result.warnings.push(`${spec.kind}: ${name} names several objects, which were left out; rename all but one`);
-    unique.forEach((object, at) => {
+    const names = listFieldNames(spec);
+    const entries: ConfigFields[] = [];
+    for (const object of unique) {
+      if (entries.length % OBJECTS_PER_TURN === 0) await yieldToEventLoop();
+      const secrets = listPresentSecrets(spec, object);
+      for (const field of secrets) result.secrets.push(`${spec.kind}[${entries.length}].${field}`);
       included.add(`${spec.kind} ${object.name}`);
-      result.secrets.push(...listPresentSecrets(spec, object).map((field) => `${spec.kind}[${at}].${field}`));
-    });
-    if (unique.length > 0) result.document[spec.kind] = unique.map((object) => toEntry(spec, object));
+      entries.push(toEntry(spec, object, { names, secrets }));
+    }
+    if (entries.length > 0) result.document[spec.kind] = entries;
   }
   if (project !== null && !included.has(`projects ${project}`)) throw notFound(`project ${project.slice(0, 64)}`);
   return result;
@@ -61,12 +69,16 @@ const readMember = (fields: ConfigFields, path: string): unknown =>
 const listPresentSecrets = (spec: ConfigKind, { fields }: ConfigObject): string[] =>
   (spec.listSecrets?.(fields) ?? []).filter((path) => !isAbsent(readMember(fields, path)));
 
-function toEntry(spec: ConfigKind, object: ConfigObject): ConfigFields {
-  const { fields } = object;
-  const secrets = listPresentSecrets(spec, object);
-  const { keys = {} } = spec.schema.describe() as { keys?: object };
-  const shown = Object.keys(keys).filter((name) => {
-    const isNull = fields[name] === null && spec.explicitNulls?.includes(name) === true;
+const listFieldNames = ({ schema }: ConfigKind): string[] =>
+  Object.keys((schema.describe() as { keys?: object }).keys ?? {});
+
+function toEntry(
+  { explicitNulls = [] }: ConfigKind,
+  { fields }: ConfigObject,
+  { names, secrets }: { names: readonly string[]; secrets: readonly string[] },
+): ConfigFields {
+  const shown = names.filter((name) => {
+    const isNull = fields[name] === null && explicitNulls.includes(name);
     return !secrets.includes(name) && (isNull || !isAbsent(fields[name]));
   });
   return Object.fromEntries(shown.map((name) => [name, omitMembers(name, fields[name], secrets)]));

@@ -105,7 +105,9 @@ const buildExportRoute = (kinds: RouteParts['kinds']): RouteSpec => ({
 });
 
 function buildSchemaRoute({ kinds, catalog }: RouteParts): RouteSpec {
-  let schema: SharedBytes | undefined;
+  let schema: Promise<SharedBytes> | undefined;
+  const buildBytes = async (): Promise<SharedBytes> =>
+    new SharedBytes([Buffer.from(JSON.stringify(buildConfigSchema(kinds(), await catalog.getOpenApi())))]);
   return {
     method: 'GET',
     path: `${BASE_PATH}/config.schema.json`,
@@ -115,8 +117,11 @@ function buildSchemaRoute({ kinds, catalog }: RouteParts): RouteSpec {
     access: 'public',
     hidden: true,
     handle: async () => {
-      schema ??= new SharedBytes([Buffer.from(JSON.stringify(buildConfigSchema(kinds(), await catalog.getOpenApi())))]);
-      return text(schema, 'application/json; charset=utf-8');
+      schema ??= buildBytes().catch((error: unknown) => {
+        schema = undefined;
+        throw error;
+      });
+      return text(await schema, 'application/json; charset=utf-8');
     },
   };
 }

@@ -64,8 +64,7 @@ export default definePlugin<McpConfig>({
           page: null,
           isDone: () => firstCall.hasHappened(),
           command: ({ baseUrl, token }) =>
-            // The variable's name instead of the token.
-            `export SVC_TOKEN=${token}\nclaude mcp add --transport http aos ${baseUrl}/mcp --header 'Authorization: Bearer \${SVC_TOKEN}'`,
+            `${token === '$SVC_TOKEN' ? '' : `export SVC_TOKEN=${token}\n`}claude mcp add --transport http aos ${baseUrl}/mcp --header 'Authorization: Bearer \${SVC_TOKEN}'`,
           // The instructions ask the agent to report problems that it finds.
           token: { name: 'coding agent', scopes: ['bugtracker:read', 'bugtracker:manage', 'bugtracker:report'] },
         }),
