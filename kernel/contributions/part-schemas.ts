@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import type { ListenSpec } from '../../ports/events.js';
-import type { PageSpec, PanelSpec, RouteSpec, StreamedInput, ToolSpec } from '../../ports/http/index.js';
+import type { PageNav, PageSpec, PanelSpec, RouteSpec, StreamedInput, ToolSpec } from '../../ports/http/index.js';
 import type { JobSpec } from '../../ports/jobs.js';
 import type { Extension } from '../../ports/token.js';
 import type { CommandSpec } from '../contract/command.js';
@@ -113,11 +113,23 @@ export const routeSchema = Joi.object({
   onRefused: Joi.function(),
   handle: functionSchema,
 } satisfies SchemaOf<RouteSpec>);
+const navSchema = Joi.object({
+  section: Joi.string().valid('overview', 'work', 'operations', 'delivery', 'administration', 'help').required(),
+  label: Joi.string().required(),
+  icon: Joi.string().required(),
+  order: Joi.number().required(),
+  within: Joi.string().pattern(/^\//),
+  tab: Joi.string(),
+  group: Joi.string().valid('workspace', 'project', 'alerts', 'system'),
+  also: Joi.array().items(Joi.string()),
+  badge: Joi.function(),
+} satisfies SchemaOf<PageNav>);
 export const pageSchema = Joi.object({
   method: Joi.string().valid('GET', 'POST'),
   path: pathSchema,
   title: Joi.string().required(),
-  nav: Joi.object(),
+  nav: navSchema,
+  entry: Joi.string().pattern(/^\//).allow(null),
   access: anySchema,
   limits: Joi.object(),
   panels: Joi.boolean(),

@@ -17,10 +17,10 @@ const buildDashboardPage = (steps: OnboardingPages): PageSpec => ({
   title: 'Dashboard',
   nav: {
     section: 'overview',
-    label: 'Dashboard',
+    label: 'Home',
     icon: 'dashboard',
     order: 0,
-    also: ['home', 'overview', 'start', 'first steps', 'getting started'],
+    also: ['dashboard', 'overview', 'start', 'first steps', 'getting started'],
   },
   access: { session: 'member' },
   ...projectInput,

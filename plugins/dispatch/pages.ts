@@ -125,10 +125,10 @@ function buildRulePages(rules: RequestRuleService, projects: ProjectDirectory): 
       title: 'Agent automation',
       nav: {
         section: 'work',
-        label: 'Agent automation',
+        label: 'Agents',
         icon: 'robot',
-        order: 60,
-        also: ['dispatch', 'agents', 'request'],
+        order: 20,
+        also: ['dispatch', 'automation', 'rules', 'request'],
       },
       access: memberAccess,
       handle: (request) => view(request),

@@ -166,6 +166,7 @@ export function buildErrorPages(deps: ErrorPageDeps): PageSpec[] {
         label: 'Errors',
         icon: 'errors',
         order: 20,
+        within: '/bugs',
         also: ['exceptions', 'crashes', 'events', 'groups'],
       },
       access: { session: 'member' },

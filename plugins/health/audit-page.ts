@@ -180,9 +180,10 @@ export const buildAuditPages = (services: AuditPageServices): PageSpec[] => [
     title: 'Audit log',
     nav: {
       section: 'administration',
+      group: 'workspace',
       label: 'Audit log',
       icon: 'history',
-      order: 85,
+      order: 40,
       also: ['audit log', 'who', 'changes', 'logins', 'history', 'actions'],
     },
     access: { session: 'member' },

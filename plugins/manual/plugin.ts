@@ -37,10 +37,10 @@ const buildManualPages = (guides: GuideIndex, manual: Manual): PageSpec[] => [
     path: '/docs',
     title: 'Docs',
     nav: {
-      section: 'administration',
+      section: 'help',
       label: 'Docs',
       icon: 'book',
-      order: 95,
+      order: 10,
       also: ['API', 'documentation', 'endpoints', 'guides', 'help', 'manual', 'openapi', 'reference', 'swagger'],
     },
     access,

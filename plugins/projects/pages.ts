@@ -171,6 +171,7 @@ export function buildProjectPages({
       title,
       nav: {
         section: 'administration',
+        group: 'project',
         label: 'Projects',
         icon: 'project',
         order: 10,

@@ -77,6 +77,8 @@ export const buildReleaseHealthPages = (deps: HealthPageDeps): PageSpec[] => [
       label: 'Release health',
       icon: 'activity',
       order: 20,
+      within: '/releases',
+      tab: 'Health',
       also: ['sessions', 'crash-free', 'crashes', 'adoption', 'versions'],
     },
     access: { session: 'member' },

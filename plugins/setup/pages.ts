@@ -103,7 +103,7 @@ export const buildMachinePages = (deps: MachinePageDeps): PageSpec[] => [
       section: 'delivery',
       label: 'Machines',
       icon: 'terminal',
-      order: 15,
+      order: 20,
       also: ['installers', 'installations', 'update agent', 'hosts', 'servers', 'versions'],
     },
     access: { session: 'member' },

@@ -9,7 +9,7 @@ export type { FormRunResult, FormResultStore, SessionRef } from './form-results.
 export { JsonText } from './json-text.js';
 export type { ErrorCodes, MountedHosts, MountedPage, MountedPanel, MountedRoute } from './mounted.js';
 export type { CustomHosts } from './custom-hosts.js';
-export type { FormFile, PageResult, PageSpec, PanelSpec } from './page.js';
+export type { FormFile, NavGroup, NavSection, PageNav, PageResult, PageSpec, PanelSpec } from './page.js';
 export {
   getTimeZone,
   type Principal,

@@ -16,21 +16,44 @@ export interface FormFile {
   bytes: Buffer;
 }
 
+/**
+ * `overview`, `work`, `operations` and `delivery` are entries of the sidebar in this order,
+ * `administration` is listed under Settings, `help` in the Help menu.
+ */
+export type NavSection = 'overview' | 'work' | 'operations' | 'delivery' | 'administration' | 'help';
+
+/** Group of a settings page. */
+export type NavGroup = 'workspace' | 'project' | 'alerts' | 'system';
+
+/** Place of a page in the navigation. */
+export interface PageNav {
+  section: NavSection;
+  label: string;
+  /** Icon name in web/assets/icons. */
+  icon: string;
+  order: number;
+  /** Path of the sidebar entry that shows this page as a tab. */
+  within?: string;
+  /** Label of the page's tab; default: `label`. */
+  tab?: string;
+  /** Only with section `administration`; default: `workspace`. */
+  group?: NavGroup;
+  /** Other words that the search finds the page by. */
+  also?: readonly string[];
+  /** Count next to the label; null shows none. */
+  badge?: (project?: string | null) => Promise<number | null>;
+}
+
 export interface PageSpec {
   method?: 'GET' | 'POST';
   path: string;
   title: string;
-  nav?: {
-    section: 'overview' | 'work' | 'operations' | 'delivery' | 'administration';
-    label: string;
-    /** Icon name in web/assets/icons. */
-    icon: string;
-    order: number;
-    /** Parent entry that stands for this page in the sidebar. */
-    within?: string;
-    also?: readonly string[];
-    badge?: (project?: string | null) => Promise<number | null>;
-  };
+  nav?: PageNav;
+  /**
+   * Path of the navigation entry that is current on this page, `null` for none; default: the entry
+   * with the longest path above the page's own.
+   */
+  entry?: string | null;
   /** `public` only for the login. GET must not change anything. */
   access: 'public' | { session: 'admin' | 'member' };
   limits?: { bucket: PublicBucket; proves?: (request: HttpRequest, answer: object) => string | null };

@@ -102,6 +102,13 @@ describe('plugin validation at startup', () => {
       /page GET \/oncall: there is no icon "phone": web\/README\.md lists them/,
     ],
     [
+      'an unknown group of the settings',
+      {
+        parts: `pages: [{ ...${PAGE}, nav: { section: 'administration', group: 'chat', label: 'On call', icon: 'clock', order: 1 } }, ${POST}]`,
+      },
+      /page GET \/oncall: .*nav\.group.* must be one of .*alerts/,
+    ],
+    [
       'an unknown icon in a view',
       { parts: both(), views: { shifts: `{{icon "phone"}}` } },
       /views\/shifts\.hbs:1 there is no icon "phone"/,

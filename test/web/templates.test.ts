@@ -107,15 +107,14 @@ describe('templates', () => {
 describe('layouts', () => {
   const context = {
     title: '<b>',
-    nav: [
-      {
-        section: 'work',
-        items: [
-          { href: '/bugs', label: 'Bugs', icon: 'bug', badge: 3 },
-          { href: '/errors', label: 'Errors', icon: 'errors', badge: null },
-        ],
-      },
-    ],
+    nav: {
+      entries: [
+        { href: '/bugs', label: 'Bugs', icon: 'bug', badge: 3, current: true },
+        { href: '/errors', label: 'Errors', icon: 'errors', badge: null },
+      ],
+      settings: { href: '/settings', label: 'Settings', icon: 'settings', badge: null },
+      help: [{ href: '/docs', label: 'Docs', icon: 'book' }],
+    },
     user: { username: '<i>eve', role: 'admin' },
     csrf_token: 'tok"en',
     theme: 'dark',
@@ -142,6 +141,27 @@ describe('layouts', () => {
     expect(page).to.include('data-svc-theme="dark" data-bs-theme="dark"');
     expect(page).to.include('name="back" value="/bugs/shop-1?status&#x3D;open"');
     expect(page.indexOf('/assets/theme.js')).to.be.lessThan(page.indexOf('/assets/aos.css'));
+  });
+
+  it('draw the tabs of an entry before the content, and none below the entry', () => {
+    const items = [
+      { href: '/bugs', label: 'All', badge: null },
+      { href: '/errors', label: 'Errors', badge: 2, current: true },
+    ];
+    const nav = { ...context.nav, tabs: { label: 'Issues', items } };
+    const page = renderFile('web/layouts/app.hbs', { ...context, nav, crumbs: null });
+    expect(page).to.match(/aria-label="Issues pages">.*href="\/errors" aria-current="page">Errors/);
+    expect(page.indexOf('Issues pages')).to.be.lessThan(page.indexOf('<h1>Item'));
+    expect(renderFile('web/layouts/app.hbs', { ...context, nav })).to.not.include('Issues pages');
+  });
+
+  it('draw the settings beside the content, for large and for small screens', () => {
+    const groups = [
+      { group: 'workspace', label: 'Workspace', items: [{ href: '/users', label: 'Members', current: true }] },
+    ];
+    const page = renderFile('web/layouts/app.hbs', { ...context, nav: { ...context.nav, groups, here: 'Members' } });
+    expect(page.match(/href="\/users" aria-current="page">Members/g)).to.have.length(2);
+    expect(page).to.include('aria-label="Settings"').and.include('Settings: Members');
   });
 
   it('follow the system theme when none is selected', () => {

@@ -197,15 +197,15 @@ for (const form of document.querySelectorAll('form[data-send]')) form.requestSub
 // Something of this page has changed: so may have what the navigation counts.
 const short = new Intl.NumberFormat('en-GB', { notation: 'compact', maximumFractionDigits: 1 });
 async function countAgain() {
-  const answer = await fetch('/navigation', {
+  const answer = await fetch(`/navigation?${new URLSearchParams({ at: location.pathname })}`, {
     headers: { accept: 'application/json' },
     credentials: 'same-origin',
     redirect: 'error',
   }).catch(() => null);
   if (!answer?.ok) return;
-  const { badges } = await answer.json();
+  const counts = await answer.json();
   for (const badge of document.querySelectorAll('[data-badge]')) {
-    const count = badges[badge.closest('a').getAttribute('href')] ?? null;
+    const count = counts[badge.dataset.badge || 'badges'][badge.closest('a').getAttribute('href')] ?? null;
     badge.hidden = !count;
     const text = count ? short.format(count) : '';
     if (badge.firstElementChild.textContent !== text) badge.firstElementChild.textContent = text;

@@ -46,7 +46,8 @@
     return !marked.isCollapsed && part.contains(marked.anchorNode);
   }
 
-  const DEEP = /(^|\s)(container-fluid|vstack|columns|columns-main|columns-side|dash|grid-cards|panel)(\s|$)/;
+  const DEEP =
+    /(^|\s)(container-fluid|settings|settings-page|vstack|columns|columns-main|columns-side|dash|grid-cards|panel)(\s|$)/;
 
   function takeOver(old, fresh) {
     // What was said of the last step stays; it is told once.

@@ -80,7 +80,7 @@ export async function renderErrorPage(
   };
   const headers = { ...failure.more.headers, 'content-type': HTML_TYPE };
   try {
-    const context = await buildViewContext(shared, call, visitor, heading);
+    const context = await buildViewContext(shared, call, visitor, { title: heading });
     const body = await shared.views.renderError({ ...context, ...error }, visitor.session ? 'app' : 'blank');
     return { status, headers: { ...headers, ...buildCookieHeader(shared, visitor, []) }, body };
   } catch (thrown) {

@@ -3,20 +3,9 @@ import type { Logger } from '../../../ports/logger.js';
 import type { MountedPage, Role } from '../../../ports/http/index.js';
 import { withTimeout } from './panels.js';
 import { getErrorText } from '../wire/failure.js';
+import { buildNavView, compareNav, groupSettings, type NavPage, type NavView } from './navigation-tree.js';
 
-const SECTION_NAMES = ['overview', 'work', 'operations', 'delivery', 'administration'] as const;
-
-export interface NavItem {
-  href: string;
-  label: string;
-  icon: string;
-  badge: number | null;
-  at: string[];
-}
-export interface NavSection {
-  section: (typeof SECTION_NAMES)[number];
-  items: NavItem[];
-}
+const SECTION_NAMES = ['overview', 'work', 'operations', 'delivery'] as const;
 
 /**
  * Age in ms after which a badge is refreshed in the background. Pages wait only for a count older
@@ -46,41 +35,42 @@ export class Navigation {
   ) {
     this.#entries = pages
       .flatMap((page) => (page.spec.nav ? [{ page, nav: page.spec.nav }] : []))
-      .sort((a, b) => a.nav.order - b.nav.order || (a.nav.label < b.nav.label ? -1 : 1));
+      .sort((a, b) => compareNav(a.nav, b.nav));
   }
 
   invalidateBadges(): void {
     this.#counted.clear();
   }
 
-  /** A badge that fails or is slow is omitted. */
-  async listSections(role: Role, project: string | null = null): Promise<NavSection[]> {
-    const shown = this.#entries.filter(({ page }) => page.ready() && canOpen(page.spec.access, role));
+  /**
+   * A badge that fails or is slow is omitted.
+   * @param path the page shown, or the entry that it belongs to; `null` for none
+   */
+  async getView(role: Role, path: string | null, project: string | null = null): Promise<NavView> {
+    return buildNavView(await this.listPages(role, project), path);
+  }
+
+  async listPages(role: Role, project: string | null = null): Promise<NavPage[]> {
+    const shown = this.#listEntries(role).filter(({ page }) => page.ready());
     const badges = await Promise.all(shown.map((entry) => this.#getBadge(entry, project)));
-    const listed = shown.map(({ page, nav }, i) => ({ href: page.spec.path, nav, badge: badges[i] ?? null }));
-    const own = (href: string): typeof listed => listed.filter(({ nav }) => nav.within === href);
-    const top = listed.filter(({ nav }) => !listed.some(({ href }) => href === nav.within));
-    const items = top.map(({ href, nav, badge }) => ({
-      section: nav.section,
-      item: {
-        href,
-        label: nav.label,
-        icon: nav.icon,
-        badge: own(href).reduce((sum, one) => (sum ?? 0) + (one.badge ?? 0), badge) || null,
-        at: [href, ...own(href).map((one) => one.href)],
-      },
-    }));
-    return SECTION_NAMES.map((section) => ({
-      section,
-      items: items.filter((entry) => entry.section === section).map((entry) => entry.item),
-    })).filter(({ items: some }) => some.length > 0);
+    return shown.map(({ page, nav }, i) => ({ href: page.spec.path, nav, badge: badges[i] ?? null }));
   }
 
   /** Returns the first page that this role may open, by default the account's own page. */
   getFirstPath(role: Role): string {
-    const shown = this.#entries.filter(({ page }) => canOpen(page.spec.access, role));
+    const shown = this.#listEntries(role);
     const bySection = SECTION_NAMES.flatMap((section) => shown.filter(({ nav }) => nav.section === section));
     return bySection[0]?.page.spec.path ?? '/account';
+  }
+
+  /** Returns the first settings page that this role may open, by default the account's own page. */
+  getFirstSettingsPath(role: Role): string {
+    const settings = this.#listEntries(role).filter(({ nav }) => nav.section === 'administration');
+    return groupSettings(settings)[0]?.items[0]?.page.spec.path ?? '/account';
+  }
+
+  #listEntries(role: Role): NavigationEntry[] {
+    return this.#entries.filter(({ page }) => canOpen(page.spec.access, role));
   }
 
   #getBadge(entry: NavigationEntry, project: string | null): Promise<number | null> {

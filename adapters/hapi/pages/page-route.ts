@@ -290,7 +290,7 @@ export class PageRoute {
   /** Starts to count the badges, so that they load while the page does. */
   async #prefetchBadges(role: Role, { cookies }: PageVisitor): Promise<void> {
     const chosen = await findChosenProject(this.shared.projects, cookies);
-    await this.shared.navigation.listSections(role, chosen?.slug ?? null);
+    await this.shared.navigation.listPages(role, chosen?.slug ?? null);
   }
 
   async #renderView(view: View, call: IncomingRequest, visitor: PageVisitor): Promise<HttpResponse> {
@@ -298,7 +298,7 @@ export class PageRoute {
     const { spec } = this.mounted;
     const plugin = view instanceof ForeignView ? view.plugin : this.mounted.plugin;
     const views = view instanceof ForeignView ? shared.viewsOf(plugin) : this.mounted.views;
-    const rooted = buildViewContext(shared, call, visitor, spec.title);
+    const rooted = buildViewContext(shared, call, visitor, spec);
     const [context, panels] = await Promise.all([
       rooted,
       spec.panels && visitor.session

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createFormId } from '../../../lib/saved-form.js';
-import type { FormResultStore, ProjectChoices, SessionPrincipal, View } from '../../../ports/http/index.js';
+import type { FormResultStore, PageSpec, ProjectChoices, SessionPrincipal, View } from '../../../ports/http/index.js';
 import type { Request } from '@hapi/hapi';
 import type { RouteServices } from '../routes/route-services.js';
 import type { IncomingRequest } from '../wire/incoming-request.js';
@@ -9,6 +9,7 @@ import { ANONYMOUS_COOKIE, ANONYMOUS_ID_PATTERN, maskToken, SESSION_COOKIE } fro
 import type { StaticAssets } from './assets.js';
 import { FLASH_COOKIE, parseFlash } from '../wire/flash.js';
 import type { Navigation } from './navigation.js';
+import { NO_NAVIGATION } from './navigation-tree.js';
 import type { CustomHostPaths } from './custom-host-paths.js';
 import { buildProjectBar, findChosenProject } from './project-choice.js';
 import type { DashboardPanels } from './panels.js';
@@ -66,17 +67,17 @@ export async function buildViewContext(
   shared: PageServices,
   call: IncomingRequest,
   visitor: PageVisitor,
-  title: string,
+  { title, entry }: Pick<PageSpec, 'title' | 'entry'>,
 ): Promise<Record<string, unknown>> {
   const { session, cookies, csrfCookie } = visitor;
   const theme = cookies['svc_theme'];
   const chosen = session ? await findChosenProject(shared.projects, cookies) : null;
   const [nav, bar] = session
     ? await Promise.all([
-        shared.navigation.listSections(session.role, chosen?.slug ?? null),
+        shared.navigation.getView(session.role, entry === undefined ? call.path : entry, chosen?.slug ?? null),
         buildProjectBar(shared.projects, chosen),
       ])
-    : [[], null];
+    : [NO_NAVIGATION, null];
   return {
     title,
     nav,

@@ -143,6 +143,7 @@ export function buildAccessTokenPages(services: AccessServices): PageSpec[] {
       title,
       nav: {
         section: 'administration',
+        group: 'workspace',
         label: 'API tokens',
         icon: 'key',
         order: 30,

@@ -53,10 +53,11 @@ export function buildUserPages(services: AccessServices): PageSpec[] {
       title,
       nav: {
         section: 'administration',
-        label: 'Users',
+        group: 'workspace',
+        label: 'Members',
         icon: 'users',
         order: 20,
-        also: ['accounts', 'members', 'passwords', 'people', 'roles', 'team'],
+        also: ['accounts', 'users', 'passwords', 'people', 'roles', 'team'],
       },
       access: adminAccess,
       handle: () => list(),

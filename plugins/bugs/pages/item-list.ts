@@ -244,6 +244,7 @@ export function buildItemListPages(page: PageDeps): PageSpec[] {
         label: 'Issues',
         icon: 'bug',
         order: 10,
+        tab: 'All',
         also: ['items', 'bugs', 'tickets', 'features', 'queue', 'tasks'],
         badge: async (project) => (await page.services.board.countAvailable(project)) || null,
       },

@@ -109,7 +109,8 @@ export function buildIgnoreRulePages(
       path: '/ignore-rules',
       title: IGNORE_RULES_TITLE,
       nav: {
-        section: 'work',
+        section: 'administration',
+        group: 'project',
         label: IGNORE_RULES_TITLE,
         icon: 'filter-off',
         order: 30,

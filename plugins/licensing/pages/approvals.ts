@@ -86,7 +86,9 @@ export function approvalPages(parts: LicensePageServices): PageSpec[] {
         section: 'delivery',
         label: 'License approvals',
         icon: 'approval',
-        order: 30,
+        order: 31,
+        within: '/licenses',
+        tab: 'Approvals',
         also: ['machines', 'requests'],
         badge: async () => {
           const { licenses: some, machines } = await countPending(parts);

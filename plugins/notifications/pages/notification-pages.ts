@@ -82,9 +82,10 @@ export function buildNotificationPages(parts: NotificationPageServices): PageSpe
       title,
       nav: {
         section: 'administration',
+        group: 'alerts',
         label: title,
         icon: 'send',
-        order: 45,
+        order: 10,
         also: [
           'alerts',
           'channels',

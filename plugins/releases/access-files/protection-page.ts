@@ -38,10 +38,11 @@ export function protectionPages(
       path: PAGE_PATH,
       title: 'Access protection',
       nav: {
-        section: 'delivery',
+        section: 'administration',
+        group: 'system',
         label: 'Access protection',
         icon: 'shield',
-        order: 40,
+        order: 50,
         also: ['htaccess', 'passwords', 'self-test', 'store'],
         badge: async () => ((await care.getHealth()).protection === 'open' ? 1 : null),
       },

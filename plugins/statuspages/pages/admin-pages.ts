@@ -109,10 +109,10 @@ export function buildAdminPages(services: StatusPageServices): PageSpec[] {
       path: LIST_PATH,
       title,
       nav: {
-        section: 'operations',
+        section: 'delivery',
         label: title,
         icon: 'activity',
-        order: 35,
+        order: 40,
         also: ['customers', 'public', 'uptime', 'statuspage'],
       },
       access,

@@ -90,6 +90,7 @@ export function buildIncidentPages(services: WatchdogServices): PageSpec[] {
         label: title,
         icon: 'alert',
         order: 25,
+        within: '/monitors',
         also: ['outages', 'downtime', 'postmortem', 'sla'],
       },
       access,

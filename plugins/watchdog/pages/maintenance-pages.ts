@@ -115,6 +115,7 @@ export function buildMaintenancePages(services: WatchdogServices): PageSpec[] {
         label: title,
         icon: 'pause',
         order: 30,
+        within: '/monitors',
         also: ['silence', 'mute', 'downtime', 'maintenance windows'],
       },
       access,

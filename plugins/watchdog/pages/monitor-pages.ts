@@ -61,6 +61,7 @@ export function buildMonitorPages(services: WatchdogServices, deferred: boolean)
         label: 'Monitors',
         icon: 'monitor',
         order: 10,
+        tab: 'List',
         also: [
           'cron',
           'downtime',

@@ -13,9 +13,10 @@ export function buildListPages({ registry, choices }: WebhookPageParts): PageSpe
       title,
       nav: {
         section: 'administration',
+        group: 'alerts',
         label: title,
         icon: 'webhook',
-        order: 40,
+        order: 20,
         also: ['hooks', 'deliveries', 'events', 'integrations', 'callbacks'],
         badge: async () => (await registry.listBroken()).length || null,
       },

@@ -78,10 +78,11 @@ export function buildGroupingRulePages(page: PageDeps): PageSpec[] {
       path: '/grouping-rules',
       title: GROUPING_RULES_TITLE,
       nav: {
-        section: 'work',
+        section: 'administration',
+        group: 'project',
         label: GROUPING_RULES_TITLE,
         icon: 'merge',
-        order: 31,
+        order: 40,
         also: ['fingerprints', 'fingerprint rules', 'merging', 'grouping'],
       },
       access: accessRule,

@@ -62,6 +62,8 @@ describe('hapi: pages', () => {
               badge: async () => Promise.reject(new Error('no')),
             },
           }),
+          page('/named', { entry: '/list' }),
+          page('/first/apart', { entry: null }),
           page('/long', {
             input: { query: joi.object({ secret: joi.string() }) },
             handle: ({ query }) => {
@@ -213,12 +215,28 @@ describe('hapi: pages', () => {
   it('shows the navigation entries of the role, in order, with badges, and omits a failed badge', async () => {
     const list = await test.ask('GET', '/list', as('member'));
     expect(list.text).to.match(
-      /data-section="work"><a href="\/first" data-icon="bug">First<\/a><a href="\/list" data-icon="bug">List<b>3<\/b><\/a>/,
+      /<nav><a href="\/first" data-icon="bug">First<\/a><a href="\/list" data-icon="bug" aria-current="page">List<b>3<\/b><\/a>/,
     );
-    expect(list.text).to.not.contain('/admin');
-    expect((await test.ask('GET', '/list', as('admin'))).text).to.contain(
-      'data-section="administration"><a href="/admin"',
+    expect(list.text).to.not.contain('/settings');
+    expect((await test.ask('GET', '/list', as('admin'))).text).to.contain('<a href="/settings">');
+    expect((await test.ask('GET', '/admin', as('admin'))).text).to.contain(
+      '<nav data-group="workspace"><a href="/admin">',
     );
+  });
+
+  it('redirects /settings to the first settings page of the role, or to the account', async () => {
+    for (const [role, to] of [
+      ['admin', '/admin'],
+      ['member', '/account'],
+    ] as const)
+      expect((await test.ask('GET', '/settings', as(role))).headers['location'], role).to.equal(to);
+  });
+
+  it('marks the entry that a page names as current, also when its path lies elsewhere', async () => {
+    expect((await test.ask('GET', '/named', as('member'))).text).to.contain(
+      '<a href="/list" data-icon="bug" aria-current="page">',
+    );
+    expect((await test.ask('GET', '/first/apart', as('member'))).text).to.not.contain('aria-current');
   });
 
   it('counts a badge once a second for all pages, and again after a form post', async () => {
@@ -241,7 +259,7 @@ describe('hapi: pages', () => {
   it('shows a one-second-old badge while it is recounted, and no badge older than two seconds', async () => {
     const badge = async (): Promise<string | undefined> => {
       const { text } = await test.ask('GET', '/list', as('member'));
-      return /data-icon="bug">List<b>(\d+)<\/b>/.exec(text)?.[1];
+      return /data-icon="bug" aria-current="page">List<b>(\d+)<\/b>/.exec(text)?.[1];
     };
     test.clock.at += 2_000;
     expect(await badge()).to.equal('3');
