@@ -9,6 +9,7 @@ import forges from '../../plugins/forges/plugin.js';
 import health from '../../plugins/health/plugin.js';
 import licensing from '../../plugins/licensing/plugin.js';
 import live from '../../plugins/live/plugin.js';
+import machines from '../../plugins/machines/plugin.js';
 import manual from '../../plugins/manual/plugin.js';
 import mcp from '../../plugins/mcp/plugin.js';
 import notifications from '../../plugins/notifications/plugin.js';
@@ -41,6 +42,7 @@ export const BUILTIN = [
   sourcemaps,
   otlp,
   webhooks,
+  machines,
   watchdog,
   probes,
   statuspages,

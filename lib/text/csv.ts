@@ -23,7 +23,20 @@ export function escapeFormula(text: string): string {
   return FORMULA_START_PATTERN.test(inside) ? `'${inside}` : inside;
 }
 
-/** RFC 4180 (RFC 4180). */
+export type CsvValue = string | number | boolean | object | null;
+
+/** Numbers and truth values stay as they are, so that a spreadsheet can calculate. */
+export function formatCsvValue(value: CsvValue): string {
+  if (value === null) return '';
+  const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+  const safe = typeof value === 'number' || typeof value === 'boolean' ? text : escapeFormula(text);
+  return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+export const formatCsvTable = (names: readonly string[], rows: readonly (readonly CsvValue[])[]): string =>
+  [names, ...rows].map((cells) => `${cells.map(formatCsvValue).join(',')}\r\n`).join('');
+
+/** RFC 4180. */
 function splitCsvLines(text: string, separator: string): string[][] {
   const lines: string[][] = [];
   let line: string[] = [];

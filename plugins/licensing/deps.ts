@@ -10,6 +10,7 @@ import type { Cipher } from '../../ports/cipher.js';
 import type { AttemptThrottle } from '../../ports/domain/access.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
 import type { LicenseChangeListener } from '../../ports/domain/licensing.js';
+import type { MachineInventory } from '../../ports/domain/machines/inventory.js';
 import type { ProjectDirectory, SellerBrands } from '../../ports/domain/projects.js';
 import type { PasswordHasher } from '../../ports/hasher.js';
 import type { Signer } from '../../ports/signer.js';
@@ -36,6 +37,7 @@ export interface LicensingDeps {
   projects: Pick<ProjectDirectory, 'get' | 'requireAccepting' | 'list'>;
   brands: Pick<SellerBrands, 'find' | 'findCommon'>;
   throttle: AttemptThrottle;
+  machines: () => MachineInventory | undefined;
   watchers: () => readonly LicenseChangeListener[];
   emit: PluginContext['emit'];
   config: LicensingConfig;

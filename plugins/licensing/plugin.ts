@@ -16,6 +16,7 @@ import {
   LICENSE_CHANGE_LISTENERS,
   LICENSES,
 } from '../../ports/domain/licensing.js';
+import { MACHINES } from '../../ports/domain/machines/inventory.js';
 import { PROJECT_PARTS, PROJECT_USAGE, PROJECTS, SELLER_BRANDS } from '../../ports/domain/projects.js';
 import { ONBOARDING_STEPS } from '../../ports/domain/dashboard.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
@@ -65,6 +66,7 @@ function createDeps(ctx: PluginContext<LicensingConfig>): LicensingDeps {
     projects: ctx.resolve(PROJECTS),
     brands: ctx.resolve(SELLER_BRANDS),
     throttle: ctx.resolve(THROTTLE),
+    machines: () => ctx.find(MACHINES),
     watchers: () => ctx.extensions(LICENSE_CHANGE_LISTENERS),
     emit: (event, data, options) => ctx.emit(event, data, options),
     config: ctx.config,
@@ -112,6 +114,7 @@ export default definePlugin<LicensingConfig>({
   api: 1,
   title: 'Licenses',
   ports: ['signers'],
+  uses: [MACHINES.name],
   needs: [AUDIT.name, PROJECTS.name, SELLER_BRANDS.name, THROTTLE.name],
   provides: [LICENSES.name],
   extensionPoints: [LICENSE_CHANGE_LISTENERS.point],

@@ -13,6 +13,7 @@ import type { LiveTokenDetector } from '../../ports/domain/live-tokens.js';
 import type { BugsApi, VersionFaults } from '../../ports/domain/bugs.js';
 import type { BuildHistory } from '../../ports/domain/releases.js';
 import type { ReleaseHealth } from '../../ports/domain/release-health.js';
+import type { MachineInventory } from '../../ports/domain/machines/inventory.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { WatchdogApi } from '../../ports/domain/watchdog.js';
 import type { ProcessOwner, Processes } from '../../ports/processes.js';
@@ -45,6 +46,7 @@ export interface ReleaseDeps {
   faults: () => VersionFaults | undefined;
   health: () => ReleaseHealth | undefined;
   watchdog: () => Pick<WatchdogApi, 'listVersionAdoption'> | undefined;
+  machines: () => MachineInventory | undefined;
   short: () => boolean;
   packageBytes: number;
   /** Before its first package arrives (contract 40, publishing). */

@@ -6,6 +6,7 @@ import { BUILD_HISTORY } from '../../ports/domain/releases.js';
 import { BUGS, VERSION_FAULT_LISTENERS, VERSION_FAULTS } from '../../ports/domain/bugs.js';
 import { STORAGE_SPACE } from '../../ports/domain/health.js';
 import { LICENSE_CHANGE_LISTENERS, LICENSES } from '../../ports/domain/licensing.js';
+import { MACHINE_RELEASES, MACHINES } from '../../ports/domain/machines/inventory.js';
 import { PROJECT_PARTS, PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import {
   RELEASE_HALTED,
@@ -35,6 +36,7 @@ import { releasePanels } from './pages/panels.js';
 import { registerKeyMetrics } from './key-metrics.js';
 import { buildFirstReleaseCommand } from './publishing/first-release.js';
 import { buildServices, type ReleaseServices } from './services.js';
+import { createMachineReleases } from './update-check/machine-releases.js';
 import { createReleaseTopic } from './pages/live.js';
 import { buildReleasePart } from './pages/project-summary.js';
 import { createReleaseSearch } from './pages/search.js';
@@ -68,6 +70,7 @@ function createDeps(ctx: PluginContext<ReleasesConfig>, protect: ReleaseDeps['pr
     faults: () => ctx.find(VERSION_FAULTS),
     health: () => ctx.find(RELEASE_HEALTH),
     watchdog: () => ctx.find(WATCHDOG),
+    machines: () => ctx.find(MACHINES),
     short: () => ctx.find(STORAGE_SPACE)?.isLow() ?? false,
     packageBytes: ctx.app.limits['package_bytes'] ?? DEFAULT_MAX_PACKAGE_BYTES,
     protect,
@@ -118,6 +121,7 @@ export default definePlugin<ReleasesConfig>({
     VERSION_FAULTS.name,
     RELEASE_HEALTH.name,
     WATCHDOG.name,
+    MACHINES.name,
     STORAGE_SPACE.name,
     LICENSES.name,
   ],
@@ -131,6 +135,7 @@ export default definePlugin<ReleasesConfig>({
     SEARCH_PROVIDERS.point,
     LIVE_TOPICS.point,
     ONBOARDING_STEPS.point,
+    MACHINE_RELEASES.point,
   ],
   config: releasesConfig,
   scopes: ['updateservice:publish'],
@@ -179,6 +184,7 @@ export default definePlugin<ReleasesConfig>({
           token: { name: 'first release', scopes: ['updateservice:publish'] },
         }),
         extend(LIVE_TOPICS, createReleaseTopic(deps)),
+        extend(MACHINE_RELEASES, createMachineReleases(index)),
         extend(VERSION_FAULT_LISTENERS, { onFaultCounted: () => halting.scheduleCheck() }),
       ],
       health: async () => {

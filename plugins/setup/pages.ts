@@ -1,34 +1,32 @@
-/** /machines: installed machines, with installers and the command to copy (contract 80). */
+/** /machines, with installers and the command to copy (contract 80). */
 import joi from 'joi';
-import { View, type HttpRequest, type Installers, type PageSpec } from '../../kernel/contract/index.js';
-import type { ProjectDirectory, ProjectInfo, ProjectPartProvider } from '../../ports/domain/projects.js';
-import type { VersionAdoption, WatchdogApi } from '../../ports/domain/watchdog.js';
+import {
+  View,
+  type HttpRequest,
+  type Installers,
+  type PageResult,
+  type PageSpec,
+} from '../../kernel/contract/index.js';
+import type { MachineInventory } from '../../ports/domain/machines/inventory.js';
+import type { ProjectDirectory, ProjectPartProvider } from '../../ports/domain/projects.js';
+import type { WatchdogApi } from '../../ports/domain/watchdog.js';
+import {
+  buildMachineCsv,
+  buildMachinesUrl,
+  loadMachineList,
+  toVersionParts,
+  type MachineFilters,
+} from './machine-list.js';
 
-const PAGE_SIZE = 50;
-/** Each project is one index query; the store cannot group by two fields. */
-const MAX_PROJECTS = 20;
-const MAX_BAR_PARTS = 6;
-const MAX_VERSIONS = 30;
 const MAX_SHOWN_MACHINES = 6;
+const MAX_FIGURES = 3;
 
 export interface MachinePageDeps {
-  watchdog: Pick<WatchdogApi, 'listVersionAdoption' | 'listMonitors'>;
-  projects: Pick<ProjectDirectory, 'get' | 'list'>;
+  machines: () => MachineInventory | undefined;
+  watchdog: Pick<WatchdogApi, 'find'>;
+  projects: Pick<ProjectDirectory, 'list'>;
   installers: Pick<Installers, 'readManifest' | 'getPendingManifest'>;
   baseUrl: () => string;
-}
-
-const getMachineUrl = (source: string): string => `/monitors/${encodeURIComponent(source)}`;
-const countMachines = (adoption: readonly VersionAdoption[]): number =>
-  adoption.reduce((sum, { version, monitors }) => sum + (version === null ? 0 : monitors), 0);
-
-function toBarParts(adoption: readonly VersionAdoption[]): { label: string; value: number; tone: string }[] {
-  const reported = adoption.filter(({ version }) => version !== null);
-  const parts = reported
-    .slice(0, MAX_BAR_PARTS)
-    .map(({ version, monitors }, i) => ({ label: version ?? '', value: monitors, tone: i === 0 ? 'success' : 'info' }));
-  const rest = countMachines(reported.slice(MAX_BAR_PARTS));
-  return rest === 0 ? parts : [...parts, { label: 'Others', value: rest, tone: 'neutral' }];
 }
 
 async function loadInstallers(installers: MachinePageDeps['installers']): Promise<object> {
@@ -40,56 +38,21 @@ async function loadInstallers(installers: MachinePageDeps['installers']): Promis
   }
 }
 
-async function loadProjectMachines(
-  { watchdog }: MachinePageDeps,
-  { slug, name }: ProjectInfo,
-  { version, cursor }: { version?: string; cursor?: string },
-): Promise<object> {
-  const [adoption, page] = await Promise.all([
-    watchdog.listVersionAdoption(slug),
-    watchdog.listMonitors({ project: slug, app_version: version ?? true, limit: PAGE_SIZE, after: cursor ?? null }),
-  ]);
-  const address = `/machines?project=${encodeURIComponent(slug)}`;
-  return {
-    project: { slug, name },
-    // Not `version`, which is the service's own in the page footer.
-    only_version: version,
-    parts: toBarParts(adoption),
-    versions: adoption
-      .filter((one) => one.version !== null)
-      .slice(0, MAX_VERSIONS)
-      .map((one) =>
-        Object.assign({}, one, {
-          href: `${address}&version=${encodeURIComponent(one.version ?? '')}`,
-          active: one.version === version,
-        }),
-      ),
-    items: page.items.map((monitor) => ({ ...monitor, href: getMachineUrl(monitor.source) })),
-    next_cursor: page.next,
-  };
-}
-
-async function loadAllMachines({ watchdog, projects }: MachinePageDeps): Promise<object> {
-  const all = (await projects.list()).filter(({ archived }) => !archived);
-  const rows = all.slice(0, MAX_PROJECTS).map(async ({ slug, name }) => {
-    const adoption = await watchdog.listVersionAdoption(slug);
-    return { slug, name, machines: countMachines(adoption), parts: toBarParts(adoption) };
-  });
-  return { projects: await Promise.all(rows), more: all.length > MAX_PROJECTS };
-}
-
-async function renderMachines(deps: MachinePageDeps, request: HttpRequest): Promise<View> {
-  const { project: slug, ...rest } = request.query as { project?: string; version?: string; cursor?: string };
-  const project = slug === undefined ? null : await deps.projects.get(slug);
+async function renderMachines(deps: MachinePageDeps, request: HttpRequest): Promise<PageResult> {
+  const { format, ...filters } = request.query as MachineFilters & { format?: string };
+  const machines = deps.machines();
+  if (format === 'csv' && machines !== undefined) return buildMachineCsv(machines, filters);
+  const projects = await deps.projects.list();
   const url = deps.baseUrl().replace(/\/$/, '');
   const [shown, installers] = await Promise.all([
-    project === null ? loadAllMachines(deps) : loadProjectMachines(deps, project, rest),
+    machines === undefined ? {} : loadMachineList(machines, deps.watchdog, projects, filters),
     loadInstallers(deps.installers),
   ]);
   return new View('machines', {
     live_topics: 'monitors',
     ...shown,
     ...installers,
+    projects: projects.map(({ slug, name }) => ({ value: slug, label: name })),
     install: `curl -fsSL ${url}/installer/install.sh | sh`,
     install_windows: `irm ${url}/installer/install.ps1 | iex`,
   });
@@ -112,6 +75,8 @@ export const buildMachinePages = (deps: MachinePageDeps): PageSpec[] => [
       query: joi.object({
         project: joi.string().max(64).empty(''),
         version: joi.string().max(200).empty(''),
+        state: joi.string().valid('outdated', 'silent').empty(''),
+        format: joi.string().valid('csv').empty(''),
         cursor: joi.string().max(20_000).empty(''),
       }),
     },
@@ -119,35 +84,35 @@ export const buildMachinePages = (deps: MachinePageDeps): PageSpec[] => [
   },
 ];
 
-export const createMachinePart = ({ watchdog }: Pick<MachinePageDeps, 'watchdog'>): ProjectPartProvider => ({
+export const createMachinePart = ({ machines }: Pick<MachinePageDeps, 'machines'>): ProjectPartProvider => ({
   id: 'machines',
   order: 30,
   loadPart: async ({ slug }) => {
-    const address = `/machines?project=${encodeURIComponent(slug)}`;
-    const [adoption, page] = await Promise.all([
-      watchdog.listVersionAdoption(slug),
-      watchdog.listMonitors({ project: slug, app_version: true, limit: MAX_SHOWN_MACHINES }),
+    const href = buildMachinesUrl({ project: slug });
+    const inventory = machines();
+    const [counts, page] = await Promise.all([
+      inventory?.listCounts(slug) ?? [],
+      inventory?.list({ project: slug, limit: MAX_SHOWN_MACHINES }) ?? { items: [] },
     ]);
     return {
       heading: 'Machines',
-      all: { label: 'View all machines', href: address },
-      figures: adoption
-        .filter(({ version }) => version !== null)
-        .slice(0, 3)
-        .map(({ version, monitors }) => ({
-          label: version ?? '',
-          value: monitors,
-          href: `${address}&version=${encodeURIComponent(version ?? '')}`,
+      all: { label: 'View all machines', href },
+      figures: toVersionParts(counts)
+        .slice(0, MAX_FIGURES)
+        .map(({ label, value }) => ({
+          label,
+          value,
+          href: buildMachinesUrl({ project: slug, version: label }),
           tone: null,
         })),
-      lines: page.items.map(({ source, name, app_version, last_heartbeat_at }) => ({
-        title: name,
-        href: getMachineUrl(source),
-        detail: app_version,
-        badge: null,
-        at: last_heartbeat_at,
+      lines: page.items.map((machine) => ({
+        title: machine.name,
+        href: buildMachinesUrl({ project: slug, ...(machine.version !== null && { version: machine.version }) }),
+        detail: machine.version,
+        badge: machine.outdated ? { text: 'Outdated', tone: 'warning' as const } : null,
+        at: machine.last_seen_at,
       })),
-      empty: page.items.length === 0 ? { text: 'No machines', label: 'Install on a machine', href: address } : null,
+      empty: page.items.length === 0 ? { text: 'No machines', label: 'Install on a machine', href } : null,
     };
   },
 });

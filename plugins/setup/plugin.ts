@@ -4,6 +4,7 @@ import { CREDENTIALS } from '../../ports/domain/access.js';
 import { AUDIT } from '../../ports/domain/audit.js';
 import { TOKENS } from '../../ports/domain/tokens.js';
 import { ONBOARDING_STEPS } from '../../ports/domain/dashboard.js';
+import { MACHINES } from '../../ports/domain/machines/inventory.js';
 import { PROJECT_CLEANUPS, PROJECT_PARTS, PROJECTS } from '../../ports/domain/projects.js';
 import { RELEASES } from '../../ports/domain/releases.js';
 import { SYSTEM } from '../../ports/domain/system.js';
@@ -26,7 +27,7 @@ export default definePlugin({
   title: 'Setup',
   ports: ['installers'],
   needs: [AUDIT.name, CREDENTIALS.name, TOKENS.name, PROJECTS.name, SYSTEM.name, WATCHDOG.name],
-  uses: [RELEASES.name],
+  uses: [RELEASES.name, MACHINES.name],
   extends: [ONBOARDING_STEPS.point, PROJECT_PARTS.point, PROJECT_CLEANUPS.point],
   config: setupConfig,
   scopes: ['setup:install'],
@@ -49,6 +50,7 @@ export default definePlugin({
     const issued = ctx.collection<IssuedDoc>('issued');
     const marks = ctx.collection<SetupMark>('marks');
     const machines = {
+      machines: () => ctx.find(MACHINES),
       watchdog: ctx.resolve(WATCHDOG),
       projects: ctx.resolve(PROJECTS),
       installers,

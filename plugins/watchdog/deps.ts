@@ -4,6 +4,7 @@ import type { LiveTokenDetector } from '../../ports/domain/live-tokens.js';
 import type { AlarmReceivers } from '../../ports/domain/alarms/receivers.js';
 import type { MonitorProbes } from '../../ports/domain/watchdog.js';
 import type { TokenIssuer } from '../../ports/domain/tokens.js';
+import type { MachineInventory } from '../../ports/domain/machines/inventory.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
@@ -58,6 +59,7 @@ export interface WatchdogDeps {
   audit: Pick<AuditLog, 'record'>;
   projects: Pick<ProjectDirectory, 'get' | 'list'>;
   probes: () => MonitorProbes | null;
+  machines: () => MachineInventory | undefined;
   receivers: () => readonly AlarmReceivers[];
   /** For deletions of expired data (`ServiceRuntime.clock`). */
   isClockTrusted: () => Promise<boolean>;

@@ -5,6 +5,7 @@ import joi from 'joi';
 import { definePlugin, extend, listen } from '../../kernel/contract/index.js';
 import type { Metrics } from '../../ports/metrics.js';
 import { AUTHENTICATOR } from '../../ports/domain/access.js';
+import { MACHINES } from '../../ports/domain/machines/inventory.js';
 import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
 import { LIVE_TOKENS } from '../../ports/domain/live-tokens.js';
 import { TOKENS } from '../../ports/domain/tokens.js';
@@ -140,6 +141,7 @@ export default definePlugin<WatchdogConfig>({
   api: 1,
   title: 'Watchdog',
   needs: [SYSTEM, AUDIT, AUTHENTICATOR, TOKENS, LIVE_TOKENS, PROJECTS, SELLER_BRANDS].map(({ name }) => name),
+  uses: [MACHINES.name],
   provides: [WATCHDOG.name],
   extensionPoints: [MONITOR_PROBES.point, ALARM_RECEIVERS.point, HEARTBEAT_REJECTIONS.point],
   extends: [
@@ -196,6 +198,7 @@ export default definePlugin<WatchdogConfig>({
       audit: ctx.resolve(AUDIT),
       projects,
       probes: () => ctx.extensions(MONITOR_PROBES)[0] ?? null,
+      machines: () => ctx.find(MACHINES),
       receivers: () => ctx.extensions(ALARM_RECEIVERS),
       isRejectingHeartbeats: () => ctx.extensions(HEARTBEAT_REJECTIONS).some((refusal) => refusal.isRejecting()),
       monitorsPerToken: ctx.app.limits['monitors_per_token'] ?? 10_000,

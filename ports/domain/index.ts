@@ -14,6 +14,7 @@ export * from './frame-rewriting.js';
 export * from './health.js';
 export * from './item-facts.js';
 export * from './licensing.js';
+export * from './machines/inventory.js';
 export * from './live-topics.js';
 export * from './live-tokens.js';
 export * from './projects.js';

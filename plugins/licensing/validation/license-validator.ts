@@ -112,6 +112,8 @@ export class LicenseValidator {
     const seatStatus = (floating ?? seated)?.status ?? 'active';
     const status = seatStatus === 'active' ? verdict : seatStatus;
     const valid = isValidStatus(status);
+    if (valid && takesSeat && !isUnstable && license !== null && machine_id !== null)
+      this.#recordMachine(license, toMachine(question, machine_id));
     const notes = isUnstable && valid && floating === null ? [...warnings, UNSTABLE_MACHINE_WARNING] : warnings;
     // For another product, only the license's state.
     const disclosedLicense = license?.product === product ? license : null;
@@ -140,6 +142,11 @@ export class LicenseValidator {
       valid,
       ...(notes.length > 0 && { warnings: notes }),
     }));
+  }
+
+  #recordMachine({ id, product }: LicenseDoc, { machine_id, machine_name, app_version, platform }: Machine): void {
+    const about = { name: machine_name, version: app_version, channel: null, platform, license_id: id };
+    this.deps.machines()?.record({ source: 'activation', project: product, key: machine_id, ...about });
   }
 
   async deactivate(

@@ -6,6 +6,7 @@ import { notFound } from '../../../kernel/errors.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import type { ProjectInfo } from '../../../ports/domain/projects.js';
 import type { Platform } from '../../../lib/formats/platform.js';
+import { DEPS, type ReleaseDeps } from '../deps.js';
 import { getLatestRelease, selectOffer } from './channel-releases.js';
 import { ReleaseIndex, type ChannelSnapshot } from './release-index.js';
 
@@ -33,7 +34,10 @@ export interface UpdateCheckQuery {
 export class UpdateCheckService {
   readonly #responses = new BoundedMap<CachedResponse>({ most: MAX_CACHED_RESPONSES });
 
-  constructor(@inject(ReleaseIndex) private readonly index: ReleaseIndex) {}
+  constructor(
+    @inject(ReleaseIndex) private readonly index: ReleaseIndex,
+    @inject(DEPS) private readonly deps: Pick<ReleaseDeps, 'machines'>,
+  ) {}
 
   /** @throws ServiceError not_found for an unknown product */
   check(question: UpdateCheckQuery): Reply | Promise<Reply> {
@@ -68,7 +72,8 @@ export class UpdateCheckService {
   }
 
   #getResponse(question: UpdateCheckQuery, { require_signed }: ProjectInfo): Reply {
-    const { product, version, channel, platform } = question;
+    const { product, version, channel, platform, instance } = question;
+    if (instance !== null && instance !== '') this.#recordMachine(question, instance);
     const shown = this.index.getChannel(product, channel);
     // A staged rollout has separate answers.
     if (shown.views[platform].partial.length > 0) return this.#buildResponse(question, shown, require_signed);
@@ -80,6 +85,12 @@ export class UpdateCheckService {
     if (typeof body === 'string' && body.length <= MAX_CACHED_RESPONSE_UNITS)
       this.#responses.set(key, { shown, require_signed, reply });
     return reply;
+  }
+
+  #recordMachine({ product, version, channel, platform }: UpdateCheckQuery, key: string): void {
+    const known = platform === 'any' ? null : platform;
+    const about = { name: null, version, channel, platform: known, license_id: null };
+    this.deps.machines()?.record({ source: 'update_check', project: product, key, ...about });
   }
 
   #buildResponse(

@@ -211,6 +211,7 @@ export class HeartbeatIntake {
     }
     const { next } = changeSet;
     this.#recent.set(next);
+    this.#recordMachine(next);
     this.#acceptedCount += 1;
     const { warn, down } = getLimits(next, now);
     const interval = next.schedule || next.period_seconds ? (warn - now) / 1000 : getIntervalSeconds(next);
@@ -228,6 +229,12 @@ export class HeartbeatIntake {
       dropped_metrics: attempt.dropped,
       warnings: heartbeat.warnings,
     };
+  }
+
+  #recordMachine({ source, project, name, app_version: version }: MonitorDoc): void {
+    if (project === null || version === null) return;
+    const about = { name, version, channel: null, platform: null, license_id: null };
+    this.deps.machines()?.record({ source: 'heartbeat', project, key: source, ...about });
   }
 
   async #prepare(

@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { formatCsvCell } from '../../../plugins/licensing/http/csv.js';
+import { formatCsvValue } from '../../../lib/text/csv.js';
 import {
   KEY_ALPHABET,
   normalizeLicenseKey,
@@ -198,7 +198,7 @@ describe('licensing: precedence of statuses', () => {
 });
 
 describe('licensing: CSV cells', () => {
-  const rows: [Parameters<typeof formatCsvCell>[0], string][] = [
+  const rows: [Parameters<typeof formatCsvValue>[0], string][] = [
     ['=1+1', "'=1+1"],
     ['+49', "'+49"],
     ['-2', "'-2"],
@@ -230,5 +230,5 @@ describe('licensing: CSV cells', () => {
     [{ a: 1 }, '"{""a"":1}"'],
   ];
   for (const [value, expected] of rows)
-    it(JSON.stringify(value), () => expect(formatCsvCell(value)).to.equal(expected));
+    it(JSON.stringify(value), () => expect(formatCsvValue(value)).to.equal(expected));
 });

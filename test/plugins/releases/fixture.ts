@@ -128,6 +128,7 @@ export function fixtureOn(
   ]);
   const info = (slug: string) => ({ slug, name: slug, require_signed: false, archived: false }) as ProjectInfo;
   const deps: ReleaseDeps = {
+    machines: () => undefined,
     releases: store.collection(nameOf('releases')),
     manifests: store.collection(nameOf('manifests')),
     publishes: store.collection(nameOf('publishes')),

@@ -72,6 +72,7 @@ export function fixtureOn(
   const log = new RecordingLog();
   const owner: ProcessOwner = { host: 'test', pid, started: null };
   const deps: WatchdogDeps = {
+    machines: () => undefined,
     monitors: store.collection(nameOf('monitors')),
     chunks: store.collection(nameOf('chunks')),
     rollups: store.collection(nameOf('rollups')),

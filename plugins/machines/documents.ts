@@ -1,0 +1,34 @@
+import type { CollectionSpec, Doc } from '../../ports/store/index.js';
+
+export interface InventoryDoc extends Doc {
+  project: string;
+  instance_id: string | null;
+  monitor: string | null;
+  name: string | null;
+  /** Lower case, to find its monitor by name. */
+  name_key: string | null;
+  version: string | null;
+  /** Reported or, without that, of the release with its version. */
+  channel: string;
+  reported_channel: string | null;
+  platform: string | null;
+  license_id: string | null;
+  /** JSON of project, channel, platform and version: the store groups by one field. */
+  place: string;
+  first_seen_at: string;
+  last_seen_at: string;
+}
+
+export const COLLECTIONS: readonly CollectionSpec[] = [
+  {
+    name: 'machines',
+    indexes: [
+      { fields: ['last_seen_at'] },
+      { fields: ['project', 'last_seen_at'] },
+      { fields: ['place', 'last_seen_at'] },
+      { fields: ['project', 'place'] },
+      { fields: ['project', 'monitor'] },
+      { fields: ['project', 'name_key'] },
+    ],
+  },
+];

@@ -1,0 +1,154 @@
+/** /machines: every machine once, by project, version and how it keeps up (contract 80). */
+import { text, type Reply } from '../../kernel/contract/index.js';
+import { formatCsvTable } from '../../lib/text/csv.js';
+import type {
+  MachineCount,
+  MachineInventory,
+  MachineQuery,
+  MachineView,
+} from '../../ports/domain/machines/inventory.js';
+import type { ProjectInfo } from '../../ports/domain/projects.js';
+import type { WatchdogApi } from '../../ports/domain/watchdog.js';
+
+const PAGE_SIZE = 50;
+const CSV_PAGE_SIZE = 1_000;
+const MAX_BAR_PARTS = 6;
+const MAX_SHOWN_CHANNELS = 8;
+const MAX_VERSIONS = 50;
+
+export type MachineState = 'outdated' | 'silent';
+
+export interface MachineFilters {
+  project?: string;
+  version?: string;
+  state?: MachineState;
+  cursor?: string;
+}
+
+export interface VersionPart {
+  label: string;
+  value: number;
+  tone: string;
+}
+
+const toQuery = ({ project, version, state }: MachineFilters): Omit<MachineQuery, 'limit'> => ({
+  project,
+  version,
+  outdated: state === 'outdated',
+  silent: state === 'silent',
+});
+
+export function buildMachinesUrl(filters: Partial<Record<string, string>>): string {
+  const given = Object.entries(filters).filter((one): one is [string, string] => one[1] !== undefined);
+  const query = new URLSearchParams(given).toString();
+  return query === '' ? '/machines' : `/machines?${query}`;
+}
+
+export function toVersionParts(counts: readonly MachineCount[]): VersionPart[] {
+  const versions = new Map<string, number>();
+  for (const { version, machines } of counts) {
+    const label = version ?? 'Unknown version';
+    versions.set(label, (versions.get(label) ?? 0) + machines);
+  }
+  const sorted = [...versions].toSorted(([, a], [, b]) => b - a);
+  const parts = sorted
+    .slice(0, MAX_BAR_PARTS)
+    .map(([label, value], i) => ({ label, value, tone: i === 0 ? 'success' : 'info' }));
+  const rest = sorted.slice(MAX_BAR_PARTS).reduce((sum, [, value]) => sum + value, 0);
+  return rest === 0 ? parts : [...parts, { label: 'Others', value: rest, tone: 'neutral' }];
+}
+
+/** One bar per project and channel, the largest first. */
+function listChannelBars(
+  counts: readonly MachineCount[],
+  projects: readonly ProjectInfo[],
+  { project: chosen, version: active }: MachineFilters,
+): object[] {
+  const groups = new Map<string, MachineCount[]>();
+  for (const count of counts) {
+    const key = JSON.stringify([count.project, count.channel]);
+    groups.set(key, [...(groups.get(key) ?? []), count]);
+  }
+  return [...groups.values()].slice(0, MAX_SHOWN_CHANNELS).map((group) => {
+    const { project = '', channel = '' } = group[0] ?? {};
+    const parts = toVersionParts(group);
+    const links = chosen === undefined ? [] : listVersionLinks(group, active);
+    const name = projects.find(({ slug }) => slug === project)?.name ?? project;
+    return { name, project, channel, href: buildMachinesUrl({ project }), parts, links };
+  });
+}
+
+const listVersionLinks = (counts: readonly MachineCount[], active: string | undefined): object[] =>
+  counts.flatMap(({ project, version, machines }) => {
+    if (version === null) return [];
+    return [{ version, machines, href: buildMachinesUrl({ project, version }), active: version === active }];
+  });
+
+export async function loadMachineList(
+  machines: MachineInventory,
+  watchdog: Pick<WatchdogApi, 'find'>,
+  projects: readonly ProjectInfo[],
+  filters: MachineFilters,
+): Promise<object> {
+  const { project, version, state, cursor } = filters;
+  const [counts, totals, page] = await Promise.all([
+    machines.listCounts(project),
+    machines.getTotals(project),
+    machines.list({ ...toQuery(filters), limit: PAGE_SIZE, after: cursor ?? null }),
+  ]);
+  const items = page.items.map(async (machine) => {
+    const monitor = machine.monitor === null ? null : await watchdog.find(machine.monitor);
+    return {
+      ...machine,
+      project_name: projects.find(({ slug }) => slug === machine.project)?.name ?? machine.project,
+      monitor: monitor === null ? null : { state: monitor.state, href: getMonitorUrl(monitor.source) },
+    };
+  });
+  const versions = new Set(counts.flatMap((one) => one.version ?? []));
+  const tab = (label: string, value: MachineState | undefined, count: number): object => {
+    return { label, count, active: state === value, href: buildMachinesUrl({ project, version, state: value }) };
+  };
+  return {
+    items: await Promise.all(items),
+    next_cursor: page.next,
+    views: [
+      tab('All', undefined, totals.machines),
+      tab('Outdated', 'outdated', totals.outdated),
+      tab('Silent', 'silent', totals.silent),
+    ],
+    bars: listChannelBars(counts, projects, filters),
+    versions: [...versions].slice(0, MAX_VERSIONS).map((value) => ({ value, label: value })),
+    filtered: version !== undefined || state !== undefined,
+    csv: buildMachinesUrl({ project, version, state, format: 'csv' }),
+  };
+}
+
+export const getMonitorUrl = (source: string): string => `/monitors/${encodeURIComponent(source)}`;
+
+const CSV_COLUMNS = [
+  'name',
+  'instance_id',
+  'project',
+  'version',
+  'channel',
+  'platform',
+  'outdated',
+  'last_seen_at',
+  'first_seen_at',
+  'license_id',
+  'monitor',
+] as const satisfies readonly (keyof MachineView | 'outdated')[];
+
+export async function buildMachineCsv(machines: MachineInventory, filters: MachineFilters): Promise<Reply> {
+  const rows: (string | boolean | null)[][] = [];
+  for (let after: string | null = null, last = false; !last;) {
+    const page = await machines.list({ ...toQuery(filters), limit: CSV_PAGE_SIZE, after });
+    rows.push(...page.items.map((machine) => CSV_COLUMNS.map((name) => machine[name])));
+    after = page.next;
+    last = after === null;
+  }
+  return text(formatCsvTable(CSV_COLUMNS, rows), 'text/csv; charset=utf-8').header(
+    'content-disposition',
+    'attachment; filename="machines.csv"',
+  );
+}

@@ -1,0 +1,172 @@
+/** One row per machine, whatever it reports through (contract 80). */
+import { expect } from 'chai';
+import { MemoryStore } from '../../../adapters/memory/store.js';
+import { COLLECTIONS, type InventoryDoc } from '../../../plugins/machines/documents.js';
+import { isOutdated, MachineInventoryService } from '../../../plugins/machines/machine-inventory.js';
+import { MachineReportWriter } from '../../../plugins/machines/report-writer.js';
+import type { MachineReleases, MachineReport } from '../../../ports/domain/machines/inventory.js';
+import { RecordingLog } from '../../kit/fakes.js';
+import { ManualClock } from '../access/fixture.js';
+
+const DAY = 86_400_000;
+const releases: MachineReleases = {
+  listNewest: (project) =>
+    project === 'till'
+      ? [
+          { channel: 'stable', platform: 'any', version: '2.2.0' },
+          { channel: 'beta', platform: 'any', version: '2.3.0-rc.1' },
+        ]
+      : [],
+  findChannel: (_, version) => (version.includes('-rc') ? 'beta' : version === '9.9' ? null : 'stable'),
+};
+
+async function createInventory() {
+  const store = new MemoryStore();
+  await store.ensure(COLLECTIONS);
+  const rows = store.collection<InventoryDoc>('machines');
+  const clock = new ManualClock();
+  const writer = new MachineReportWriter(rows, () => releases, clock, new RecordingLog());
+  return { rows, clock, writer, inventory: new MachineInventoryService(rows, () => releases, writer, clock) };
+}
+
+const report = (fields: Partial<MachineReport> & Pick<MachineReport, 'source' | 'key'>): MachineReport => ({
+  project: 'till',
+  name: null,
+  version: '2.2.0',
+  channel: null,
+  platform: null,
+  license_id: null,
+  ...fields,
+});
+
+describe('machines: the inventory', () => {
+  const check = report({ source: 'update_check', key: 'id-7', channel: 'stable', platform: 'win-x64' });
+  const activation = report({ source: 'activation', key: 'id-7', name: 'till-linz-1', license_id: 'lic1' });
+  const heartbeat = report({ source: 'heartbeat', key: 'till-linz-1', name: 'Till Linz 1', version: '2.2.0' });
+
+  for (const [name, reports] of Object.entries({
+    'check, activation, heartbeat': [check, activation, heartbeat],
+    'heartbeat, activation, check': [heartbeat, activation, check],
+    'activation, heartbeat, check': [activation, heartbeat, check],
+    'heartbeat, check, activation by the monitor’s name': [
+      report({ source: 'heartbeat', key: 'm4', name: 'TILL-LINZ-1' }),
+      activation,
+      check,
+    ],
+  }))
+    it(`shows one machine for ${name}`, async () => {
+      const { inventory } = await createInventory();
+      for (const one of reports) {
+        inventory.record(one);
+        await inventory.list({ limit: 1 });
+      }
+      const { items } = await inventory.list({ limit: 10 });
+      expect(items).to.have.length(1);
+      expect(items[0]).to.include({ instance_id: 'id-7', platform: 'win-x64', license_id: 'lic1', version: '2.2.0' });
+      expect(items[0]?.monitor).to.be.oneOf(['till-linz-1', 'm4']);
+      expect(await inventory.getTotals('till')).to.deep.equal({ machines: 1, outdated: 0, silent: 0 });
+    });
+
+  it('keeps machines apart that share a name', async () => {
+    const { inventory } = await createInventory();
+    for (const key of ['id-1', 'id-2']) inventory.record(report({ source: 'activation', key, name: 'till' }));
+    inventory.record(heartbeat);
+    inventory.record(report({ source: 'heartbeat', key: 'till' }));
+    expect((await inventory.list({ limit: 10 })).items).to.have.length(4);
+  });
+
+  it('counts versions per channel: of the report, otherwise of the release', async () => {
+    const { inventory } = await createInventory();
+    inventory.record(report({ source: 'update_check', key: 'a', channel: 'beta', version: '2.2.0' }));
+    inventory.record(report({ source: 'activation', key: 'b', version: '2.3.0-rc.1' }));
+    inventory.record(report({ source: 'activation', key: 'c', version: '9.9' }));
+    inventory.record(report({ source: 'heartbeat', key: 'a', version: '2.2.0' }));
+    const counts = await inventory.listCounts('till');
+    expect(counts.map(({ channel, version, machines }) => `${channel} ${version} ${machines}`)).to.have.members([
+      'beta 2.2.0 1',
+      'beta 2.3.0-rc.1 1',
+      'stable 9.9 1',
+    ]);
+  });
+
+  it('does not compare stable machines with a beta candidate', async () => {
+    const { inventory } = await createInventory();
+    for (const [key, channel, version] of [
+      ['new', 'stable', '2.2'],
+      ['old', 'stable', '2.1.0'],
+      ['beta', 'beta', '2.2.0'],
+      ['odd', 'stable', 'nightly'],
+    ] as const)
+      inventory.record(report({ source: 'update_check', key, channel, version }));
+    const { items } = await inventory.list({ outdated: true, limit: 10 });
+    expect(items.map(({ instance_id }) => instance_id)).to.have.members(['old', 'beta']);
+    expect((await inventory.getTotals()).outdated).to.equal(2);
+  });
+
+  it('pages through filtered versions without repeating or losing a machine', async () => {
+    const { inventory } = await createInventory();
+    for (let i = 0; i < 25; i++)
+      inventory.record(
+        report({ source: 'update_check', key: `m${i}`, platform: ['a', 'b', 'c'][i % 3] ?? null, version: '2.1.0' }),
+      );
+    inventory.record(report({ source: 'update_check', key: 'other', version: '2.2.0' }));
+    const seen: string[] = [];
+    let after: string | null = null;
+    do {
+      const page: Awaited<ReturnType<typeof inventory.list>> = await inventory.list({
+        project: 'till',
+        version: '2.1',
+        limit: 4,
+        after,
+      });
+      expect(page.items.length).to.be.at.most(4);
+      seen.push(...page.items.map(({ instance_id }) => instance_id ?? ''));
+      after = page.next;
+    } while (after !== null);
+    expect(seen).to.have.length(25);
+    expect(new Set(seen)).to.have.length(25);
+  });
+
+  it('writes a repeated report again only after ten minutes', async () => {
+    const { inventory, clock } = await createInventory();
+    const seenAt = async (): Promise<string | undefined> => (await inventory.list({ limit: 1 })).items[0]?.last_seen_at;
+    inventory.record(check);
+    const first = await seenAt();
+    clock.forward(5 * 60_000);
+    inventory.record(check);
+    expect(await seenAt()).to.equal(first);
+    clock.forward(6 * 60_000);
+    inventory.record(check);
+    expect(await seenAt()).not.to.equal(first);
+  });
+
+  it('lists machines that have been silent for a week', async () => {
+    const { inventory, clock } = await createInventory();
+    inventory.record(check);
+    await inventory.list({ limit: 1 });
+    clock.forward(8 * DAY);
+    inventory.record(report({ source: 'update_check', key: 'id-8' }));
+    const { items } = await inventory.list({ silent: true, limit: 10 });
+    expect(items.map(({ instance_id }) => instance_id)).to.deep.equal(['id-7']);
+    expect(await inventory.getTotals('till')).to.deep.equal({ machines: 2, outdated: 0, silent: 1 });
+  });
+
+  it('rejects a foreign cursor', async () => {
+    const { inventory } = await createInventory();
+    let fault: unknown;
+    await inventory.list({ outdated: true, limit: 1, after: '["x"' }).catch((error: unknown) => (fault = error));
+    expect(String(fault)).to.include('InvalidCursor');
+  });
+
+  it('compares a machine with its platform’s newest release', () => {
+    const newest = [
+      { channel: 'stable', platform: 'any', version: '3.0' },
+      { channel: 'stable', platform: 'win-x64', version: '2.0' },
+    ];
+    const machine = (platform: string | null, version: string | null) => ({ channel: 'stable', platform, version });
+    expect(isOutdated(machine('win-x64', '2.0.0'), newest)).to.equal(false);
+    expect(isOutdated(machine('linux-x64', '2.0.0'), newest)).to.equal(true);
+    expect(isOutdated(machine(null, '2.0.0'), newest)).to.equal(true);
+    expect(isOutdated(machine(null, null), newest)).to.equal(false);
+  });
+});
