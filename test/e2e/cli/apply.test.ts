@@ -102,7 +102,7 @@ describe('cli: apply and export-config', () => {
     const bad = await write('bad.yaml', 'version: 1\nmonitors:\n  - source: web-2\n    interval: 60\n');
     const { code, stderr } = await run(['apply', '-f', good, '-f', bad]);
     expect(code).to.equal(1);
-    expect(stderr).to.include('monitors[1].interval: is no field of this object').and.include('bad.yaml, line 4');
+    expect(stderr).to.include('monitors[1].interval: is not a field of this object').and.include('bad.yaml, line 4');
   });
 
   const FAULTS: [title: string, text: string, words: string][] = [
