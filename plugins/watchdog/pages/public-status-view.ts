@@ -79,7 +79,8 @@ function toStatusNode(doc: MonitorDoc, names: ReadonlyMap<string, string>, now: 
     name,
     state,
     since: state === 'down' ? down_since_utc : last_state_change_utc,
-    suppressed: alarm === 'suppressed',
+    // A silence concerns only those who get alerts.
+    suppressed: alarm === 'suppressed' && suppressed_by !== null,
     maintenance_until: toMaintenanceView(doc)?.until ?? null,
     suppressor: suppressed_by === null ? null : (names.get(suppressed_by) ?? null),
     uptime: buildLongUptimeView(doc, now),
