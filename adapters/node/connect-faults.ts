@@ -1,13 +1,5 @@
-/** Texts of failed connections, for people who read why a delivery or a check failed. */
-const CONNECT_FAULTS: ReadonlyMap<string, string> = new Map([
-  ['ECONNREFUSED', 'connection refused'],
-  ['ECONNRESET', 'connection reset'],
-  ['EHOSTUNREACH', 'host unreachable'],
-  ['ENETUNREACH', 'network unreachable'],
-  ['ETIMEDOUT', 'connection timed out'],
-  ['ENOTFOUND', 'host not found'],
-  ['EACCES', 'connection not permitted'],
-]);
+import { findConnectFault } from '../../lib/text/outbound-fault.js';
 
+/** Text of a failed connection, for people who read why a delivery or a check failed. */
 export const describeConnectFault = (code: string | undefined, message: string): string =>
-  CONNECT_FAULTS.get(code ?? '') ?? `no connection: ${code || message}`;
+  findConnectFault(code) ?? `no connection: ${code || message}`;

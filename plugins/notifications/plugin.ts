@@ -151,7 +151,9 @@ export default definePlugin<NotificationsConfig>({
     const wake = (id: string): void => dispatcher.wake([id]);
     const audit = ctx.resolve(AUDIT);
     const channels = new ChannelService({ channels: rows, directory, settings, notes, clock, ids, audit, wake });
-    const queue = new NotificationQueue(notes, rows, directory, clock, timezone);
+    const findProjectName = async (slug: string): Promise<string | null> =>
+      (await ctx.resolve(PROJECTS).get(slug))?.name ?? null;
+    const queue = new NotificationQueue(notes, rows, directory, clock, timezone, findProjectName);
     const isOpen = async (source: string, fault: string): Promise<boolean> => {
       const watchdog = ctx.find(WATCHDOG);
       if (watchdog === undefined) return true;
@@ -164,13 +166,13 @@ export default definePlugin<NotificationsConfig>({
       );
     };
     const reminders = new ReminderScheduler({ notes, channels: rows, clock, isOpen });
-    const tests = new TestMessageSender(dispatcher, clock);
+    const tests = new TestMessageSender(dispatcher, clock, (id) => channels.recordTest(id));
     const projects = async (): Promise<{ value: string; label: string }[]> =>
       (await ctx.resolve(PROJECTS).list()).map(({ slug, name }) => ({ value: slug, label: name }));
     return {
       services: { [MAIL_QUEUE.name]: mails },
       routes: buildChannelRoutes({ channels, tests, reader: outcomes }),
-      pages: buildNotificationPages({ channels, tests, reader: outcomes, kinds, timezone, projects }),
+      pages: buildNotificationPages({ channels, tests, clock, reader: outcomes, kinds, timezone, projects }),
       panels: buildNotificationPanels(channels, clock),
       extensions: [
         extend(ALARM_RECEIVERS, {
@@ -186,7 +188,7 @@ export default definePlugin<NotificationsConfig>({
           title: 'Set up alerts',
           text: 'Get alerts by e-mail, Slack, Teams or ntfy.',
           page: { label: 'New channel', href: '/notifications/new' },
-          isDone: async () => (await rows.find({ limit: 1 })).items.length > 0,
+          isDone: async () => (await rows.find({ filter: { last_sent_at: { gt: '' } }, limit: 1 })).items.length > 0,
           command: null,
           token: null,
         }),

@@ -107,11 +107,14 @@ export class ChannelService {
     this.parts.settings.build(this.#applyScope(principal, input, before === null), before);
   }
 
-  /** @throws ServiceError validation_failed, insufficient_scope */
-  async create(principal: Principal, input: ChannelInput): Promise<Channel> {
-    const { channels, clock, ids, audit, directory, settings } = this.parts;
+  /**
+   * Returns a channel that is not stored.
+   * @throws ServiceError validation_failed, insufficient_scope
+   */
+  build(principal: Principal, input: ChannelInput): Channel {
+    const { clock, ids, settings } = this.parts;
     const now = clock.iso();
-    const channel: Channel = {
+    return {
       id: ids.uuid(),
       ...settings.build(this.#applyScope(principal, input, true), null),
       next_at: null,
@@ -127,6 +130,15 @@ export class ChannelService {
       created_by: getCallerName(principal),
       updated_at: now,
     };
+  }
+
+  /** @throws ServiceError validation_failed, insufficient_scope */
+  create(principal: Principal, input: ChannelInput): Promise<Channel> {
+    return this.insert(principal, this.build(principal, input));
+  }
+
+  async insert(principal: Principal, channel: Channel): Promise<Channel> {
+    const { channels, audit, directory } = this.parts;
     await channels.insert(channel);
     directory.invalidate();
     await audit.record(principal, 'channel.created', channel.name, { id: channel.id, kind: channel.kind });
@@ -160,6 +172,12 @@ export class ChannelService {
     });
     if (isEnabled) await this.#scheduleWaiting(changed.doc);
     return changed.doc;
+  }
+
+  async recordTest(id: string): Promise<void> {
+    const { channels, clock, directory } = this.parts;
+    await channels.change({ id }, { set: { last_sent_at: clock.iso() } });
+    directory.invalidate();
   }
 
   /** Sends at the end of quiet hours. */

@@ -13,12 +13,19 @@ type NoteText = Omit<Notification, 'path' | 'phase' | 'fault' | 'monitor' | 'tag
 /**
  * Returns null for an event without notification.
  * @param zone IANA, for times in the text
+ * @param project display name
  */
-export function toNote(event: Pick<DomainEvent, 'event' | 'data'>, zone = 'UTC'): Notification | null {
+export function toNote(
+  event: Pick<DomainEvent, 'event' | 'data'> & Partial<Pick<DomainEvent, 'timestamp'>>,
+  zone = 'UTC',
+  project: string | null = null,
+): Notification | null {
   const described = event.event.startsWith('monitor.') ? describeMonitorEvent(event, zone) : describeEvent(event);
   if (described === null) return null;
   const defaults = { phase: 'begin', fault: null, monitor: null, tags: null, details: {} } as const;
-  return { ...defaults, ...described, path: getEventPage(event.event, event.data) ?? '/' };
+  const note = { ...defaults, ...described, path: getEventPage(event.event, event.data) ?? '/' };
+  if (project === null) return note;
+  return { ...note, title: toPlainText(`${note.title} · ${project}`), details: { ...note.details, project } };
 }
 
 const toItemFields = (bug: BugEvent): Pick<Notification, 'fault' | 'tags' | 'details' | 'title'> => ({
@@ -32,7 +39,7 @@ function describeEvent({ event, data }: Pick<DomainEvent, 'event' | 'data'>): No
   switch (event) {
     case 'bug.created': {
       const bug = data as BugEvent;
-      const text = bug.regression ? `${bug.ref} regressed.` : `New ${bug.type}, ${bug.severity}.`;
+      const text = bug.regression ? `${bug.ref} regressed.` : `New ${bug.type}, severity ${bug.severity}.`;
       return { topic: bug.regression ? 'bug.regression' : event, severity: bug.severity, text, ...toItemFields(bug) };
     }
     case 'bug.critical':

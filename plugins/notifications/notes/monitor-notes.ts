@@ -1,3 +1,4 @@
+import { formatElapsed } from '../../../lib/text/format-elapsed.js';
 import { getEventPage } from '../../../ports/domain/event-page.js';
 import type { AlarmAcknowledgement } from '../../../ports/domain/alarms/receivers.js';
 import type { MonitorCertificateExpiring, MonitorEvent, MonitorWarning } from '../../../ports/domain/watchdog.js';
@@ -14,11 +15,8 @@ type MonitorNote = Omit<Notification, 'path'>;
 /** Earlier versions' pending events may lack fields. */
 type StoredEvent<T> = Partial<T> & { source: string };
 
-function getLabel({ source, name }: { source: string; name?: string | null | undefined }): string {
-  return toPlainText(
-    name === undefined || name === null || name === '' || name === source ? source : `${name} (${source})`,
-  );
-}
+const getLabel = ({ source, name }: { source: string; name?: string | null | undefined }): string =>
+  toPlainText(name === undefined || name === null || name === '' ? source : name);
 
 const toSentence = (text: string | null | undefined): string => {
   const line = toPlainText(text ?? '', MAX_MESSAGE_CHARACTERS);
@@ -34,7 +32,7 @@ const toMonitorFields = ({ source, tags }: StoredEvent<{ tags: string[] }>): Pic
 });
 
 export function describeMonitorEvent(
-  { event, data }: Pick<DomainEvent, 'event' | 'data'>,
+  { event, data, timestamp = null }: Pick<DomainEvent, 'event' | 'data'> & { timestamp?: string | null },
   zone: string,
 ): MonitorNote | null {
   switch (event) {
@@ -42,7 +40,7 @@ export function describeMonitorEvent(
       return describeDown(data as StoredEvent<MonitorEvent>, zone);
     case 'monitor.recovered':
     case 'monitor.alarm_closed':
-      return describeEnd(data as StoredEvent<MonitorEvent>, zone);
+      return describeEnd(data as StoredEvent<MonitorEvent>, zone, timestamp);
     case 'monitor.warning': {
       const { source, name, tags, reason, message, state } = data as StoredEvent<MonitorWarning>;
       const text = joinSentences(toSentence(reason ?? 'A warning was reported'), toSentence(message));
@@ -123,13 +121,14 @@ const CLOSE_TEXTS: Readonly<Record<string, string>> = {
   stopped: 'The monitor was stopped.',
 };
 
-function describeEnd(data: StoredEvent<MonitorEvent>, zone: string): MonitorNote {
+/** @param at of the end; null when unknown */
+function describeEnd(data: StoredEvent<MonitorEvent>, zone: string, at: string | null): MonitorNote {
   const { source, name, alarm_id, state, resolution, down_since_utc } = data;
   const label = getLabel({ source, name });
-  const since =
-    down_since_utc === null || down_since_utc === undefined
-      ? null
-      : `Down since ${formatLocalTime(down_since_utc, zone)}.`;
+  const began = Date.parse(down_since_utc ?? '');
+  const since = Number.isNaN(began) ? null : `It was down since ${formatLocalTime(down_since_utc ?? '', zone)}.`;
+  const lasted = Date.parse(at ?? '') - began;
+  const after = lasted >= 0 ? ` after ${formatElapsed(lasted)}` : '';
   const closed = resolution !== null && resolution !== undefined;
   return {
     topic: null,
@@ -137,7 +136,7 @@ function describeEnd(data: StoredEvent<MonitorEvent>, zone: string): MonitorNote
     severity: 'low',
     title: closed ? `${label}: alert closed (${resolution})` : `${label} recovered`,
     text: joinSentences(
-      closed ? CLOSE_TEXTS[resolution] : state === 'warning' ? 'Up again, with a warning.' : 'Up again.',
+      closed ? CLOSE_TEXTS[resolution] : `Up again${after}${state === 'warning' ? ', with a warning' : ''}.`,
       since,
     ),
     fault: `alarm:${alarm_id}`,
@@ -147,8 +146,11 @@ function describeEnd(data: StoredEvent<MonitorEvent>, zone: string): MonitorNote
 }
 
 /** Covers its removal too, for receivers of the alarm. */
-export function toAcknowledgementNote({ source, alarm_id, by }: AlarmAcknowledgement): Notification {
-  const title = by === null ? `${source}: unacknowledged` : `${source}: acknowledged by ${by}`;
+export function toAcknowledgementNote(
+  { source, alarm_id, by }: AlarmAcknowledgement,
+  name: string = source,
+): Notification {
+  const title = by === null ? `${name}: unacknowledged` : `${name}: acknowledged by ${by}`;
   const text = by === null ? 'Still down.' : `Still down. ${by} is working on it.`;
   return {
     topic: null,

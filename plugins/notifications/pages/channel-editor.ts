@@ -4,7 +4,7 @@ import { formFields, type ChannelInput } from '../channels/channel-fields.js';
 import type { ChannelService } from '../channels/channel-service.js';
 import { CHANNEL_KIND_NAMES, CHANNEL_KINDS, type ChannelKind } from '../channels/channel-kinds.js';
 import { SEVERITIES } from '../notes/note.js';
-import { END_EVENTS, TOPIC_NAMES, TOPICS } from '../notes/topics.js';
+import { END_EVENTS, END_LABELS, TOPIC_NAMES, TOPICS, type EndEvent } from '../notes/topics.js';
 
 export interface EditorServices {
   channels: ChannelService;
@@ -22,6 +22,9 @@ const INITIAL_EVENTS: readonly string[] = [
   'webhook.disabled',
   'channel.disabled',
 ];
+
+/** `Slack` of `Slack, Mattermost or Discord`. */
+const getShortLabel = (kind: ChannelKind): string => CHANNEL_KINDS[kind].label.split(',')[0] ?? kind;
 
 const isKind = (kind: unknown): kind is ChannelKind => CHANNEL_KIND_NAMES.some((name) => name === kind);
 
@@ -45,8 +48,26 @@ export function readChannelForm(request: HttpRequest, known: Channel | null): Ch
   return rest;
 }
 
+export const SMTP_SETTINGS = ['notifications.smtp_host', 'notifications.smtp_from'];
+/** Fields of the folded part of the form. */
+const ADVANCED_FIELDS = [
+  'headers',
+  'template',
+  'min_severity',
+  'projects',
+  'monitors',
+  'tags',
+  'repeat_minutes',
+  'flap_minutes',
+  'digest_minutes',
+  'quiet_from',
+  'quiet_to',
+  'timezone',
+];
+
 function renderKindList(kinds: readonly ChannelKind[]): View {
   return new View('channel-kinds', {
+    smtp: SMTP_SETTINGS,
     kinds: CHANNEL_KIND_NAMES.map((kind) => ({ kind, spec: CHANNEL_KINDS[kind], disabled: !kinds.includes(kind) })),
     crumbs: [BREADCRUMB, { label: 'New channel' }],
   });
@@ -70,7 +91,13 @@ export async function renderEditor(
   const submitted = getFormFields(request);
   const kind = known?.kind ?? submitted['kind'] ?? request.query['kind'];
   if (!isKind(kind)) return renderKindList(kinds);
-  const initial = { enabled: true, critical_immediately: true, min_severity: 'low', events: INITIAL_EVENTS };
+  const initial = {
+    name: getShortLabel(kind),
+    enabled: true,
+    critical_immediately: true,
+    min_severity: 'low',
+    events: INITIAL_EVENTS,
+  };
   const stored = known === null ? initial : toStoredForm(channels, known);
   const form: Record<string, unknown> = problem === undefined ? stored : submitted;
   const isTicked = (name: string): boolean => form[name] === true || form[name] === 'true';
@@ -79,6 +106,12 @@ export async function renderEditor(
   const spec = CHANNEL_KINDS[kind];
   const preset = spec.server?.presence;
   const all = await projects();
+  const secretOptional = spec.secret?.presence === 'optional';
+  const advanced = [
+    ...ADVANCED_FIELDS,
+    ...(secretOptional ? ['secret'] : []),
+    ...(spec.server?.presence === 'required' ? [] : ['server']),
+  ];
   return new View('channel-form', {
     known: known && channels.toView(known),
     kind,
@@ -88,16 +121,18 @@ export async function renderEditor(
       secret: spec.secret?.presence === 'required' && known === null,
       server: spec.server?.presence === 'required',
     },
+    secret_optional: secretOptional,
+    advanced_open: advanced.some((name) => problem?.errors[name] !== undefined),
     server_default: typeof preset === 'object' ? preset.default : null,
     form: { ...form, monitors: joined('monitors'), tags: joined('tags') },
     stored_headers: known === null ? '' : channels.toView(known).header_names.join(', '),
     severities: SEVERITIES,
     events: [
-      { value: ALL_EVENTS, label: 'All events' },
       ...TOPIC_NAMES.map((value) => ({ value, label: TOPICS[value] })),
       ...list('events')
         .filter((name) => END_EVENTS.some((end) => end === name))
-        .map((name) => ({ value: String(name), label: String(name) })),
+        .map((name) => ({ value: String(name), label: END_LABELS[name as EndEvent] })),
+      { value: ALL_EVENTS, label: 'All events' },
     ].map((event) => Object.assign(event, { checked: list('events').includes(event.value) })),
     projects: all.map((project) => Object.assign(project, { checked: list('projects').includes(project.value) })),
     timezone,

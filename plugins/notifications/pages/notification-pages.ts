@@ -1,17 +1,21 @@
 import joi from 'joi';
 import {
   createFormPage,
+  getFormFields,
+  invalid,
   createPageActions,
   Redirect,
   View,
   type HttpRequest,
   type PageSpec,
 } from '../../../kernel/contract/index.js';
+import { formatOutboundFault } from '../../../lib/text/outbound-fault.js';
+import type { Clock } from '../../../ports/clock.js';
 import { capitalize } from '../../../lib/sentence.js';
 import { ALL_EVENTS, type Channel } from '../channels/channel.js';
 import { CHANNEL_KINDS } from '../channels/channel-kinds.js';
 import { toDeliveryView, type RecipientReader } from '../http/delivery-view.js';
-import { TOPICS, type Topic } from '../notes/topics.js';
+import { END_LABELS, TOPICS, type EndEvent, type Topic } from '../notes/topics.js';
 import { describeFailures } from '../sending/send-attempt.js';
 import type { TestMessageSender } from '../sending/test-message.js';
 import { renderEditor, readChannelForm, type EditorServices } from './channel-editor.js';
@@ -25,6 +29,7 @@ const MAX_SHOWN_DELIVERIES = 50;
 
 export interface NotificationPageServices extends EditorServices {
   tests: TestMessageSender;
+  clock: Pick<Clock, 'iso'>;
   reader: RecipientReader;
 }
 
@@ -35,7 +40,9 @@ function describeFilter({
   tags,
   projects,
 }: Channel): { label: string; value: string }[] {
-  const names = events.includes(ALL_EVENTS) ? ['All events'] : events.map((name) => TOPICS[name as Topic] ?? name);
+  const names = events.includes(ALL_EVENTS)
+    ? ['All events']
+    : events.map((name) => TOPICS[name as Topic] ?? END_LABELS[name as EndEvent] ?? name);
   const lines = [
     { label: 'Events', value: names.join('; ') || 'None' },
     { label: 'Severity', value: min_severity === 'low' ? 'All severities' : `${capitalize(min_severity)} and higher` },
@@ -58,11 +65,16 @@ async function renderChannelPage(
   ]);
   return new View('channel', {
     title: channel.name,
-    channel: { ...channels.toView(channel), kind_label: CHANNEL_KINDS[channel.kind].label },
+    channel: {
+      ...channels.toView(channel),
+      kind_label: CHANNEL_KINDS[channel.kind].label,
+      last_error: channel.last_error && formatOutboundFault(channel.last_error),
+    },
     filter: describeFilter(channel),
     recent: recent.items.map((note) => {
       const view = toDeliveryView(note, channel, reader);
-      return Object.assign(view, { error: describeFailures(view.recipients) ?? view.error });
+      const error = describeFailures(view.recipients) ?? view.error;
+      return Object.assign(view, { error: error && formatOutboundFault(error) });
     }),
     waiting,
     crumbs: [crumb, { label: channel.name }],
@@ -71,7 +83,7 @@ async function renderChannelPage(
 }
 
 export function buildNotificationPages(parts: NotificationPageServices): PageSpec[] {
-  const { channels, tests } = parts;
+  const { channels, tests, clock } = parts;
   const action = createPageActions(
     { path: '/notifications/{id}', title, access, input: { params } },
     (request, { message }) => renderChannelPage(parts, request, { problem: message }),
@@ -118,10 +130,16 @@ export function buildNotificationPages(parts: NotificationPageServices): PageSpe
     createFormPage(
       { path: '/notifications', title, access, creates: true },
       async (request) => {
-        const made = await channels.create(request.principal, readChannelForm(request, null));
+        const { principal } = request;
+        const draft = channels.build(principal, readChannelForm(request, null));
+        const isTested = getFormFields(request)['then'] === 'test';
+        const failure = isTested ? (await tests.send(draft)).error : null;
+        if (failure !== null) throw invalid({ test: formatOutboundFault(failure) });
+        const last_sent_at = isTested ? clock.iso() : null;
+        const made = await channels.insert(principal, { ...draft, last_sent_at });
         return new Redirect(`/notifications/${made.id}`, {
           tone: 'success',
-          message: 'Channel created. Send a test message.',
+          message: isTested ? 'Test sent, channel created.' : 'Channel created.',
         });
       },
       (request, problem) => renderEditor(parts, request, problem),
@@ -151,7 +169,9 @@ export function buildNotificationPages(parts: NotificationPageServices): PageSpe
     ),
     action('test', async (request, channelId) => {
       const result = await tests.send(await channels.getChannel(request.principal, channelId));
-      return renderChannelPage(parts, request, { test: { failure: result.error } });
+      return renderChannelPage(parts, request, {
+        test: { failure: result.error && formatOutboundFault(result.error) },
+      });
     }),
     action('enable', async (request, channelId) => {
       await channels.change(request.principal, channelId, { enabled: true });

@@ -41,7 +41,7 @@ export async function dampAlarm(
   const within = `${channel.flap_minutes} min`;
   const times = `It went down ${alarms + 1} times within ${within}.`;
   if (alarms !== MAX_DAMPED_ALARMS) return { holdMs: windowMs, notice: { title: note.title, text: times } };
-  const title = note.title.replace(/ is down$/, ' is flapping');
+  const title = note.title.replace(/ is down(?= · |$)/, ' is flapping');
   return {
     holdMs: 0,
     notice: { title, text: `${times} Further alerts are sent once the monitor stays down for ${within}.` },

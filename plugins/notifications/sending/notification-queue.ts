@@ -25,6 +25,7 @@ export class NotificationQueue {
     private readonly directory: ChannelCache,
     private readonly clock: Clock,
     private readonly timezone: string,
+    private readonly findProjectName: (slug: string) => Promise<string | null> = async () => null,
   ) {}
 
   /** Resolves when all are stored. Returns the ids of channels with new ones. */
@@ -36,11 +37,13 @@ export class NotificationQueue {
       for (const id of await this.#findEarlierReceivers(note)) wanted.add(id);
       await this.#closeFault(note);
     }
-    return this.#storeForChannels(event, wanted, (zone) => toNote(event, zone) ?? note);
+    if (wanted.size === 0) return [];
+    const project = event.project_slug === null ? null : await this.findProjectName(event.project_slug);
+    return this.#storeForChannels(event, wanted, (zone) => toNote(event, zone, project) ?? note);
   }
 
   async enqueueAcknowledgement(word: AlarmAcknowledgement): Promise<string[]> {
-    const note = toAcknowledgementNote(word);
+    const note = await this.#describeAcknowledgement(word);
     // Only unacknowledged alarms have reminders.
     await this.notes.changeMany({ fault: note.fault, end: false }, { set: { open: word.by === null } });
     return this.#storeForChannels(
@@ -48,6 +51,13 @@ export class NotificationQueue {
       await this.#findEarlierReceivers(note),
       () => note,
     );
+  }
+
+  /** The alarm's notification holds the name of its monitor. */
+  async #describeAcknowledgement(word: AlarmAcknowledgement): Promise<Notification> {
+    const { items } = await this.notes.find({ filter: { fault: `alarm:${word.alarm_id}`, end: false }, limit: 1 });
+    const name = items[0]?.details?.['name'];
+    return toAcknowledgementNote(word, typeof name === 'string' ? name : undefined);
   }
 
   async #findSubscribers(note: Notification, { event, project_slug, data }: DomainEvent): Promise<Set<string>> {

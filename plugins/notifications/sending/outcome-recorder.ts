@@ -4,6 +4,7 @@
  */
 import type { Clock, Collection, Ids, Logger } from '../../../kernel/contract/index.js';
 import type { Cipher } from '../../../ports/cipher.js';
+import { formatOutboundFault } from '../../../lib/text/outbound-fault.js';
 import { DueTimeTracker } from '../../../lib/clock-skew.js';
 import { toIsoString, MINUTE_MS } from '../../../lib/time.js';
 import type { Channel } from '../channels/channel.js';
@@ -119,7 +120,7 @@ export class OutcomeRecorder {
     return {
       enabled: false,
       disabled_at: toIsoString(now),
-      disabled_reason: `No message was delivered for 24 hours. Last error: ${error ?? 'unknown'}`,
+      disabled_reason: `No message was delivered for 24 hours. Last error: ${error === null ? 'unknown' : formatOutboundFault(error)}`,
       disabled_event: `evt_${ids.uuid()}`,
     };
   }

@@ -19,8 +19,10 @@ export class TestMessageSender {
   constructor(
     private readonly dispatcher: Pick<NotificationDispatcher, 'sendTest'>,
     private readonly clock: Clock,
+    private readonly recordTest: (channelId: string) => Promise<void>,
   ) {}
 
+  /** @param channel may be one that is not stored yet */
   async send(channel: Channel): Promise<ChannelTestResult> {
     const began = this.clock.monotonic();
     const at = this.clock.iso();
@@ -29,7 +31,7 @@ export class TestMessageSender {
       event: 'channel.test',
       severity: 'low',
       title: 'Test alert',
-      text: `Test of the channel ${channel.name}.`,
+      text: 'Alerts of this channel arrive here. Nothing to do.',
       url: `/notifications/${channel.id}`,
       at,
       fault: `test:${channel.id}:${at}`,
@@ -39,6 +41,7 @@ export class TestMessageSender {
     const isAlert = ALERT_KINDS.has(channel.kind) && results.every(({ state }) => state === 'sent');
     if (isAlert) results = await this.dispatcher.sendTest(channel, { ...note, end: true });
     const error = describeFailures(results);
+    if (error === null) await this.recordTest(channel.id);
     return {
       state: error === null ? 'sent' : 'failed',
       duration_ms: Math.round(this.clock.monotonic() - began),

@@ -1,5 +1,7 @@
 import type { Transporter } from 'nodemailer';
 import type Mail from 'nodemailer/lib/mailer';
+import { findConnectFault } from '../../../lib/text/outbound-fault.js';
+import { capitalize } from '../../../lib/sentence.js';
 import type { ChannelDestination } from '../channels/channel.js';
 import { isEndOfFault, type NotificationMessage, type MessageLine } from '../notes/message.js';
 import { escapeHtml, toHtmlText, disableAutolinks } from './text-escaping.js';
@@ -24,17 +26,22 @@ const getBarColor = (line: MessageLine): string => {
 
 /** Mail clients support few CSS features. */
 export function renderMailHtml({ lines, url }: NotificationMessage): string {
+  const titleStyle = 'color:#17211f;font-weight:600;text-decoration:none';
+  const renderTitle = (line: MessageLine): string =>
+    lines.length === 1
+      ? `<div style="${titleStyle}">${toHtmlText(line.title)}</div>`
+      : `<a href="${escapeHtml(line.url)}" style="${titleStyle}">${toHtmlText(line.title)}</a>`;
   const rows = lines.map(
     (line) =>
       `<tr><td style="padding:12px 16px;border-left:4px solid ${getBarColor(line)};background:#ffffff">` +
-      `<a href="${escapeHtml(line.url)}" style="color:#17211f;font-weight:600;text-decoration:none">${toHtmlText(line.title)}</a>` +
+      renderTitle(line) +
       `<div style="color:#4a5955;margin-top:4px">${toHtmlText(line.text)}</div>` +
-      `<div style="color:#5d6c68;font-size:12px;margin-top:4px">${isEndOfFault(line) ? line.phase : line.severity} · ${escapeHtml(line.when)}</div></td></tr>`,
+      `<div style="color:#5d6c68;font-size:12px;margin-top:4px">${capitalize(isEndOfFault(line) ? line.phase : line.severity)} · ${escapeHtml(line.when)}</div></td></tr>`,
   );
   return (
     '<!doctype html><html lang="en"><body style="margin:0;background:#f5f7f6;font-family:system-ui,sans-serif;font-size:15px">' +
     '<table role="presentation" cellspacing="0" cellpadding="0" style="max-width:600px;margin:24px auto;width:100%;border-collapse:separate;border-spacing:0 8px">' +
-    `${rows.join('')}<tr><td style="padding:12px 16px;font-size:13px"><a href="${escapeHtml(url)}" style="color:#0a5f59">Open AOS</a></td></tr></table></body></html>`
+    `${rows.join('')}<tr><td style="padding:12px 16px;font-size:13px"><a href="${escapeHtml(url)}" style="color:#0a5f59">${lines.length === 1 ? 'Open in AOS' : 'Open AOS'}</a></td></tr></table></body></html>`
   );
 }
 
@@ -120,6 +127,8 @@ function toSendError(error: unknown): SendError {
   // nodemailer itself rejected the address or message.
   const isInvalid = responseCode === undefined && (code === 'EENVELOPE' || code === 'EMESSAGE');
   const isAboutServer = !isInvalid && !RECIPIENT_COMMANDS.has(command ?? '');
-  const text = error instanceof Error ? error.message : String(error);
+  const whole = error instanceof Error ? error.message : String(error);
+  // nodemailer has the system's code in its message only.
+  const text = findConnectFault(/\bE[A-Z_]{3,}\b/.exec(whole)?.[0]) ?? whole;
   return new SendError(`SMTP: ${text}`, isRejected || isInvalid, { server: isAboutServer });
 }

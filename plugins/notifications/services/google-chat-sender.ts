@@ -23,13 +23,21 @@ export class GoogleChatSender extends HttpSender {
         {
           textParagraph: {
             text:
-              `<a href="${escapeHtml(line.url)}">${toHtmlText(line.title)}</a><br>${toHtmlText(line.text)}<br>` +
+              `${lines.length === 1 ? `<b>${toHtmlText(line.title)}</b>` : `<a href="${escapeHtml(line.url)}">${toHtmlText(line.title)}</a>`}<br>${toHtmlText(line.text)}<br>` +
               `<font color="${getSeverityColor(line)}">${line.severity} · ${escapeHtml(line.when)}</font>`,
           },
         },
       ],
     }));
-    const open = { widgets: [{ buttonList: { buttons: [{ text: 'Open AOS', onClick: { openLink: { url } } }] } }] };
+    const open = {
+      widgets: [
+        {
+          buttonList: {
+            buttons: [{ text: lines.length === 1 ? 'Open in AOS' : 'Open AOS', onClick: { openLink: { url } } }],
+          },
+        },
+      ],
+    };
     const card = { cardId: id, card: { sections: [...sections, open] } };
     return { url: target, body: { fallbackText: disableAutolinks(subject), cardsV2: [card] } };
   }

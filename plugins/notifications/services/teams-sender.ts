@@ -35,7 +35,7 @@ export class TeamsSender extends HttpSender {
           wrap: true,
           weight: 'Bolder',
           color: getCardColor(line),
-          text: `[${toTeamsText(line.title)}](${line.url})`,
+          text: lines.length === 1 ? toTeamsText(line.title) : `[${toTeamsText(line.title)}](${line.url})`,
         },
         { type: 'TextBlock', wrap: true, spacing: 'None', text: toTeamsText(line.text) },
         { type: 'TextBlock', wrap: true, spacing: 'None', isSubtle: true, size: 'Small', text: line.when },
@@ -47,7 +47,7 @@ export class TeamsSender extends HttpSender {
       version: '1.4',
       fallbackText: disableAutolinks(subject),
       body: items,
-      actions: [{ type: 'Action.OpenUrl', title: 'Open AOS', url }],
+      actions: [{ type: 'Action.OpenUrl', title: lines.length === 1 ? 'Open in AOS' : 'Open AOS', url }],
     };
     const attachments = [{ contentType: 'application/vnd.microsoft.card.adaptive', contentUrl: null, content }];
     return { url: target, body: { type: 'message', attachments } };

@@ -1,3 +1,4 @@
+import { formatElapsed } from '../../../lib/text/format-elapsed.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import type { MonitorDoc } from './documents.js';
 import { DEFAULT_GRACE_SECONDS, getIntervalSeconds, getRunLimit, findRunStart } from './timing.js';
@@ -9,29 +10,7 @@ export interface DownContext {
   probed: boolean;
 }
 
-const TIME_UNITS = [
-  ['d', 86_400],
-  ['h', 3_600],
-  ['min', 60],
-  ['s', 1],
-] as const;
 const MAX_MESSAGE_CHARACTERS = 200;
-
-/**
- * `5 min 44 s`.
- * @param ms at least 0
- */
-export function formatDuration(ms: number): string {
-  let left = Math.max(0, Math.round(ms / 1000));
-  const parts: string[] = [];
-  for (const [name, seconds] of TIME_UNITS) {
-    const n = Math.floor(left / seconds);
-    left -= n * seconds;
-    if (n > 0) parts.push(`${n} ${name}`);
-    if (parts.length > 0 && (n === 0 || parts.length === 2)) break;
-  }
-  return parts.join(' ') || '0 s';
-}
 
 export function explainDown(doc: MonitorDoc, around: DownContext, now: number): string | null {
   if (doc.state !== 'down') return null;
@@ -63,14 +42,14 @@ function formatReason(doc: MonitorDoc, { probed }: DownContext, now: number): st
   }
   const begun = findRunStart(doc);
   if (begun !== null && now > begun + getRunLimit(doc))
-    return `A run that started ${formatDuration(now - begun)} ago exceeded its limit of ${formatDuration(getRunLimit(doc))}`;
+    return `A run that started ${formatElapsed(now - begun)} ago exceeded its limit of ${formatElapsed(getRunLimit(doc))}`;
   if (last_heartbeat_at === null) return 'No heartbeat received yet';
   const last = Date.parse(last_heartbeat_at);
-  const grace = formatDuration((doc.grace_seconds ?? DEFAULT_GRACE_SECONDS) * 1000);
-  const silence = `No ${probed ? 'check result' : 'heartbeat'} for ${formatDuration(now - last)}`;
+  const grace = formatElapsed((doc.grace_seconds ?? DEFAULT_GRACE_SECONDS) * 1000);
+  const silence = `No ${probed ? 'check result' : 'heartbeat'} for ${formatElapsed(now - last)}`;
   if (period_seconds)
-    return `${silence}; expected every ${formatDuration(period_seconds * 1000)} with a grace period of ${grace}`;
-  if (!schedule) return `${silence}; expected every ${formatDuration(getIntervalSeconds(doc) * 1000)}`;
+    return `${silence}; expected every ${formatElapsed(period_seconds * 1000)} with a grace period of ${grace}`;
+  if (!schedule) return `${silence}; expected every ${formatElapsed(getIntervalSeconds(doc) * 1000)}`;
   return `${silence}; expected by ${schedule} (${timezone ?? 'UTC'}) with a grace period of ${grace}`;
 }
 

@@ -7,7 +7,7 @@ import type { Channel } from '../../../plugins/notifications/channels/channel.js
 import { CHANNEL_KIND_NAMES, CHANNEL_KINDS } from '../../../plugins/notifications/channels/channel-kinds.js';
 import notifications from '../../../plugins/notifications/plugin.js';
 import { HttpFixture, type Browser } from '../access/http-fixture.js';
-import { Receiver } from '../webhooks/receiver.js';
+import { Receiver, status } from '../webhooks/receiver.js';
 
 describe('notifications: pages', () => {
   let fixture: HttpFixture;
@@ -68,6 +68,80 @@ describe('notifications: pages', () => {
     const [channel] = (await rows().find({ filter: { name: 'renamed' } })).items;
     expect(channel).to.deep.include({ events: ['*'], monitors: ['web-*', 'db-1'], repeat_minutes: 30 });
     expect((await browser.post(`${path}/delete`, {}, path)).status).to.equal(303);
+  });
+
+  const preset = (text: string): Record<string, string | string[]> => ({
+    name: /name="name"[^>]* value="([^"]*)"/.exec(text)?.[1] ?? '',
+    events: [...text.matchAll(/name="events" value="([^"]+)" checked/g)].map(([, event]) => event ?? ''),
+    enabled: 'true',
+    critical_immediately: 'true',
+  });
+  const countChannels = () => rows().count({});
+
+  it('sends a test and saves a channel that alerts, with the address as the only input', async () => {
+    receiver.answer = status(204);
+    const form = preset((await browser.get('/notifications/new?kind=teams')).text);
+    const given = { ...form, kind: 'teams', target: `${receiver.url}/hook`, then: 'test' };
+    const before = receiver.got.length;
+    const saved = await browser.post('/notifications', given, '/notifications/new?kind=teams');
+    expect(saved.status, saved.text).to.equal(303);
+    expect(
+      receiver.got
+        .slice(before)
+        .map(({ body }) => body)
+        .join(),
+    )
+      .to.include('Test alert')
+      .and.not.include('\\\\');
+    const page = (await browser.get(String(saved.headers['location']))).text;
+    expect(page)
+      .to.include('Monitor down and recovered')
+      .and.match(/Last message<\/dt><dd[^>]*><time/);
+    const found = await rows().get(String(saved.headers['location']).split('/').at(-1) ?? '');
+    expect(found).to.include({ name: 'Microsoft Teams', last_sent_at: fixture.clock.iso() });
+    expect(found?.events).to.include.members(['monitor.down', 'bug.critical']);
+  });
+
+  for (const [what, answer, reason] of [
+    ['rejects it', status(404), 'The receiver responded with HTTP 404'],
+    ['is down', null, 'Connection refused'],
+  ] as const)
+    it(`saves nothing when the receiver of the test ${what}, unless asked to`, async () => {
+      const closed = await Receiver.open();
+      if (answer === null) await closed.close();
+      else closed.answer = answer;
+      const before = await countChannels();
+      const given = { name: 'later', kind: 'slack', target: closed.url, events: ['monitor.down'], enabled: 'true' };
+      const form = '/notifications/new?kind=slack';
+      const failed = await browser.post('/notifications', { ...given, then: 'test' }, form);
+      expect(failed.status).to.equal(422);
+      expect(failed.text)
+        .to.include('Test failed, nothing saved')
+        .and.include(reason)
+        .and.include('Save anyway')
+        .and.include(`value="${closed.url}"`)
+        .and.not.match(/connect:|ECONN/);
+      expect(await countChannels()).to.equal(before);
+      expect((await browser.post('/notifications', given, form)).status).to.equal(303);
+      expect(await countChannels()).to.equal(before + 1);
+      if (answer !== null) await closed.close();
+    });
+
+  it('rejects a channel without events, and opens the folded part for its faults', async () => {
+    const form = { name: 'x', kind: 'slack', target: receiver.url, then: 'test', quiet_from: '25:00' };
+    const answer = await browser.post('/notifications', form, '/notifications/new?kind=slack');
+    expect(answer.status).to.equal(422);
+    expect(answer.text)
+      .to.include('Choose at least one.')
+      .and.match(/<details[^>]* open[^>]*>\s*<summary>Advanced/);
+  });
+
+  it('shows the time of a successful test as the last message', async () => {
+    receiver.answer = status(204);
+    const path = await submit('slack', { target: receiver.url });
+    expect((await browser.get(path)).text).to.match(/Last message<\/dt><dd[^>]*>—/);
+    await browser.post(`${path}/test`, {}, path);
+    expect((await browser.get(path)).text).to.match(/Last message<\/dt><dd[^>]*><time/);
   });
 
   it('shows the form again with its errors', async () => {

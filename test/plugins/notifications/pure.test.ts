@@ -10,6 +10,7 @@ import { toNote } from '../../../plugins/notifications/notes/describe-event.js';
 import type { Notification } from '../../../plugins/notifications/notes/note.js';
 import { toPlainText } from '../../../plugins/notifications/notes/plain-text.js';
 import { renderMailHtml } from '../../../plugins/notifications/services/email-sender.js';
+import { toPlainMessage } from '../../../plugins/notifications/services/sender.js';
 import { splitNotifications } from '../../../plugins/notifications/sending/message-splitter.js';
 
 const at = (text: string): number => Date.parse(text);
@@ -106,7 +107,7 @@ describe('notifications: notes and filters', () => {
         exit_code: 3,
       },
       {
-        title: 'Database (db-1) is down',
+        title: 'Database is down',
         text: /^Exit code 3\. disk full: \/dev\/sda1\. Down since Sat, 28 Nov 2026, 15:33 CET\.$/,
       },
     ],
@@ -160,7 +161,7 @@ describe('notifications: notes and filters', () => {
       {
         topic: 'monitor.warning',
         severity: 'medium',
-        title: 'Job (job): warning',
+        title: 'Job: warning',
         text: /A check failed\. queue: 40 waiting\./,
       },
     ],
@@ -181,6 +182,17 @@ describe('notifications: notes and filters', () => {
       expect(note).to.include(rest);
       if (text !== undefined) expect(note?.text).to.match(text);
     });
+
+  it('names the project, and how long a monitor was down', () => {
+    const data = { source: 'job', name: 'Nightly job', alarm_id: 'a', down_since_utc: '2026-11-28T14:33:00.000Z' };
+    const down = toNote({ event: 'monitor.down', data }, 'UTC', 'Back office');
+    expect(down).to.include({ title: 'Nightly job is down · Back office' });
+    expect(down?.details).to.include({ project: 'Back office', source: 'job' });
+    const timestamp = '2026-11-28T14:59:30.000Z';
+    const end = toNote({ event: 'monitor.recovered', data: { ...data, state: 'up', resolution: null }, timestamp });
+    expect(end).to.include({ title: 'Nightly job recovered' });
+    expect(end?.text).to.equal('Up again after 26 min 30 s. It was down since Sat, 28 Nov 2026, 14:33 UTC.');
+  });
 
   it('assigns the same fault key to all notifications of an alarm', () => {
     const data = { source: 'web-1', alarm_id: 'a-1' };
@@ -255,11 +267,25 @@ describe('notifications: messages', () => {
   });
   const lines = (n: number): MessageSource[] => Array.from({ length: n }, (_, i) => line(i));
 
+  it('says what to do at the start of a fault, and links one page', () => {
+    const down: MessageSource = { ...line(1), event: 'monitor.down', url: '/monitors/web-1', fault: 'alarm:a' };
+    const message = buildMessage([down], 'https://aos.example/', 'UTC');
+    expect(message.lines[0]?.text).to.equal('Text & more Acknowledge it or silence it in AOS.');
+    expect(message.url).to.equal('https://aos.example/monitors/web-1');
+    expect(renderMailHtml(message).match(/href=/g)).to.have.lengthOf(1);
+    const end = buildMessage([{ ...down, event: 'monitor.recovered', end: true }], 'https://aos.example/', 'UTC');
+    expect(end.lines[0]?.text).to.equal('Text & more');
+    const plain = toPlainMessage(message);
+    expect(plain)
+      .to.include('Fri, 20 Nov 2026, 08:00 UTC')
+      .and.not.match(/\d{4}-\d{2}-\d{2}T/);
+  });
+
   it('summarizes several notifications with the highest severity', () => {
     expect(buildMessage(lines(1), 'https://aos.example/', 'UTC').subject).to.equal('<b>Title 0</b>');
     const many = buildMessage(lines(25), 'https://aos.example/', 'Asia/Tokyo');
     expect([many.subject, many.severity, many.lines.length]).to.deep.equal([
-      '25 notifications: <b>Title 0</b> …',
+      '25 alerts: <b>Title 0</b> …',
       'critical',
       25,
     ]);

@@ -210,7 +210,7 @@ describe('notifications: services', () => {
       await down();
       await sendDue(dispatcher);
       expect(await failures()).to.deep.equal([]);
-      expect(calls[0]?.text).to.include('Exit code 3').and.include('disk full').and.include('Shop (web-1) is down');
+      expect(calls[0]?.text).to.include('Exit code 3').and.include('disk full').and.include('Shop is down');
       await f.queue.enqueueEvent(f.monitor('monitor.recovered', 'a-1'));
       await sendDue(dispatcher);
       expect(await failures()).to.deep.equal([]);
@@ -309,7 +309,7 @@ describe('notifications: services', () => {
     await down({ message: 'say "no"\n{{title}}' });
     await sendDue(dispatcher);
     expect(calls[0]?.body).to.deep.equal({
-      summary: 'Shop (web-1) is down',
+      summary: 'Shop is down',
       code: 3,
       why: 'say "no"\n{{title}}',
       x: '',

@@ -124,8 +124,8 @@ describe('watchdog: alarms as received', () => {
       body: 'disk full: /dev/sda1',
     });
     expect(answer.status).to.equal(200);
-    await waitUntil('the channel is notified', () => said('Nightly backup (job) is down') !== undefined);
-    const text = said('Nightly backup (job) is down') ?? '';
+    await waitUntil('the channel is notified', () => said('Nightly backup is down') !== undefined);
+    const text = said('Nightly backup is down') ?? '';
     expect(text)
       .to.include('xit code 3')
       .and.include('disk full: /dev/sda1')

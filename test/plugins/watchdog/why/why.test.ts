@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { parseHeartbeat } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
-import { formatDuration } from '../../../../plugins/watchdog/model/down-explanation.js';
+import { formatElapsed } from '../../../../lib/text/format-elapsed.js';
 import { ANYONE, ensureCollections, HOUR, MINUTE, fixtureOn, type Fixture } from '../fixture.js';
 
 describe('explanation why a monitor is down', () => {
@@ -16,7 +16,7 @@ describe('explanation why a monitor is down', () => {
     fixture.intake.recordHeartbeat(parseHeartbeat({ source, status: 'error', message }, undefined, true), ANYONE);
 
   it('formats durations with two units', () => {
-    expect([0, 999, 344_000, 3_600_000, 90_061_000, 86_405_000].map(formatDuration)).to.deep.equal([
+    expect([0, 999, 344_000, 3_600_000, 90_061_000, 86_405_000].map(formatElapsed)).to.deep.equal([
       '0 s',
       '1 s',
       '5 min 44 s',
