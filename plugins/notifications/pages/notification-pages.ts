@@ -132,7 +132,7 @@ export function buildNotificationPages(parts: NotificationPageServices): PageSpe
       async (request) => {
         const { principal } = request;
         const draft = channels.build(principal, readChannelForm(request, null));
-        const isTested = getFormFields(request)['then'] === 'test';
+        const isTested = getFormFields(request)['action'] === 'test';
         const failure = isTested ? (await tests.send(draft)).error : null;
         if (failure !== null) throw invalid({ test: formatOutboundFault(failure) });
         const last_sent_at = isTested ? clock.iso() : null;

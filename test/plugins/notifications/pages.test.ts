@@ -81,7 +81,7 @@ describe('notifications: pages', () => {
   it('sends a test and saves a channel that alerts, with the address as the only input', async () => {
     receiver.answer = status(204);
     const form = preset((await browser.get('/notifications/new?kind=teams')).text);
-    const given = { ...form, kind: 'teams', target: `${receiver.url}/hook`, then: 'test' };
+    const given = { ...form, kind: 'teams', target: `${receiver.url}/hook`, action: 'test' };
     const before = receiver.got.length;
     const saved = await browser.post('/notifications', given, '/notifications/new?kind=teams');
     expect(saved.status, saved.text).to.equal(303);
@@ -113,7 +113,7 @@ describe('notifications: pages', () => {
       const before = await countChannels();
       const given = { name: 'later', kind: 'slack', target: closed.url, events: ['monitor.down'], enabled: 'true' };
       const form = '/notifications/new?kind=slack';
-      const failed = await browser.post('/notifications', { ...given, then: 'test' }, form);
+      const failed = await browser.post('/notifications', { ...given, action: 'test' }, form);
       expect(failed.status).to.equal(422);
       expect(failed.text)
         .to.include('Test failed, nothing saved')
@@ -128,7 +128,7 @@ describe('notifications: pages', () => {
     });
 
   it('rejects a channel without events, and opens the folded part for its faults', async () => {
-    const form = { name: 'x', kind: 'slack', target: receiver.url, then: 'test', quiet_from: '25:00' };
+    const form = { name: 'x', kind: 'slack', target: receiver.url, action: 'test', quiet_from: '25:00' };
     const answer = await browser.post('/notifications', form, '/notifications/new?kind=slack');
     expect(answer.status).to.equal(422);
     expect(answer.text)
