@@ -24,7 +24,8 @@ describe('a silence', function () {
     fixture = await HttpFixture.open({ plugins: [dashboard, watchdog, statuspages] });
     token = await fixture.token(['watchdog:ping', 'watchdog:manage', 'watchdog:read']);
     browser = await fixture.signedIn();
-    const api = (method: 'PATCH' | 'POST', path: string, body: object) => fixture.api(method, `${BASE}${path}`, token, body);
+    const api = (method: 'PATCH' | 'POST', path: string, body: object) =>
+      fixture.api(method, `${BASE}${path}`, token, body);
     await api('POST', '/ping', { source: 'pay', interval: 60 });
     await api('PATCH', '/monitors/pay', { name: 'Payments gateway', public: true });
     await api('POST', '/status-pages', {
@@ -41,7 +42,8 @@ describe('a silence', function () {
     (await fixture.api('GET', `${BASE}/monitors/pay`, token)).json['monitor'] as Record<string, unknown>;
   const later = (): string => new Date(fixture.clock.now() + HOUR).toISOString();
   const hold = (path: string) => fixture.api('POST', `${BASE}${path}`, token, { sources: ['pay'], until: later() });
-  const report = (status: string) => fixture.api('POST', `${BASE}/ping`, token, { source: 'pay', status, interval: 60 });
+  const report = (status: string) =>
+    fixture.api('POST', `${BASE}/ping`, token, { source: 'pay', status, interval: 60 });
 
   /** Each reader's words about the monitor; the status page may be a minute old. */
   const readers: Record<string, () => Promise<string>> = {
@@ -50,10 +52,10 @@ describe('a silence', function () {
     'public page of the monitor': async () => toWords((await fixture.api('GET', `/status/${id}`, null)).text),
     'badge of the monitor': async () => (await fixture.api('GET', `/badge/${id}.json`, null)).text,
     'list of monitors': async () => toWords((await browser.get('/monitors?state=down')).text),
-    'hierarchy': async () => toWords((await browser.get('/hierarchy')).text),
+    hierarchy: async () => toWords((await browser.get('/hierarchy')).text),
     'page of the monitor': async () => toWords((await browser.get('/monitors/pay')).text),
-    'Home': async () => toWords((await browser.get('/')).text),
-    'incidents': async () => toWords((await browser.get('/incidents?open=true')).text),
+    Home: async () => toWords((await browser.get('/')).text),
+    incidents: async () => toWords((await browser.get('/incidents?open=true')).text),
     'states of the API': async () => JSON.stringify((await fixture.api('GET', `${BASE}/status`, token)).json['counts']),
   };
   const DOWN: Record<keyof typeof readers, RegExp> = {
@@ -62,10 +64,10 @@ describe('a silence', function () {
     'public page of the monitor': /1 component down/,
     'badge of the monitor': /"message":"down"/,
     'list of monitors': /Payments gateway/,
-    'hierarchy': /Payments gateway.*Down/,
+    hierarchy: /Payments gateway.*Down/,
     'page of the monitor': /Down/,
-    'Home': /Payments gateway/,
-    'incidents': /pay/,
+    Home: /Payments gateway/,
+    incidents: /pay/,
     'states of the API': /"down":1/,
   };
 
