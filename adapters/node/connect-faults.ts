@@ -1,4 +1,4 @@
-import { findConnectFault } from '../../lib/text/outbound-fault.js';
+import { findConnectFault } from '../../lib/http/outbound-fault.js';
 
 /** Text of a failed connection, for people who read why a delivery or a check failed. */
 export const describeConnectFault = (code: string | undefined, message: string): string =>

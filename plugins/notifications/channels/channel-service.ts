@@ -133,7 +133,7 @@ export class ChannelService {
   }
 
   /** @throws ServiceError validation_failed, insufficient_scope */
-  create(principal: Principal, input: ChannelInput): Promise<Channel> {
+  async create(principal: Principal, input: ChannelInput): Promise<Channel> {
     return this.insert(principal, this.build(principal, input));
   }
 

@@ -1,4 +1,4 @@
-import { formatElapsed } from '../../../lib/text/format-elapsed.js';
+import { formatElapsed } from '../../../lib/time.js';
 import { getEventPage } from '../../../ports/domain/event-page.js';
 import type { AlarmAcknowledgement } from '../../../ports/domain/alarms/receivers.js';
 import type { MonitorCertificateExpiring, MonitorEvent, MonitorWarning } from '../../../ports/domain/watchdog.js';

@@ -9,7 +9,7 @@ import {
   type HttpRequest,
   type PageSpec,
 } from '../../../kernel/contract/index.js';
-import { formatOutboundFault } from '../../../lib/text/outbound-fault.js';
+import { formatOutboundFault } from '../../../lib/http/outbound-fault.js';
 import type { Clock } from '../../../ports/clock.js';
 import { capitalize } from '../../../lib/sentence.js';
 import { ALL_EVENTS, type Channel } from '../channels/channel.js';

@@ -4,7 +4,7 @@
  */
 import type { Clock, Collection, Ids, Logger } from '../../../kernel/contract/index.js';
 import type { Cipher } from '../../../ports/cipher.js';
-import { formatOutboundFault } from '../../../lib/text/outbound-fault.js';
+import { formatOutboundFault } from '../../../lib/http/outbound-fault.js';
 import { DueTimeTracker } from '../../../lib/clock-skew.js';
 import { toIsoString, MINUTE_MS } from '../../../lib/time.js';
 import type { Channel } from '../channels/channel.js';

@@ -1,6 +1,6 @@
 import type { Transporter } from 'nodemailer';
 import type Mail from 'nodemailer/lib/mailer';
-import { findConnectFault } from '../../../lib/text/outbound-fault.js';
+import { findConnectFault } from '../../../lib/http/outbound-fault.js';
 import { capitalize } from '../../../lib/sentence.js';
 import type { ChannelDestination } from '../channels/channel.js';
 import { isEndOfFault, type NotificationMessage, type MessageLine } from '../notes/message.js';

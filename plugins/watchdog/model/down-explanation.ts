@@ -1,4 +1,4 @@
-import { formatElapsed } from '../../../lib/text/format-elapsed.js';
+import { formatElapsed } from '../../../lib/time.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import type { MonitorDoc } from './documents.js';
 import { DEFAULT_GRACE_SECONDS, getIntervalSeconds, getRunLimit, findRunStart } from './timing.js';

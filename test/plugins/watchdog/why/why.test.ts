@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { parseHeartbeat } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
-import { formatElapsed } from '../../../../lib/text/format-elapsed.js';
+import { formatElapsed } from '../../../../lib/time.js';
 import { ANYONE, ensureCollections, HOUR, MINUTE, fixtureOn, type Fixture } from '../fixture.js';
 
 describe('explanation why a monitor is down', () => {
