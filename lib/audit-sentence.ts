@@ -77,3 +77,114 @@ const FIELD_NAMES: Readonly<Record<string, string>> = {
 };
 
 export const formatAuditField = (field: string): string => FIELD_NAMES[field] ?? field.replaceAll('_', ' ');
+
+/** The parts of an audit entry that a sentence is made of. */
+export interface AuditedAction {
+  actor: string;
+  action: string;
+  details: Readonly<Record<string, string | number | boolean | null>>;
+  before?: Readonly<Record<string, string | number | boolean | null>>;
+  after?: Readonly<Record<string, string | number | boolean | null>>;
+}
+
+type SentenceFormatter = (actor: string, name: string, entry: AuditedAction) => string;
+
+/** Sentences that the general form would not give. */
+const SENTENCES: Readonly<Record<string, SentenceFormatter>> = {
+  'access_files.regenerated': (actor) => `${actor} regenerated the access files of the release store`,
+  'bug.linked': (actor, name) => `${actor} linked ${name} to another issue`,
+  'bug.unlinked': (actor, name) => `${actor} unlinked ${name} from another issue`,
+  'config.applied': (actor) => `${actor} applied a configuration`,
+  'credential.refused': (_, name) => `A request with the credential ${name} was denied`,
+  'csrf.refused': (actor) => `A form of ${actor} was denied: its token did not match`,
+  'incident.explained': (actor, name) => `${actor} set the root cause of incident ${name}`,
+  'incident.handed_back': (actor, name) => `${actor} unacknowledged incident ${name}`,
+  'license.bulk_created': (actor, name) => `${actor} created licenses for ${name}`,
+  'license.expired': (_, name) => `${capitalize(name)} expired`,
+  'license.expiring': (_, name) => `${capitalize(name)} expires soon`,
+  'license.file_issued': (actor, name) => `${actor} issued a license file for ${name}`,
+  'license.key_sent': (actor, name, { details }) =>
+    `${actor} sent the key of ${name} to ${details['to'] ?? 'the customer'}`,
+  'license.key_shown': (actor, name) => `${actor} revealed the key of ${name}`,
+  'license.machine_pending': (_, name) => `A machine asked to use ${name}`,
+  'license.machine_released_by_customer': (_, name) => `The customer deactivated a machine of ${name}`,
+  'login.failed': (_, name) => `Sign-in as ${name} failed`,
+  'login.locked': (_, name) => `Sign-in as ${name} was locked after too many attempts`,
+  'login.refused': (_, name) => `Sign-in as ${name} was denied`,
+  'login.succeeded': (_, name) => `${name} signed in`,
+  'migrations.applied': (actor) => `${actor} applied the pending migrations`,
+  'monitor.moved': (actor, name, entry) => `${actor} moved monitor ${name}${formatChange(entry, 'parent_source')}`,
+  'release.halted': (actor, name) => `${actor} halted the rollout of ${name}`,
+  'release.promoted': (actor, name) => `${actor} promoted ${name}`,
+  'release.rolled_back': (actor, name) => `${actor} rolled back to ${name}`,
+  'release.rollout': (actor, name, entry) =>
+    isSet(entry.before?.['halted_at'])
+      ? `${actor} resumed the rollout of ${name} at ${formatField(entry.after, 'rollout_percent')}`
+      : `${actor} changed rollout of ${name}${formatChange(entry, 'rollout_percent')}`,
+  'scope.refused': (actor, name) => `${actor} was denied access to ${name}`,
+  'status_page.subscriber_removed': (actor, name) => `${actor} removed a subscriber of status page ${name}`,
+  'user.password_changed': (actor, name) => `${actor} changed the password of ${name}`,
+  'user.role_changed': (actor, name, entry) => `${actor} changed the role of ${name}${formatChange(entry, 'role')}`,
+  'user.totp_disabled': (actor, name) => `${actor} disabled 2FA of ${name}`,
+  'user.totp_enabled': (actor, name) => `${actor} enabled 2FA of ${name}`,
+  'user.totp_reset': (actor, name) => `${actor} reset 2FA of ${name}`,
+};
+
+const MAX_NAMED_FIELDS = 3;
+
+/**
+ * Formats an entry of the audit log: `admin changed rollout of till 2.3.0 from 10 % to 13 %`.
+ * @param name of the target, as people know it
+ */
+export function formatAuditSentence(entry: AuditedAction, name: string): string {
+  const actor = formatAuditActor(entry.actor);
+  const sentence = SENTENCES[entry.action]?.(actor, name, entry) ?? formatGeneralSentence(actor, name, entry);
+  return capitalizeSystem(sentence);
+}
+
+/** `token ci` of `token ci (svc_live_AbC)`; the service itself is `AOS`. */
+export function formatAuditActor(actor: string): string {
+  if (actor === 'system') return 'AOS';
+  const plain = actor.replace(/ \((?:svc_[^)]*|plugin:[^)]*)\)$/, '').replace(/^command line: .*$/, 'the command line');
+  const plugin = /^plugin:(.+)$/.exec(plain);
+  return plugin === null ? plain : `plugin ${plugin[1] ?? ''}`;
+}
+
+/** Sentences begin with a capital, except for names. */
+const capitalizeSystem = (sentence: string): string => sentence.replace(/^(the|token|public|plugin)\b/, capitalize);
+
+function formatGeneralSentence(actor: string, name: string, entry: AuditedAction): string {
+  const [noun = '', ...rest] = entry.action.split('.');
+  const words = rest.join(' ').split('_');
+  const verb = words.pop() ?? '';
+  const object = NOUN_NAMES[noun] ?? noun.replaceAll('_', ' ');
+  const target = name === '' || name === object ? object : `${object} ${name}`;
+  if (verb === '') return `${actor}: ${entry.action.replaceAll(/[._]/g, ' ')}, ${name}`;
+  if (words.length > 0) return `${actor} ${verb} ${words.join(' ')} of ${target}`;
+  const fields = verb === 'changed' || verb === 'updated' ? listChangedFields(entry) : [];
+  const [only] = fields;
+  if (fields.length === 1 && only !== undefined)
+    return `${actor} ${verb} ${formatAuditField(only)} of ${target}${formatChange(entry, only)}`;
+  if (fields.length > 1 && fields.length <= MAX_NAMED_FIELDS)
+    return `${actor} ${verb} ${joinWords(fields.map(formatAuditField))} of ${target}`;
+  return `${actor} ${verb} ${target}`;
+}
+
+const isSet = (value: unknown): boolean => value !== null && value !== undefined && value !== '';
+
+const listChangedFields = ({ before = {}, after = {} }: AuditedAction): string[] =>
+  [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
+    (field) => (before[field] ?? null) !== (after[field] ?? null),
+  );
+
+const formatField = (fields: AuditedAction['after'], field: string): string =>
+  formatAuditValue(field, fields?.[field] ?? null);
+
+function formatChange({ before, after }: AuditedAction, field: string): string {
+  if (after?.[field] === undefined) return '';
+  const to = ` to ${formatField(after, field)}`;
+  return isSet(before?.[field]) ? ` from ${formatField(before, field)}${to}` : to;
+}
+
+const joinWords = (words: readonly string[]): string =>
+  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1) ?? ''}`;

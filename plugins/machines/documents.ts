@@ -15,6 +15,8 @@ export interface InventoryDoc extends Doc {
   license_id: string | null;
   /** JSON of project, channel, platform and version: the store groups by one field. */
   place: string;
+  /** RFC 3339, hour in which it reported its version first. */
+  version_since: string;
   first_seen_at: string;
   last_seen_at: string;
 }
@@ -26,6 +28,7 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
       { fields: ['last_seen_at'] },
       { fields: ['project', 'last_seen_at'] },
       { fields: ['place', 'last_seen_at'] },
+      { fields: ['place', 'version_since'] },
       { fields: ['project', 'place'] },
       { fields: ['project', 'monitor'] },
       { fields: ['project', 'name_key'] },

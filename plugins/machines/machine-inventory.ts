@@ -4,6 +4,7 @@ import { compareVersions, getVersionIdentity, isVersion } from '../../lib/versio
 import { DAY_MS, toIsoString } from '../../lib/time.js';
 import type {
   ChannelNewest,
+  MachineAdoption,
   MachineCount,
   MachineInventory,
   MachineQuery,
@@ -49,6 +50,18 @@ export class MachineInventoryService implements MachineInventory {
 
   async listCounts(project?: string): Promise<MachineCount[]> {
     return (await this.#listPlaces(project)).map(({ place: _place, outdated: _outdated, ...count }) => count);
+  }
+
+  async listAdoption(project: string, version: string, channel: string): Promise<MachineAdoption[]> {
+    const wanted = getVersionIdentity(version);
+    const places = (await this.#listPlaces(project)).filter(
+      (one) => one.channel === channel && one.version !== null && getVersionIdentity(one.version) === wanted,
+    );
+    if (places.length === 0) return [];
+    const counts = await this.rows.groupCount('version_since', { place: { in: places.map(({ place }) => place) } });
+    return counts
+      .map(({ key, n }) => ({ hour: String(key), machines: n }))
+      .toSorted((a, b) => (a.hour < b.hour ? -1 : 1));
   }
 
   async getTotals(project?: string): Promise<MachineTotals> {

@@ -161,12 +161,14 @@ export class MachineReportWriter {
       platform,
       license_id: report.license_id ?? known?.license_id ?? null,
       place: JSON.stringify([project, channel, platform, version]),
+      version_since: known !== null && known.version === version ? known.version_since : toHour(at),
       first_seen_at: known?.first_seen_at ?? at,
       last_seen_at: at,
     };
   }
 }
 
+const toHour = (at: string): string => `${at.slice(0, 13)}:00:00.000Z`;
 const toNameKey = (name: string): string => name.toLowerCase();
 const toNameKeys = (key: string, name: string | null): string[] => [
   ...new Set([toNameKey(key), toNameKey(name ?? key)]),

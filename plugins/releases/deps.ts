@@ -37,7 +37,7 @@ export interface ReleaseDeps {
   signer: Signer;
   installers: Pick<Installers, 'readManifest' | 'getPendingManifest'>;
   baseUrl: () => string;
-  audit: Pick<AuditLog, 'record'>;
+  audit: Pick<AuditLog, 'record' | 'listByTarget'>;
   liveTokens: LiveTokenDetector;
   projects: ProjectDirectory;
   processes: Processes;

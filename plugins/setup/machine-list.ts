@@ -44,13 +44,17 @@ export function buildMachinesUrl(filters: Partial<Record<string, string>>): stri
   return query === '' ? '/machines' : `/machines?${query}`;
 }
 
-export function toVersionParts(counts: readonly MachineCount[]): VersionPart[] {
+function countByVersion(counts: readonly MachineCount[]): Map<string, number> {
   const versions = new Map<string, number>();
   for (const { version, machines } of counts) {
     const label = version ?? 'Unknown version';
     versions.set(label, (versions.get(label) ?? 0) + machines);
   }
-  const sorted = [...versions].toSorted(([, a], [, b]) => b - a);
+  return versions;
+}
+
+export function toVersionParts(counts: readonly MachineCount[]): VersionPart[] {
+  const sorted = [...countByVersion(counts)].toSorted(([, a], [, b]) => b - a);
   const parts = sorted
     .slice(0, MAX_BAR_PARTS)
     .map(([label, value], i) => ({ label, value, tone: i === 0 ? 'success' : 'info' }));
@@ -79,9 +83,9 @@ function listChannelBars(
 }
 
 const listVersionLinks = (counts: readonly MachineCount[], active: string | undefined): object[] =>
-  counts.flatMap(({ project, version, machines }) => {
-    if (version === null) return [];
-    return [{ version, machines, href: buildMachinesUrl({ project, version }), active: version === active }];
+  [...countByVersion(counts.filter((count) => count.version !== null))].map(([version, machines]) => {
+    const href = buildMachinesUrl({ project: counts[0]?.project, version });
+    return { version, machines, href, active: version === active };
   });
 
 export async function loadMachineList(

@@ -32,6 +32,7 @@ function tellBeside(faults) {
   const rest = [];
   for (const [name, text] of Object.entries(faults)) {
     const control = form.elements.namedItem(name);
+    control?.closest?.('details')?.setAttribute('open', '');
     const help = control?.id && document.getElementById(`${control.id}-help`);
     if (!help) {
       rest.push(text);
@@ -48,6 +49,19 @@ function tellBeside(faults) {
   form.querySelector('[aria-invalid="true"]')?.focus();
   return rest;
 }
+
+/** Says what will be published, in the confirmation and next to the folded fields. */
+function describe() {
+  const { product, version, channel, platform, rollout_percent: rollout } = form.elements;
+  const machines = rollout.value === '100' ? 'all machines' : `${rollout.value || 0} % of machines`;
+  const runs = platform.value === 'any' ? '' : ` (${platform.value})`;
+  const name = `${product.selectedOptions[0]?.text ?? ''} ${version.value}`.trim();
+  form.querySelector('[data-publish-place]').textContent = `${channel.value} · ${platform.value} · ${rollout.value} %`;
+  form.querySelector('[data-publish-summary]').textContent =
+    `Publishes ${name} to ${channel.value}${runs} and offers it to ${machines} at once. Issues that wait for this version are closed.`;
+}
+form.addEventListener('input', describe);
+describe();
 
 /** Takes the faults of the last try away. */
 function clear() {
@@ -78,6 +92,7 @@ form.elements.product.addEventListener('change', async () => {
 form.addEventListener('submit', (event) => {
   event.preventDefault();
   if (sending) return;
+  form.querySelector('[data-publish-confirm]').removeAttribute('open');
   clear();
   if (file.files[0].size > most) {
     tellBeside({ package: `The package is larger than ${size(most)}.` });

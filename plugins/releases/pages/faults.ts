@@ -12,6 +12,8 @@ export interface ShownFaults {
   window: number;
   since: string;
   href: string;
+  /** All issues seen in this version. */
+  seen_href: string;
 }
 
 export async function listShownFaults(
@@ -31,5 +33,6 @@ export async function listShownFaults(
   ]);
   const allowed = config.halt_after;
   const href = `/bugs?project=${encodeURIComponent(product)}&type=error&status=open`;
-  return { all, now, allowed, window: config.halt_window_seconds, since, href };
+  const seen_href = `/bugs?${new URLSearchParams({ project: product, version }).toString()}`;
+  return { all, now, allowed, window: config.halt_window_seconds, since, href, seen_href };
 }

@@ -15,8 +15,10 @@ import type { ReleaseDoc } from '../model.js';
 import { PLATFORMS, type Platform } from '../../../lib/formats/platform.js';
 import { checkChannel } from '../release-place.js';
 import type { ReleaseServices } from '../services.js';
+import { loadAdoption } from './adoption.js';
 import { listShownCommits } from './commits.js';
-import { listChannels, parsePercent } from './form-options.js';
+import { listReleaseEvents } from './events.js';
+import { listChannels, listPromotionChannels, parsePercent } from './form-options.js';
 import { listShownFaults } from './faults.js';
 import { getShownHealth } from './health.js';
 import { publishPages } from './publish.js';
@@ -60,18 +62,26 @@ async function listFiles({ services, doc }: ReleasePageContext): Promise<Manifes
 
 async function renderDetail(parts: ReleasePageContext, problem?: FormRejection): Promise<View> {
   const { services, request, doc } = parts;
-  const [files, adoption, products, health, commits, faults, hasLater] = await Promise.all([
+  const [files, adoption, products, health, commits, faults, hasLater, events] = await Promise.all([
     listFiles(parts),
-    services.deps.watchdog()?.listVersionAdoption(doc.product) ?? Promise.resolve([]),
+    loadAdoption(services.deps, doc),
     listProductOptions(services),
     getShownHealth(services, doc),
     listShownCommits(services, doc),
     listShownFaults(services.deps, doc),
     services.rollbacks.hasLater(doc),
+    listReleaseEvents(services.deps.audit, doc),
   ]);
   return new View('release', {
     live_topics: 'releases',
     title: `${doc.product} ${doc.version}`,
+    sections: [
+      { id: 'notes', label: 'Notes' },
+      ...(faults === undefined ? [] : [{ id: 'faults', label: 'New issues', count: faults.all }]),
+      ...(commits === undefined ? [] : [{ id: 'commits', label: 'Commits', count: commits.total }]),
+      { id: 'files', label: 'Files', count: doc.file_count },
+      { id: 'events', label: 'Events', count: events.length },
+    ],
     crumbs: [RELEASES_CRUMB, { label: `${doc.product} ${doc.version}` }],
     release: toShownRelease(doc),
     products,
@@ -81,9 +91,10 @@ async function renderDetail(parts: ReleasePageContext, problem?: FormRejection):
     health,
     commits,
     faults,
-    channels: listChannels(services.index, doc.product).filter((name) => name !== doc.channel),
-    parts: toAdoptionShares(adoption, doc.version),
+    channels: listPromotionChannels(services.index, doc).map((name) => ({ value: name, label: name })),
+    parts: toAdoptionShares(adoption?.versions ?? [], doc.version),
     marks: ROLLOUT_STEPS,
+    events,
     changes: isAdmin(request) && doc.withdrawn_at === null,
     has_later: hasLater,
     typed: problem === undefined ? {} : request.body,

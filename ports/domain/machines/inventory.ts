@@ -53,6 +53,12 @@ export interface MachineQuery {
   after?: string | null;
 }
 
+export interface MachineAdoption {
+  /** RFC 3339. */
+  hour: string;
+  machines: number;
+}
+
 export interface MachineTotals {
   machines: number;
   outdated: number;
@@ -64,6 +70,8 @@ export interface MachineInventory {
   record(report: MachineReport): void;
   /** Most frequent first. */
   listCounts(project?: string): Promise<MachineCount[]>;
+  /** Machines that run a version now, by the hour in which each reported it first, oldest first. */
+  listAdoption(project: string, version: string, channel: string): Promise<MachineAdoption[]>;
   getTotals(project?: string): Promise<MachineTotals>;
   /**
    * Last seen first.

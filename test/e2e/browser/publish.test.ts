@@ -36,15 +36,21 @@ describe('web: publishing in the browser', () => {
     await page.locator('#f-notes').fill('## Fixed\n\n- **Vouchers** add up\n- <script>globalThis.owned = 1</script>');
     await page.locator('#f-package').setInputFiles(join(folder, file));
   }
-  const send = (page: Page): Promise<void> =>
-    page.getByRole('button', { name: 'Publish release', exact: true }).click();
+  const send = async (page: Page): Promise<void> => {
+    await page.locator('[data-publish-confirm] > summary').click();
+    await page.getByRole('button', { name: 'Publish release', exact: true }).click();
+  };
 
-  it('publishes with three clicks from the dashboard, and renders notes as safe markdown', async () => {
+  it('publishes with four clicks from the dashboard, and renders notes as safe markdown', async () => {
     await web.tab.go('/');
     await web.page.getByRole('link', { name: 'Releases', exact: true }).first().click();
     await web.page.getByRole('main').getByRole('link', { name: 'Publish release' }).first().click();
     await filled(web.page, '1.0.0', 'a.tar.gz');
-    await send(web.page);
+    await web.page.locator('[data-publish-confirm] > summary').click();
+    expect(await web.page.locator('[data-publish-summary]').innerText()).to.equal(
+      'Publishes shop 1.0.0 to stable and offers it to all machines at once. Issues that wait for this version are closed.',
+    );
+    await web.page.getByRole('button', { name: 'Publish release', exact: true }).click();
     await web.page.waitForURL(/\/releases\/[0-9a-f]{40}$/);
     const notes = web.page.locator('section[aria-labelledby="notes"]');
     expect(await notes.locator('strong').innerText()).to.equal('Vouchers');
@@ -158,10 +164,20 @@ describe('web: publishing in the browser', () => {
     await web.page.getByRole('button', { name: 'Halt rollout' }).click();
     await web.page.getByText('It loses carts').first().waitFor();
     expect(await web.page.locator('summary', { hasText: 'Halt rollout' }).count()).to.equal(0);
+    expect(await web.page.locator('.rollout-now').innerText()).to.equal('Halted at 100 %');
+    await web.page.getByRole('button', { name: 'Resume rollout at 100 %' }).waitFor();
     const asked = `${web.url}/api/updateservice/v1/check?product=shop&channel=stable&platform=linux-x64&version=0.9.0`;
     expect(await (await fetch(asked)).text()).not.to.contain('"1.0.0"');
     await web.page.getByRole('button', { name: 'Update rollout' }).click();
     await web.page.locator('summary', { hasText: 'Halt rollout' }).waitFor();
+    await web.page.getByRole('button', { name: '25 %', exact: true }).click();
+    await web.page.getByText('Now 25 %').waitFor();
+    expect(await web.page.getByRole('button', { name: '25 %', exact: true }).getAttribute('aria-current')).to.equal(
+      'true',
+    );
+    const events = await web.page.locator('section[aria-labelledby="events"]').innerText();
+    expect(events).to.contain('admin halted the rollout of shop 1.0.0');
+    expect(events).to.contain('admin changed rollout of shop 1.0.0 from 100 % to 25 %');
   });
 
   it('lists machines by version and last contact, with the install command', async () => {

@@ -135,6 +135,7 @@ describe('web: clicks per task', () => {
     await web.page.locator('#f-product').selectOption('shop');
     await web.page.locator('#f-version').fill('1.5.0');
     await web.page.locator('#f-package').setInputFiles(join(folder, 'shop.tar.gz'));
+    await click(web.page.locator('[data-publish-confirm] > summary'));
     await click(web.page.getByRole('button', { name: 'Publish release', exact: true }));
     await web.page.waitForURL(/\/releases\/[0-9a-f]{40}$/);
   });

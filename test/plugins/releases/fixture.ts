@@ -144,7 +144,10 @@ export function fixtureOn(
     },
     store: releaseStore,
     signer: SIGNER,
-    audit: { record: async (_principal, action, target) => void audited.push(`${action} ${target}`) },
+    audit: {
+      record: async (_principal, action, target) => void audited.push(`${action} ${target}`),
+      listByTarget: async () => ({ items: [], next: null }),
+    },
     projects: {
       get: async (slug) => (projects.has(slug) ? info(slug) : null),
       findByNumber: async () => null,
