@@ -1,7 +1,7 @@
 /**
  * Builds the service for the packager into `build/service/<platform>/`: the files of its npm
  * package with its runtime libraries, and next to it the packager.json that publishes it. Another
- * AOS then distributes it like any other application (docs/operations.md).
+ * AOS then distributes it like any other application (docs/systemd.md).
  *
  * npm run build:service -- [--platform linux-x64|linux-arm64|win-x64] [--output <folder>]
  * [--package <file>]

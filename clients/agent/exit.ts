@@ -1,4 +1,4 @@
-/** Outcomes by name; docs/update-agent.md explains them to administrators. */
+/** Outcomes by name; docs/update-agent-reference.md explains them to administrators. */
 export const EXIT_CODES = {
   done: 0,
   error: 1,

@@ -19,50 +19,9 @@ export interface GuideGroup {
   guides: { name: string; title: string; text: string }[];
 }
 
-/** Groups by task, in the order of docs/README.md; the last one collects the rest. */
-const GUIDE_GROUPS: readonly (readonly [title: string, names: readonly string[]])[] = [
-  [
-    'Operate',
-    [
-      'operations',
-      'upgrading',
-      'archives',
-      'configuration-as-code',
-      'scaling',
-      'runbook',
-      'configuration',
-      'keys',
-      'security',
-      'body-limits',
-      'errors',
-      'exit-codes',
-    ],
-  ],
-  ['Migrate', ['moving-from-sentry', 'moving-from-healthchecks', 'moving-from-uptime-kuma', 'moving-from-keygen']],
-  [
-    'Errors and issues',
-    ['developers', 'clients', 'sdk-api', 'grouping', 'ignore-rules', 'bugs', 'forges', 'agents', 'dispatch'],
-  ],
-  [
-    'Releases and updates',
-    ['packager', 'releases', 'rollback', 'update-agent', 'changed-files', 'installing', 'setup', 'setup-json', 'loop'],
-  ],
-  ['Licenses, monitors and alerts', ['licensing', 'floating-licenses', 'watchdog', 'webhooks', 'notifications']],
-  ['Web UI', ['ui', 'daily-tasks', 'glossary']],
-  [
-    'Extend AOS',
-    [
-      'plugins',
-      'plugin-api',
-      'plugin-domain',
-      'plugin-testing',
-      'architecture',
-      'consistency',
-      'benchmarks',
-      'packages',
-    ],
-  ],
-];
+/** Table of contents whose sections and links order the guides. */
+const INDEX_PAGE = 'README';
+const GUIDE_LINK_PATTERN = /\]\(([a-z][a-z-]*)\.md\)/g;
 const SUBFOLDER_PATTERN = /^(decisions|spec)\//;
 const MAX_DETAIL_CHARACTERS = 160;
 
@@ -118,21 +77,25 @@ export class GuideIndex {
     return (await this.list()).find((guide) => guide.name === name) ?? null;
   }
 
-  /** Returns guides by task, then the contents of the decisions and of the specification. */
+  /** Returns guides by the sections of their index, then the rest, then the decisions and the specification. */
   async listGroups(): Promise<GuideGroup[]> {
     const all = await this.list();
-    const named = new Set(GUIDE_GROUPS.flatMap(([, names]) => names));
-    const groups = GUIDE_GROUPS.map(([title, names]) => ({
-      title,
-      guides: names.flatMap((name) => all.filter((guide) => guide.name === name)).map(toGuideEntry),
+    const index = (await this.find(INDEX_PAGE))?.body ?? '';
+    const sections = index.split(/^## /m).slice(1);
+    const groups = sections.map((section) => ({
+      title: section.split('\n', 1)[0]?.trim() ?? '',
+      guides: [...section.matchAll(GUIDE_LINK_PATTERN)].flatMap(([, name]) =>
+        all.filter((guide) => guide.name === name),
+      ),
     }));
+    const named = new Set([INDEX_PAGE, ...groups.flatMap(({ guides }) => guides.map(({ name }) => name))]);
     const others = all.filter(({ name }) => !named.has(name) && !SUBFOLDER_PATTERN.test(name));
     // Each folder is listed by its table of contents, so that users see guides first.
     const deeper = all
       .filter(({ name }) => SUBFOLDER_PATTERN.test(name) && name.endsWith('/README'))
       .map(({ name, title }) => ({ name, title, text: '' }));
     return [
-      ...groups,
+      ...groups.map(({ title, guides }) => ({ title, guides: guides.map(toGuideEntry) })),
       { title: 'More', guides: others.map(toGuideEntry) },
       { title: 'Decisions and specification', guides: deeper },
     ].filter(({ guides }) => guides.length > 0);

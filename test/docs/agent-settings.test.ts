@@ -64,7 +64,7 @@ function settingOf(client: string, kind: string, block: string): Setting[] {
 
 async function settings(): Promise<Setting[]> {
   const page = await readFile(join(ROOT, 'docs/agents.md'), 'utf8');
-  const part = page.slice(page.indexOf('### Settings of coding agents'), page.indexOf('## A piece of work'));
+  const part = page.slice(page.indexOf('### Settings of coding agents'), page.indexOf('## Work on an issue'));
   return part.split(/^(?=\*\*)/m).flatMap((section) => {
     const [, client = ''] = /^\*\*([^*]+)\*\*/.exec(section) ?? [];
     return [...section.matchAll(/^```(\w*)\n([\s\S]*?)^```/gm)].flatMap(([, kind = '', block = '']) =>

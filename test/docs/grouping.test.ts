@@ -1,11 +1,12 @@
-/** The examples of docs/grouping.md group as the page says. */
+/** The examples of docs/grouping.md and docs/masking.md group as the pages say. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { findPackageRoot } from '../../config/load.js';
 import { computeGrouping, type GroupingInput } from '../../plugins/bugs/grouping/grouping-key.js';
 
-const page = await readFile(join(findPackageRoot(), 'docs', 'grouping.md'), 'utf8');
+const pages = ['grouping.md', 'masking.md'].map((name) => readFile(join(findPackageRoot(), 'docs', name), 'utf8'));
+const page = (await Promise.all(pages)).join('\n');
 const report: GroupingInput = { type: 'error', project: 'shop', exception_class: 'Failure', error_message: 'x' };
 
 /** The rows under the heading that begins so, without their code quotes. */
@@ -31,7 +32,7 @@ function check(heading: string, inputs: (cell: string, second: boolean) => Parti
   }
 }
 
-describe('docs/grouping.md', () => {
+describe('docs/grouping.md and docs/masking.md', () => {
   check('First message', (error_message) => ({ error_message, file_path: 'src/a.php' }));
   check('First file', (file_path) => ({ file_path }));
   check('Fingerprint of the first', (cell, second) => ({

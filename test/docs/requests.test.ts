@@ -28,12 +28,8 @@ interface Documented {
 /** `'it'\''s'` as the shell reads it. */
 const unquoted = (text: string): string => text.replaceAll(String.raw`'\''`, "'");
 
-/**
- * Calls of curl with a body in a page's fenced blocks. Variables that hold the address of the
- * service are its own.
- */
+/** Calls of curl with a body in a page's fenced blocks. */
 function requestsOf(name: string, page: string): Documented[] {
-  const base = /`\$AOS` for `https?:\/\/[^/`]+(\/api\/[^`]*)`/.exec(page)?.[1] ?? '';
   const found: Documented[] = [];
   for (const [, block = ''] of page.matchAll(/^```(?:sh|console|bash)?\n([\s\S]*?)^```/gm)) {
     for (const command of block.matchAll(/curl (?:[^'"\n\\]|\\\n|'(?:[^']|'\\'')*'|"[^"]*")*/g)) {
@@ -41,9 +37,8 @@ function requestsOf(name: string, page: string): Documented[] {
       const body = / (?:-d|--data) '((?:[^']|'\\'')*)'/.exec(text)?.[1];
       const url = /["']?(?:https?:\/\/[^/\s"']+|\$\{?\w+\}?)(\/[^\s"'?]*)/.exec(text)?.[1];
       if (body === undefined || url === undefined) continue;
-      const path = url.startsWith('/api/') ? url : base + url;
       const method = (/ -X ([A-Z]+)/.exec(text)?.[1] ?? 'POST').toLowerCase();
-      found.push({ where: `${name}: ${text.slice(0, 80)}`, method, path, body: unquoted(body) });
+      found.push({ where: `${name}: ${text.slice(0, 80)}`, method, path: url, body: unquoted(body) });
     }
   }
   return found;

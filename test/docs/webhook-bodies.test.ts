@@ -11,7 +11,7 @@ interface Body {
   data: Record<string, unknown>;
 }
 
-const guide = readFileSync('docs/webhooks.md', 'utf8');
+const guide = readFileSync('docs/webhook-events.md', 'utf8');
 const bodies = [...guide.matchAll(/```json\n([\s\S]*?)\n```/g)].map(([, text = '']) => JSON.parse(text) as Body);
 
 describe('webhook guide', () => {

@@ -1,5 +1,5 @@
 /**
- * A production installation with the lines of docs/operations.md as they are printed: below a
+ * A production installation with the lines of docs/systemd.md and docs/reverse-proxy.md as they are printed: below a
  * directory that stands for the root, with stand-ins for what only systemd and root can do. Needs a
  * registry, or npm's cache, for the libraries.
  */
@@ -39,13 +39,15 @@ until grep -q '^listening on ' '${root}/journal'; do kill -0 $pid || exit 1; sle
 describe('docs: a production installation', function () {
   this.timeout(900_000);
   let root: string;
-  let guide: Guide;
+  let unit: Guide;
+  let proxy: Guide;
   let local: string;
   const at = (...names: string[]): string => join(root, ...names);
 
   before(async function () {
     if (process.platform !== 'linux') this.skip();
-    guide = await Guide.read('docs/operations.md');
+    unit = await Guide.read('docs/systemd.md');
+    proxy = await Guide.read('docs/reverse-proxy.md');
     root = await mkdtemp(join(tmpdir(), 'aos-production-'));
     await mkdir(at('etc', 'systemd', 'system'), { recursive: true });
     await mkdir(at('bin'));
@@ -85,7 +87,7 @@ describe('docs: a production installation', function () {
   it('runs from an archive as a service behind a web server', async function () {
     const packed = await packService();
     const build = `'${process.execPath}' scripts/build-service.mjs --output '${at('build')}' --package '${packed}'`;
-    const archive = fillPlaceholders(guide.getBlock('As a service of systemd', 'sh', 'build:service'), {
+    const archive = fillPlaceholders(unit.getBlock('Install the unit', 'sh', 'build:service'), {
       'npm ci && npm run build:service': build,
       'build/service/linux-x64': at('build', `linux-${process.arch}`),
       'aos.tar.gz': at('aos.tar.gz'),
@@ -97,12 +99,12 @@ describe('docs: a production installation', function () {
     }
     expect(built.code, built.stderr).to.equal(0);
 
-    const install = fillPlaceholders(guide.getBlock('As a service of systemd', 'sh', 'useradd'), {
+    const install = fillPlaceholders(unit.getBlock('Install the unit', 'sh', 'useradd'), {
       '/opt/aos': at('opt', 'aos'),
       '/etc/systemd/system': at('etc', 'systemd', 'system'),
       [LOCAL]: local,
     });
-    const proxies = guide.getBlock('Behind a proxy', 'sh', 'TRUSTED_PROXIES');
+    const proxies = proxy.getBlock('Configure the proxy', 'sh', 'TRUSTED_PROXIES');
     const installed = await paste(`${proxies}\n${install}`, root);
     expect(installed.code, `${install}\n${installed.stdout}${installed.stderr}`).to.equal(0);
     expect(installed.stdout).to.match(/^password: \S{10,} [^\n]*\n\{[^\n]*"ready":true/m);
@@ -110,11 +112,11 @@ describe('docs: a production installation', function () {
     expect((await stat(at('var', 'lib', 'aos', 'data-key'))).mode & 0o777).to.equal(0o600);
 
     const nginx = await startNginx(
-      fillPlaceholders(guide.getBlock('Protection of the release store', 'nginx'), { [LOCAL]: local }),
+      fillPlaceholders(proxy.getBlock('Serve releases by the web server', 'nginx'), { [LOCAL]: local }),
     );
     if (nginx === null) return;
     try {
-      const health = /^curl .*$/m.exec(guide.getBlock('As a service of systemd', 'sh', 'useradd'))?.[0] ?? '';
+      const health = /^curl .*$/m.exec(unit.getBlock('Install the unit', 'sh', 'useradd'))?.[0] ?? '';
       const asked = await paste(fillPlaceholders(health, { [LOCAL]: nginx.url }), root);
       expect(asked.stdout, asked.stderr).to.match(/"ready":true/);
     } finally {

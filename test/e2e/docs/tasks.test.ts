@@ -112,8 +112,9 @@ describe('docs: tasks of a new user', function () {
     let guide: Guide;
 
     before(async () => {
-      guide = await Guide.read('docs/developers.md');
-      dsn = /https?:\/\/svc_in_\S+/.exec(await paste(guide.getBlock('A key', '')))?.[0] ?? '';
+      const developers = await Guide.read('docs/developers.md');
+      guide = await Guide.read('docs/sentry-sdks.md');
+      dsn = /https?:\/\/svc_in_\S+/.exec(await paste(developers.getBlock('Create a key', '')))?.[0] ?? '';
       expect(dsn).to.match(/@127\.0\.0\.1:\d+\/\d+$/);
     });
 
@@ -122,7 +123,7 @@ describe('docs: tasks of a new user', function () {
       await writeFile(join(dir, 'instrument.mjs'), lines);
       await writeFile(join(dir, 'server.mjs'), `throw new RangeError('no such cart in node');\n`);
       const start = /`(node --import \.\/instrument\.mjs server\.mjs)`/.exec(
-        await readFile(join(ROOT, 'docs', 'developers.md'), 'utf8'),
+        await readFile(join(ROOT, 'docs', 'sentry-sdks.md'), 'utf8'),
       )?.[1];
       await paste(`${start} || true`, { SENTRY_DSN: dsn });
       await waitUntil('the error of Node.js', async () =>
@@ -198,7 +199,7 @@ describe('docs: tasks of a new user', function () {
     const answer = await paste(validate, { SVC_PRODUCT_KEY: key });
     expect(JSON.parse(answer)).to.include({ status: 'active', valid: true, product: 'shop' });
 
-    const agent = await Guide.read('docs/update-agent.md');
+    const agent = await Guide.read('docs/update-agent-reference.md');
     const update = fillPlaceholders(agent.getBlock('The first update', 'sh'), {
       'https://aos.example.com': service.url,
       '/opt/shop': target,
@@ -218,10 +219,10 @@ describe('docs: tasks of a new user', function () {
   });
 
   it('sends a webhook that its receiver verifies, and an email', async () => {
-    const [hooks, notifications] = await Promise.all(
-      ['docs/webhooks.md', 'docs/notifications.md'].map((path) => Guide.read(path)),
+    const [hooks, signatures, notifications] = await Promise.all(
+      ['docs/webhooks.md', 'docs/webhook-signatures.md', 'docs/notifications.md'].map((path) => Guide.read(path)),
     );
-    await writeFile(join(dir, 'verify.mjs'), hooks?.getBlock('Node.js', 'js') ?? '');
+    await writeFile(join(dir, 'verify.mjs'), signatures?.getBlock('Node.js', 'js') ?? '');
     const { verify } = (await import(pathToFileURL(join(dir, 'verify.mjs')).href)) as {
       verify(this: void, secret: string, headers: IncomingHttpHeaders, body: Buffer): boolean;
     };
@@ -237,7 +238,7 @@ describe('docs: tasks of a new user', function () {
     await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
     try {
       const { port } = receiver.address() as AddressInfo;
-      const create = hooks?.getBlock('The first webhook', 'sh') ?? '';
+      const create = hooks?.getBlock('Create a webhook', 'sh') ?? '';
       const made = await paste(fillPlaceholders(create, { 'https://hooks.example.com': `http://127.0.0.1:${port}` }));
       const secret = /whsec_[\w+/=-]+/.exec(made)?.[0] ?? '';
       await paste(notifications?.getBlock('Notifications', 'sh') ?? '');
@@ -267,11 +268,11 @@ describe('docs: tasks of a new user', function () {
       error_message: 'for the agent',
     };
     await service.request('POST', '/api/errors/v1/report', await service.createToken('bugtracker:report'), report);
-    const token = await tokenBy(guide.getBlock('Start', ''));
-    const next = await paste(guide.getBlock('A piece of work', '', 'action=next'), { SVC_TOKEN: token });
+    const token = await tokenBy(guide.getBlock('Connect an agent', ''));
+    const next = await paste(guide.getBlock('Work on an issue', '', 'action=next'), { SVC_TOKEN: token });
     expect((JSON.parse(next) as { item: object }).item).to.include({ status: 'in_progress' });
     const session = await paste(
-      fillPlaceholders(guide.getBlock('A piece of work', '', 'agent.py'), {
+      fillPlaceholders(guide.getBlock('Work on an issue', '', 'agent.py'), {
         'http://127.0.0.1:8080': service.url,
         'svc_live_…': token,
       }),
@@ -284,7 +285,7 @@ describe('docs: tasks of a new user', function () {
 
   it('connects an MCP client with its printed settings', async () => {
     const guide = await Guide.read('docs/agents.md');
-    const token = await tokenBy(guide.getBlock('Start', ''));
+    const token = await tokenBy(guide.getBlock('Connect an agent', ''));
     const printed = guide.getBlock('Settings of coding agents', 'json', '"mcpServers"');
     const { mcpServers } = JSON.parse(
       fillPlaceholders(printed, { 'https://aos.example.org': service.url, '${SVC_TOKEN}': token }),

@@ -81,8 +81,8 @@ describe('bugs: query plans on MongoDB', () => {
     expect(own.length + (shared === null ? 0 : 1) + 1, 'with that of the id').to.equal(16);
   });
 
-  it('match the table in docs/scaling.md', async () => {
-    const page = await readFile(join(findPackageRoot(), 'docs', 'scaling.md'), 'utf8');
+  it('match the table in docs/mongodb.md', async () => {
+    const page = await readFile(join(findPackageRoot(), 'docs', 'mongodb.md'), 'utf8');
     for (const { for: what, filter, sort } of HOT_QUERIES.filter(({ collection }) => collection === 'items')) {
       const plan = planOf({ filter, order: sort[0]?.[0] });
       const row = page.split('\n').find((line) => line.startsWith(`| ${what} `));

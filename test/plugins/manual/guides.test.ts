@@ -13,6 +13,7 @@ const GUIDES = {
   'decisions/001-threads': '# 001 — Threads\n\nStorage on a thread.\n',
   'decisions/README': '# Decisions\n\nContents.\n',
   stray: 'No title.\n',
+  README: '# All guides\n\n## Operate\n\n- [Operations](operations.md) and [keys](keys.md)\n',
 };
 
 describe('sections of a guide', () => {
@@ -30,7 +31,7 @@ describe('sections of a guide', () => {
 describe('the guides', () => {
   const guides = new GuideIndex(new MemoryManual(GUIDES));
 
-  it('are grouped by task, with all others at the end', async () => {
+  it('are grouped by the sections of their index, with all others at the end', async () => {
     const groups = await guides.listGroups();
     expect(groups.map(({ title, guides: g }) => [title, g.map(({ name }) => name)])).to.deep.equal([
       ['Operate', ['operations', 'keys']],

@@ -1,5 +1,5 @@
 /**
- * What calls of the real service cost on MongoDB, in commands that it sends (docs/scaling.md,
+ * What calls of the real service cost on MongoDB, in commands that it sends (docs/mongodb.md,
  * measured): exact upper bounds, so that they cannot grow unseen. Its jobs run beside, so of
  * several series the cheapest counts.
  */
@@ -20,7 +20,7 @@ const LARGE_CALLS = 3;
 /** Two rounds of the jobs that run every half a minute, one of those of a minute. */
 const IDLE_S = 64;
 
-/** The most operations that a call may cost; docs/scaling.md names them. */
+/** The most operations that a call may cost; docs/mongodb.md names them. */
 const STATED = { known_error: 3.2, new_group: 10.4, idle_per_process_second: 4.2 };
 
 describe('number of MongoDB operations', function () {

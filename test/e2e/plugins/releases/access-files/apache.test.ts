@@ -114,7 +114,7 @@ describe('release store behind nginx, configured as in the guide', function () {
   let nginx: Nginx | null = null;
   before(async function () {
     fixture = await filled();
-    const guide = await readFile(new URL('../../../../../../docs/operations.md', import.meta.url), 'utf8');
+    const guide = await readFile(new URL('../../../../../../docs/reverse-proxy.md', import.meta.url), 'utf8');
     const shown = /```nginx\n(.+?)```/s.exec(guide)?.[1] ?? '';
     expect(shown).to.contain('proxy_pass http://127.0.0.1:8080;');
     nginx = await startNginx(shown.replace('http://127.0.0.1:8080', fixture.base));

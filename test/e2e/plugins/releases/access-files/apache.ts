@@ -25,7 +25,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** What docs/operations.md shows, as far as it is about the store. */
+/** What docs/reverse-proxy.md shows, as far as it is about the store. */
 const configuration = (home: string, store: string, port: number, override: string): string =>
   `
 ServerName localhost

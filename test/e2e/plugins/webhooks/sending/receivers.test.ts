@@ -1,5 +1,5 @@
 /**
- * What receivers do with our deliveries: the verification code of docs/webhooks.md, taken from the
+ * What receivers do with our deliveries: the verification code of docs/webhook-signatures.md, taken from the
  * guide itself and run in the languages that are on this machine, and the library of Standard
  * Webhooks; both against real deliveries.
  */
@@ -52,7 +52,7 @@ function run([program = '', ...args]: readonly string[], cwd: string, input: str
 
 /** The guide's first block in a language. */
 async function shown(fence: string): Promise<string> {
-  const guide = await readFile(join(projectRoot(), 'docs', 'webhooks.md'), 'utf8');
+  const guide = await readFile(join(projectRoot(), 'docs', 'webhook-signatures.md'), 'utf8');
   const code = new RegExp(`^\`\`\`${fence}\\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(guide)?.[1];
   return code ?? expect.fail(`the guide has no ${fence} code`);
 }
