@@ -17,8 +17,11 @@ const styles = join(root, 'web', 'styles');
 const folders = ['plugins', 'web', 'config', 'clients', 'adapters', 'test'];
 const compiled = /\.(ts|md)$/;
 const text = /\.(css|js|svg)$/;
-/** Scripts of pages with a session, in this order, bundled as `page.js`. */
-const PAGE_SCRIPTS = ['keys.js', 'dialogs.js', 'lists.js', 'live.js', 'charts.js', 'follow.js', 'search.js'];
+/** Scripts of every page, and of pages with a session, bundled in this order. */
+const BUNDLES = {
+  'app.js': ['app.js', 'toasts.js'],
+  'page.js': ['keys.js', 'dialogs.js', 'lists.js', 'live.js', 'charts.js', 'follow.js', 'search.js'],
+};
 const WORTH_COMPRESSING = 1024;
 
 /** Sources of new plugins, which `aos plugin new` reads where they are. */
@@ -47,10 +50,10 @@ async function compress(folder) {
   }
 }
 
-async function joinScripts(folder) {
-  const sources = await Promise.all(PAGE_SCRIPTS.map((name) => readFile(join(folder, name), 'utf8')));
-  await writeFile(join(folder, 'page.js'), sources.join('\n'));
-  await Promise.all(PAGE_SCRIPTS.map((name) => rm(join(folder, name))));
+async function joinScripts(folder, bundle, names) {
+  const sources = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')));
+  await Promise.all(names.map((name) => rm(join(folder, name))));
+  await writeFile(join(folder, bundle), sources.join('\n'));
 }
 
 async function minify(folder) {
@@ -74,7 +77,7 @@ await writeFile(join(dist, 'cli', 'main.js'), "#!/usr/bin/env node\nawait import
 const assets = join(dist, 'web', 'assets');
 await writeFile(join(assets, 'aos.css'), await buildOwnStyles(styles));
 await writeFile(join(assets, 'kit.css'), await buildKitStyles(dist));
-await joinScripts(assets);
+for (const [bundle, names] of Object.entries(BUNDLES)) await joinScripts(assets, bundle, names);
 const places = [
   assets,
   ...(await readdir(join(dist, 'plugins'))).map((plugin) => join(dist, 'plugins', plugin, 'assets')),

@@ -194,6 +194,15 @@ for (const button of document.querySelectorAll('[data-browser-zone]')) {
 // A form that was kept over the login is sent by itself (pages/resume.ts); without scripts its button does.
 for (const form of document.querySelectorAll('form[data-send]')) form.requestSubmit();
 
+// What was opened lately (search.js) is for whoever is signed in.
+if (!document.querySelector('form[data-search]')) {
+  try {
+    localStorage.removeItem('aos.recent');
+  } catch {
+    // Storage is closed to the page.
+  }
+}
+
 // Something of this page has changed: so may have what the navigation counts.
 const short = new Intl.NumberFormat('en-GB', { notation: 'compact', maximumFractionDigits: 1 });
 async function countAgain() {

@@ -3,7 +3,18 @@
 // Ctrl, Alt or Meta, and they can be switched off (WCAG 2.1.4), which this browser remembers.
 (() => {
   const OFF = 'aos.keys';
-  const GO = { d: '/', b: '/bugs', e: '/errors', m: '/monitors' };
+  const GO = {
+    d: '/',
+    h: '/',
+    b: '/bugs',
+    i: '/bugs',
+    e: '/errors',
+    m: '/monitors',
+    r: '/releases',
+    c: '/machines',
+    l: '/licenses',
+    s: '/settings',
+  };
   const GO_MS = 1200;
   const TYPING =
     'input:not([type=checkbox]):not([type=radio]):not([type=button]):not([type=submit]), textarea, select, [contenteditable]';
@@ -156,6 +167,7 @@
     for (const one of document.querySelectorAll('[aria-keyshortcuts][data-shortcut]')) {
       if (shown(one)) list.append(row([one.getAttribute('aria-keyshortcuts')], one.dataset.shortcut));
     }
+    dialog.querySelector('[data-keys-here]').hidden = list.childElementCount === 0;
     dialog.showModal();
   }
 

@@ -1,8 +1,10 @@
-// The search box: comfort only, since the form leads to /search without it. Hits appear below the box while somebody
-// types (an ARIA combobox with a list box), Ctrl+K opens it anywhere, "/" where the page has no search field of its
-// own.
+// The search box: comfort only, since the form leads to /search without it. Ctrl+K opens it anywhere, "/" where the page
+// has no search field of its own: with pages opened lately in this browser, the navigation and the actions of this
+// page. Hits appear while somebody types (an ARIA combobox with a list box).
 (() => {
   const WAIT_MS = 150;
+  const RECENT = 'aos.recent';
+  const MAX_RECENT = 6;
   const box = document.querySelector('form[data-search]');
   if (!box) return;
   const input = box.querySelector('input[name="q"]');
@@ -33,10 +35,83 @@
     return made;
   };
 
+  const textOf = (one) => (one.getAttribute('aria-label') ?? one.textContent).trim().replace(/\s+/g, ' ');
+
+  function readRecent() {
+    try {
+      const stored = JSON.parse(localStorage.getItem(RECENT) ?? '[]');
+      return Array.isArray(stored) ? stored.filter(({ title, href }) => title && href?.startsWith('/')) : [];
+    } catch {
+      // Storage may be closed, or hold something else.
+      return [];
+    }
+  }
+
+  const places = [...document.querySelectorAll('aside .navbar-nav a')].map((link) => ({
+    title: textOf(link.querySelector('.nav-link-title') ?? link),
+    href: link.getAttribute('href'),
+  }));
+  const recent = readRecent().filter(({ href }) => href !== location.pathname);
+  const isPlace = places.some(({ href }) => href === location.pathname) || location.pathname === '/search';
+  if (!isPlace && document.querySelector('main h1') && !document.querySelector('main [data-error]')) {
+    const title = document.title.replace(/ · [^·]*$/, '');
+    try {
+      const next = [{ title, href: location.pathname }, ...recent].slice(0, MAX_RECENT);
+      localStorage.setItem(RECENT, JSON.stringify(next));
+    } catch {
+      // Without storage there is nothing recent.
+    }
+  }
+
+  /** The buttons and links in the header of this page, in its menus too. */
+  function listActions() {
+    const found = document.querySelectorAll(
+      'main .page-head :is(a.btn, a.dropdown-item, button, summary):not([hidden], [disabled], .btn-action)',
+    );
+    const all = [...found].filter(
+      (one) => textOf(one) !== '' && !one.closest('.dropdown-menu form:has(input[type="text"], textarea)'),
+    );
+    return all.map((one) => ({ title: textOf(one), activates: one }));
+  }
+
+  function activate(target) {
+    leave();
+    for (let menu = target.parentElement.closest('details'); menu; menu = menu.parentElement.closest('details'))
+      if (!target.matches('summary') || menu !== target.parentElement) menu.open = true;
+    if (target.matches('summary')) {
+      const details = target.parentElement;
+      details.open = true;
+      (details.querySelector('input:not([type=hidden]), textarea, select, a, button') ?? target).focus();
+    } else target.click();
+  }
+
+  const matches = (typed) => {
+    const words = typed.toLowerCase().split(/\s+/);
+    return ({ title }) => words.every((word) => title.toLowerCase().includes(word));
+  };
+
+  function showStart() {
+    options = [];
+    at = -1;
+    const parts = [
+      ['Recent', recent],
+      ['On this page', listActions()],
+      ['Go to', places.filter(({ href }) => href !== location.pathname)],
+    ];
+    list.replaceChildren(...parts.filter(([, hits]) => hits.length > 0).map(([label, hits]) => group(label, hits)));
+    reveal();
+  }
+
+  function reveal() {
+    list.hidden = false;
+    input.setAttribute('aria-expanded', 'true');
+  }
+
   function open() {
     box.classList.add('is-open');
     input.focus();
     input.select();
+    if (input.value.trim() === '') showStart();
   }
   function close() {
     clearTimeout(timer);
@@ -62,10 +137,13 @@
     input.setAttribute('aria-activedescendant', option.id);
   }
 
-  function option({ title, href, detail, state }) {
-    const row = element('a', 'search-hit dropdown-item');
+  function option({ title, href, detail, state, activates }) {
+    const row = element(activates ? 'button' : 'a', 'search-hit dropdown-item');
     row.id = `search-hit-${options.length}`;
-    row.href = href;
+    if (activates) {
+      row.type = 'button';
+      row.addEventListener('click', () => activate(activates));
+    } else row.href = href;
     row.tabIndex = -1;
     row.setAttribute('role', 'option');
     row.setAttribute('aria-selected', 'false');
@@ -92,7 +170,9 @@
     options = [];
     at = -1;
     list.replaceChildren();
+    const actions = listActions().filter(matches(typed));
     if (found.exact) list.append(group('Go to', [{ title: typed, href: found.exact }]));
+    if (actions.length > 0) list.append(group('On this page', actions));
     for (const { label, hits } of found.kinds) list.append(group(label, hits));
     if (options.length === 0) list.append(element('p', 'dropdown-header', 'No results'));
     else {
@@ -100,8 +180,7 @@
       list.append(option({ title: 'View all results', href: all }));
     }
     for (const label of found.missing) list.append(element('p', 'dropdown-header', `${label} did not answer in time`));
-    list.hidden = false;
-    input.setAttribute('aria-expanded', 'true');
+    reveal();
     const count = options.length === 0 ? 'No results' : `${options.length - 1} results`;
     window.say?.(count);
   }
@@ -109,7 +188,7 @@
   async function ask() {
     const typed = input.value.trim();
     asked?.abort();
-    if (typed === '') return close();
+    if (typed === '') return showStart();
     asked = new AbortController();
     try {
       const url = `${box.dataset.search}?${new URLSearchParams({ q: typed })}`;
@@ -137,12 +216,15 @@
       choose((at + step + options.length + (at < 0 && step < 0 ? 1 : 0)) % options.length);
     } else if (event.key === 'Enter' && options[at]) {
       event.preventDefault();
-      location.assign(options[at].href);
+      options[at].click();
     } else if (event.key === 'Escape') {
       event.preventDefault();
       if (list.hidden) input.blur();
       leave();
     }
+  });
+  input.addEventListener('click', () => {
+    if (list.hidden && input.value.trim() === '') showStart();
   });
   // Without a choice the form goes to /search, which itself leads on to what was named in full.
   box.addEventListener('focusout', (event) => {

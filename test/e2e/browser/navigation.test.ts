@@ -15,22 +15,45 @@ describe('web: sidebar and audit log', () => {
     await web.tab.go('/');
     const last = await web.page.locator(`${side} .nav-link`).last().boundingBox();
     expect((last?.y ?? 901) + (last?.height ?? 0)).to.be.at.most(900);
-    const labels = await web.page.locator(`${side} .nav-link-title`).allInnerTexts();
-    expect(labels).to.include.members(['Monitors', 'Machines', 'Audit log', 'System']);
-    expect(labels).not.to.include('Hierarchy').and.not.to.include('Migrations');
+    expect(await web.page.locator(`${side} .nav-link-title`).allInnerTexts()).to.deep.equal([
+      'Home',
+      'Issues',
+      'Agents',
+      'Monitors',
+      'Releases',
+      'Machines',
+      'Licenses',
+      'Status pages',
+      'Settings',
+      'Help',
+    ]);
   });
 
   it('highlights the entry of the current page, which is one click away', async () => {
-    for (const [from, name, path, entry] of [
-      ['/monitors', 'Hierarchy', '/hierarchy', 'Monitors'],
-      ['/system', '0', '/migrations', 'System'],
+    for (const [from, nav, path, entry] of [
+      ['/monitors', 'Monitors pages', '/hierarchy', 'Monitors'],
+      ['/bugs', 'Issues pages', '/errors', 'Issues'],
+      ['/users', 'Settings', '/migrations', 'Settings'],
     ] as const) {
       await web.tab.go(from);
-      await web.page.getByRole('main').locator(`a[href="${path}"]`).first().click();
+      const inner = web.page.getByRole('navigation', { name: nav, exact: true });
+      await inner.locator(`a[href="${path}"]`).click();
       await web.page.waitForURL(`**${path}`);
       const current = web.page.locator(`${side} [aria-current="page"] .nav-link-title`);
-      expect(await current.allInnerTexts(), name).to.deep.equal([entry]);
+      expect(await current.allInnerTexts(), path).to.deep.equal([entry]);
+      expect(await inner.locator('[aria-current="page"]').getAttribute('href')).to.equal(path);
     }
+  });
+
+  it('opens the docs, the API and the keyboard shortcuts from Help', async () => {
+    await web.tab.go('/');
+    const help = web.page.locator(`${side} details.nav-help`);
+    await help.locator('summary').click();
+    expect(await help.getByRole('link').allInnerTexts()).to.deep.equal(['Docs', 'API']);
+    expect(await help.innerText()).to.contain('AOS ');
+    await help.getByRole('button', { name: /Keyboard shortcuts/ }).click();
+    await web.page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+    await web.page.keyboard.press('Escape');
   });
 
   it('updates counts on a page without live updates', async () => {
@@ -47,7 +70,9 @@ describe('web: sidebar and audit log', () => {
   it('shows recent audit log entries by day and user, and logins on request', async () => {
     await web.post('/api/watchdog/v1/monitors', { source: 'till-1' });
     await web.tab.go('/');
-    await web.page.locator(`${side} a[href="/audit"]`).click();
+    await web.page.locator(`${side} a[href="/settings"]`).click();
+    await web.page.waitForURL('**/users');
+    await web.page.locator('.settings-nav a[href="/audit"]').click();
     await web.page.waitForURL('**/audit');
     expect(await main())
       .to.contain('Created monitor')

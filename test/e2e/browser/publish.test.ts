@@ -130,7 +130,7 @@ describe('web: publishing in the browser', () => {
     await filled(page, '1.1.0', 'b.tar.gz');
     await send(page);
     expect(page.url()).to.match(/\/releases\/[0-9a-f]{40}$/);
-    expect(await page.getByRole('status').first().innerText()).to.contain('shop 1.1.0 published.');
+    await page.getByRole('status').filter({ hasText: 'shop 1.1.0 published.' }).waitFor();
   });
 
   it('rejects a form of another site before it reads the package', async () => {

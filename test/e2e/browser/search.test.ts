@@ -55,7 +55,7 @@ describe('web: search in a real browser', () => {
   it('finds each page by common synonyms', async () => {
     await web.openTab();
     const words: Record<string, string> = {
-      home: 'Dashboard',
+      dashboard: 'Home',
       tickets: 'Issues',
       exceptions: 'Errors',
       mute: 'Ignore rules',
@@ -65,7 +65,7 @@ describe('web: search in a real browser', () => {
       seats: 'Licenses',
       htaccess: 'Access protection',
       sentry: 'Projects',
-      team: 'Users',
+      team: 'Members',
       'api key': 'API tokens',
       hooks: 'Webhooks',
       email: 'Alerts',

@@ -75,6 +75,16 @@ describe('web: clicks per task', () => {
     web.page
       .getByRole('navigation', { name: 'Main', exact: true })
       .getByRole('link', { name: new RegExp(`^${name}\\b`) });
+  /** A page of the settings, from their own column. */
+  const clickSetting = async (name: string): Promise<void> => {
+    await click(nav('Settings'));
+    const settings = web.page.getByRole('navigation', { name: 'Settings', exact: true });
+    await click(settings.getByRole('link', { name }));
+  };
+  const openProject = async (name: string): Promise<void> => {
+    await click(web.page.locator('.project-bar summary'));
+    await click(web.page.getByRole('link', { name: `Open ${name}`, exact: true }));
+  };
   const button = (name: string | RegExp): Locator => main().getByRole('button', { name });
   const link = (name: string | RegExp): Locator => main().getByRole('link', { name });
   const said = (text: string | RegExp): Promise<void> => web.page.getByText(text).first().waitFor();
@@ -108,21 +118,18 @@ describe('web: clicks per task', () => {
     await web.page.getByRole('button', { name: 'Show all projects' }).click();
   });
   task('See how a project is: items, versions, monitors, licenses', async () => {
-    await click(nav('Projects'));
-    await click(link('shop'));
+    await openProject('shop');
     await web.page.getByRole('heading', { name: 'Latest releases' }).waitFor();
   });
   task('Get an intake key in the lines of your language', async () => {
-    await click(nav('Projects'));
-    await click(link('shop'));
+    await openProject('shop');
     await click(link('Python'));
     await click(button('Create key'));
     await said('You won’t be able to see this');
     expect(await main().innerText()).to.match(/sentry_sdk\.init\(dsn="http:\/\/svc_/);
   });
   task('Name the seller, with colour and logo', async () => {
-    await click(nav('Projects'));
-    await click(link('shop'));
+    await openProject('shop');
     await click(link('Set branding'));
     await web.page.getByLabel('Company').fill('Shop Ltd');
     await web.page.getByLabel('Brand color').fill('#0a6640');
@@ -174,7 +181,8 @@ describe('web: clicks per task', () => {
     await said('Issue resolved');
   });
   task('Mute a group for a while, from its row', async () => {
-    await click(nav('Errors'));
+    await click(nav('Issues'));
+    await click(link('Errors'));
     const row = main().getByRole('row').filter({ hasText: 'Shelf is empty' });
     await click(row.getByRole('button', { name: /^Mute .* for a while$/ }));
     await web.page.getByRole('dialog').getByLabel('Reason').fill('The shop is told.');
@@ -228,21 +236,23 @@ describe('web: clicks per task', () => {
     await said(/2028/);
   });
   task('Make a token for a coding agent', async () => {
-    await click(nav('API tokens'));
-    await click(link('New token'));
+    await web.page.keyboard.press('Control+k');
+    await web.page.keyboard.type('new token');
+    await web.page.getByRole('option', { name: 'New token' }).first().waitFor();
+    await web.page.keyboard.press('Enter');
     await click(link(/^Coding agent/));
     await web.page.getByLabel('Name', { exact: true }).fill('fixer');
     await click(web.page.getByRole('button', { name: 'Create token' }));
     await said('You won’t be able to see this');
   });
   task('Test a webhook', async () => {
-    await click(nav('Webhooks'));
+    await clickSetting('Webhooks');
     await click(link('Pager'));
     await click(button('Send test'));
     await said('Test failed');
   });
   task('See what was done yesterday, by whom', async () => {
-    await click(nav('Audit log'));
+    await clickSetting('Audit log');
     await click(link('Yesterday'));
     await web.page.waitForURL(/period=yesterday/);
   });
