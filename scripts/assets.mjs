@@ -8,6 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
 import { stop, transform } from 'esbuild-wasm';
+import { buildFonts } from './fonts.mjs';
+import { buildIconSprite } from './icons.mjs';
 import { buildKitStyles, buildOwnStyles } from './styles.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -75,7 +77,9 @@ for (const folder of folders) await copy(join(root, folder));
 await mkdir(join(dist, 'cli'), { recursive: true });
 await writeFile(join(dist, 'cli', 'main.js'), "#!/usr/bin/env node\nawait import('../main.js');\n");
 const assets = join(dist, 'web', 'assets');
-await writeFile(join(assets, 'aos.css'), await buildOwnStyles(styles));
+await writeFile(join(assets, 'icons.svg'), await buildIconSprite(join(root, 'web')));
+const fonts = await buildFonts(assets);
+await writeFile(join(assets, 'aos.css'), `${fonts}\n${await buildOwnStyles(styles)}`);
 await writeFile(join(assets, 'kit.css'), await buildKitStyles(dist));
 for (const [bundle, names] of Object.entries(BUNDLES)) await joinScripts(assets, bundle, names);
 const places = [

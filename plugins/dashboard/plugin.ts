@@ -18,7 +18,7 @@ const buildDashboardPage = (steps: OnboardingPages): PageSpec => ({
   nav: {
     section: 'overview',
     label: 'Home',
-    icon: 'dashboard',
+    icon: 'home',
     order: 0,
     also: ['dashboard', 'overview', 'start', 'first steps', 'getting started'],
   },

@@ -75,7 +75,7 @@ export const buildReleaseHealthPages = (deps: HealthPageDeps): PageSpec[] => [
     nav: {
       section: 'delivery',
       label: 'Release health',
-      icon: 'activity',
+      icon: 'health',
       order: 20,
       within: '/releases',
       tab: 'Health',

@@ -65,7 +65,7 @@ export const buildMachinePages = (deps: MachinePageDeps): PageSpec[] => [
     nav: {
       section: 'delivery',
       label: 'Machines',
-      icon: 'terminal',
+      icon: 'machine',
       order: 20,
       also: ['installers', 'installations', 'update agent', 'hosts', 'servers', 'versions'],
     },

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import Handlebars from 'handlebars';
+import { findPackageRoot } from '../../config/load.js';
 import { createHelpers } from '../../web/helpers/index.js';
 import { COMPILE, filesBelow, partialOf, render, renderFile, root, templates } from './templates.js';
 
@@ -83,6 +84,17 @@ describe('templates', () => {
     const nav = code.flatMap((text) => [...text.matchAll(/\bicon: '([a-z0-9-]+)'/g)].map(([, id]) => id));
     expect([...used, ...nav].filter((id) => !has.has(id))).to.deep.equal([]);
     expect(used.length).to.be.greaterThan(20);
+  });
+
+  it('show another picture for each icon name, and list the names in web/README.md', () => {
+    const sprite = readFileSync(join(root, 'web/assets/icons.svg'), 'utf8');
+    const symbols = [...sprite.matchAll(/<symbol id="i-([a-z0-9-]+)"[^>]*>(.*?)<\/symbol>/g)];
+    const names = symbols.map(([, name = '']) => name).filter((name) => name !== 'logo');
+    expect(names.length).to.be.greaterThan(60);
+    expect(new Set(symbols.map(([, , drawing]) => drawing)).size).to.equal(symbols.length);
+    const guide = readFileSync(join(findPackageRoot(), 'web', 'README.md'), 'utf8');
+    const listed = /One icon stands for one thing: `([^`]*)`/.exec(guide)?.[1]?.split(/\s+/);
+    expect(listed).to.have.members(names);
   });
 
   const planted: [what: string, source: string][] = [

@@ -96,7 +96,7 @@ export function buildNotificationPages(parts: NotificationPageServices): PageSpe
         section: 'administration',
         group: 'alerts',
         label: title,
-        icon: 'send',
+        icon: 'bell',
         order: 10,
         also: [
           'alerts',

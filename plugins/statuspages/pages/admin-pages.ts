@@ -111,7 +111,7 @@ export function buildAdminPages(services: StatusPageServices): PageSpec[] {
       nav: {
         section: 'delivery',
         label: title,
-        icon: 'activity',
+        icon: 'globe',
         order: 40,
         also: ['customers', 'public', 'uptime', 'statuspage'],
       },

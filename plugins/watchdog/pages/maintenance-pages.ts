@@ -113,7 +113,7 @@ export function buildMaintenancePages(services: WatchdogServices): PageSpec[] {
       nav: {
         section: 'operations',
         label: title,
-        icon: 'pause',
+        icon: 'maintenance',
         order: 30,
         within: '/monitors',
         also: ['silence', 'mute', 'downtime', 'maintenance windows'],

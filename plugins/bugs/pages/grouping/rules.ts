@@ -81,7 +81,7 @@ export function buildGroupingRulePages(page: PageDeps): PageSpec[] {
         section: 'administration',
         group: 'project',
         label: GROUPING_RULES_TITLE,
-        icon: 'merge',
+        icon: 'group',
         order: 40,
         also: ['fingerprints', 'fingerprint rules', 'merging', 'grouping'],
       },
