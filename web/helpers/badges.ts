@@ -25,7 +25,7 @@ const TONES = new Map<string, Tone>(
     fatal: 'critical',
     high: 'warning',
     error: 'neutral',
-    medium: 'warning',
+    medium: 'neutral',
     warning: 'warning',
     low: 'info',
     open: 'neutral',
@@ -59,9 +59,9 @@ const TONES = new Map<string, Tone>(
     unknown: 'neutral',
     new: 'info',
     down: 'critical',
-    failed: 'danger',
+    failed: 'warning',
     unhealthy: 'danger',
-    revoked: 'danger',
+    revoked: 'neutral',
     expired: 'warning',
     suppressed: 'neutral',
     signed: 'success',
@@ -100,7 +100,7 @@ function renderBadge(...args: unknown[]): Html {
   return new Html(`<span${set}>${label}</span>`);
 }
 
-const SEVERITY_TONES: Record<string, string> = { critical: 'critical', high: 'danger', medium: 'warning' };
+const SEVERITY_TONES: Record<string, string> = { critical: 'critical', high: 'warning' };
 
 const SEVERITY_STEPS = ['low', 'medium', 'high', 'critical'];
 const SEVERITY_BADGES = new Map(SEVERITY_STEPS.map((step) => [step, drawSeverity(step)]));
