@@ -1,6 +1,6 @@
-// The search box: comfort only, since the form leads to /search without it. Ctrl+K opens it anywhere, "/" where the page
-// has no search field of its own: with pages opened lately in this browser, the navigation and the actions of this
-// page. Hits appear while somebody types (an ARIA combobox with a list box).
+// The search box: comfort only, since the form leads to /search without it. Ctrl+K opens it anywhere, "/" where the
+// page has no search field of its own: with pages opened lately in this browser, the navigation and the actions of
+// this page. Hits appear while somebody types (an ARIA combobox with a list box).
 (() => {
   const WAIT_MS = 150;
   const RECENT = 'aos.recent';
