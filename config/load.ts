@@ -84,8 +84,8 @@ function getOrigin(sources: ConfigSources, key: string): string {
 const MESSAGES = {
   'any.custom': '{{#error.message}}',
   'object.unknown': 'is not a known key',
-  'string.pattern.base': 'has the wrong form',
-  'string.pattern.name': 'has the wrong form',
+  'string.pattern.base': 'has the wrong format',
+  'string.pattern.name': 'has the wrong format',
 };
 
 function createConfigError(sources: ConfigSources, error: joi.ValidationError, at: string[]): ConfigError {

@@ -70,36 +70,36 @@ const serverSchema = joi.object({
     .description('Address to listen on. `0.0.0.0` or `::` listens on every interface.'),
   port: withVariable('SVC_PORT', joi.number().integer().min(0).max(65535))
     .default(8080)
-    .description('TCP port to listen on. 0 picks a free one; `server.json` in the data directory tells which.'),
+    .description('TCP port to listen on. 0 picks a free one; `server.json` in the data directory contains it.'),
   base_url: withVariable('SVC_BASE_URL', joi.string().custom(validateBaseUrl).allow(null))
     .default(null)
-    .description('URL under which users and programs reach the service. Not given: the listen address.'),
+    .description('Public URL of the service for users and programs. Default: the listen address.'),
   trusted_proxies: joi
     .array()
     .items(joi.string().ip({ cidr: 'optional' }))
     .default([])
-    .description('Addresses or networks (CIDR) of proxies whose `X-Forwarded-For` is believed.'),
+    .description('Addresses or networks (CIDR) of proxies whose `X-Forwarded-For` is trusted.'),
 });
 
 const storageSchema = joi.object({
   url: withVariable('SVC_STORAGE_URL', markSecret(joi.string().custom(validateStorageUrl)))
     .default('sqlite:aos.db')
     .description(
-      '`sqlite:<path>` (embedded; a relative path lies in the data directory), `mongodb://…`, `mongodb+srv://…`, or `memory:` (tests).',
+      '`sqlite:<path>` (embedded; a relative path is below the data directory), `mongodb://…`, `mongodb+srv://…`, or `memory:` (tests).',
     ),
   auto_migrate: joi
     .boolean()
     .allow(null)
     .default(null)
     .description(
-      'MongoDB only: apply pending migrations at start. Not given: yes, except with `NODE_ENV=production`. The embedded store always migrates itself.',
+      'MongoDB only: apply pending migrations at start. Default: yes, except with `NODE_ENV=production`. The embedded store always migrates at start.',
     ),
   durability: joi
     .string()
     .valid('full', 'normal')
     .default('full')
     .description(
-      'Embedded store: `full` survives a power failure; `normal` survives a killed process and is faster, but the last writes may go with the power.',
+      'Embedded store: `full` survives a power failure; `normal` survives a killed process and is faster, but the last writes may be lost in a power failure.',
     ),
 });
 
@@ -107,30 +107,30 @@ const securitySchema = joi.object({
   shared_key: withVariable('SVC_SHARED_KEY', markSecret(joi.string().allow('')))
     .default('')
     .description(
-      'Bearer value for server-to-server calls (evaluate, migrate, license deactivation). Empty: none matches.',
+      'Bearer value for server-to-server calls (evaluate, migrate, license deactivation). Empty: such calls are rejected.',
     ),
   webhook_key: withVariable('SVC_WEBHOOK_KEY', markSecret(joi.string().allow('')))
     .default('')
-    .description('Signs webhooks that have no secret of their own. Empty: such webhooks cannot be enabled.'),
+    .description('Signs webhooks that have no own secret. Empty: such webhooks cannot be enabled.'),
   license_key: withVariable('SVC_LICENSE_KEY', markSecret(joi.string().allow(null).custom(validateLicenseKey)))
     .default(null)
     .description(
-      'Signs license answers and `.lic` files: a PEM private key (Ed25519 or RSA), or 32 or more characters that seed one. Not given: created in the data directory; required with MongoDB.',
+      'Signs license responses and `.lic` files: a PEM private key (Ed25519 or RSA), or a seed of 32 or more characters. Default: created in the data directory; required with MongoDB.',
     ),
   data_key: markSecret(joi.string().allow(null).custom(validateDataKey))
     .default(null)
     .description(
-      'Encrypts secrets at rest (TOTP, webhook secrets); 32 or more characters. Not given: created in the data directory; required with MongoDB.',
+      'Encrypts secrets at rest (TOTP, webhook secrets); 32 or more characters. Default: created in the data directory; required with MongoDB.',
     ),
 });
 
 const limitsSchema = joi.object({
-  json_bytes: createBytesSchema(1_048_576, 'Size of a JSON body; for the errors intake, on the wire.'),
-  inflated_bytes: createBytesSchema(8_388_608, 'Size of a compressed intake body once inflated.'),
-  package_bytes: createBytesSchema(2_147_483_648, 'Size of a release package.'),
+  json_bytes: createBytesSchema(1_048_576, 'Maximum size of a JSON body; for the errors intake, as transmitted.'),
+  inflated_bytes: createBytesSchema(8_388_608, 'Maximum decompressed size of an intake body.'),
+  package_bytes: createBytesSchema(2_147_483_648, 'Maximum size of a release package.'),
   intake_per_minute: createRateSchema(
     1200,
-    'Error reports and heartbeats per token; each element of an array counts. Sessions, feedback and check-ins of SDKs have as many beside.',
+    'Error reports and heartbeats per token; each element of an array counts. Sessions, feedback and check-ins of SDKs have a separate limit of the same size.',
   ),
   intake_burst: joi
     .number()
@@ -138,13 +138,13 @@ const limitsSchema = joi.object({
     .min(0)
     .max(1_000_000_000)
     .default(300)
-    .description('How many of them may come at once.'),
-  api_per_minute: createRateSchema(600, 'Every other call, per token.'),
-  bulk_per_minute: createRateSchema(30, 'Bulk calls, per token.'),
-  auth_failures_per_minute: createRateSchema(20, 'Refused credentials (401), per address.'),
+    .description('Maximum burst of these requests.'),
+  api_per_minute: createRateSchema(600, 'All other requests, per token.'),
+  bulk_per_minute: createRateSchema(30, 'Bulk requests, per token.'),
+  auth_failures_per_minute: createRateSchema(20, 'Rejected credentials (401), per address.'),
   public_per_minute: createRateSchema(
     600,
-    'Open questions per address: update checks, license validations, the release store, log-ins and the rest have a bucket of this size each.',
+    'Requests without a token, per address: update checks, license validations, the release store, logins and the rest each have a bucket of this size.',
   ),
   new_groups_per_hour: joi
     .number()
@@ -154,7 +154,7 @@ const limitsSchema = joi.object({
     .unit('per hour')
     .default(600)
     .description(
-      'New error groups per public intake key; what comes beyond is counted in one overflow item of the project. 0: no limit.',
+      'New error groups per public intake key; reports beyond the limit are counted in one overflow item of the project. 0: no limit.',
     ),
   monitors_per_token: joi
     .number()
@@ -162,11 +162,11 @@ const limitsSchema = joi.object({
     .min(0)
     .max(1_000_000_000)
     .default(10_000)
-    .description('Monitors that the heartbeats of one token may create. 0: no limit.'),
+    .description('Maximum monitors created by the heartbeats of one token. 0: no limit.'),
 });
 
 const createMaskSchema = (what: string): joi.BooleanSchema =>
-  joi.boolean().default(true).description(`Grouping makes no difference between ${what}.`);
+  joi.boolean().default(true).description(`Grouping ignores differences in ${what}.`);
 
 const groupingSchema = joi.object({
   flood_items: joi
@@ -176,19 +176,19 @@ const groupingSchema = joi.object({
     .max(10_000)
     .default(25)
     .description(
-      'New items of one project, type, class and origin within an hour from which messages that differ only in words with digits count as one. 0: never.',
+      'Number of new items of one project, type, class and origin within an hour after which messages that differ only in words with digits are grouped. 0: never.',
     ),
   mask_emails: createMaskSchema('e-mail addresses'),
   mask_ip_addresses: createMaskSchema('IPv4 and IPv6 addresses, with their port'),
   mask_mac_addresses: createMaskSchema('MAC addresses'),
-  mask_numbers: createMaskSchema('bare numbers of 6 or more digits'),
+  mask_numbers: createMaskSchema('numbers of 6 or more digits'),
   mask_short_numbers: createMaskSchema(
-    'bare numbers of 4 and 5 digits that follow no word for a code or a port, while `grouping.mask_numbers` is on',
+    'numbers of 4 and 5 digits that do not follow a word for a code or port, while `grouping.mask_numbers` is enabled',
   ),
   mask_measures: createMaskSchema('numbers with a unit of time, size or share (`1673 ms`, `12 MiB`, `93%`)'),
-  mask_path_numbers: createMaskSchema('numbers that are a segment of a path or URL (`/orders/4711`)'),
+  mask_path_numbers: createMaskSchema('numeric segments of a path or URL (`/orders/4711`)'),
   mask_process_ids: createMaskSchema(
-    'ids of processes and threads (`pid 4711`, `thread-12`, `[4711]` at the beginning of a line)',
+    'process and thread IDs (`pid 4711`, `thread-12`, `[4711]` at the start of a line)',
   ),
   mask_long_words: createMaskSchema('words of 16 or more characters that mix letters with 4 or more digits'),
   mask_prefixed_ids: createMaskSchema('ids with a prefix (`pi_3Pph39e`)'),
@@ -199,12 +199,15 @@ export const coreSchema = joi.object({
   data_dir: withVariable('SVC_DATA_DIR', joi.string())
     .default('data')
     .description(
-      'Directory of everything that the service writes: store, keys, releases. Relative to the working directory.',
+      'Directory for everything that the service writes: store, keys, releases. Relative to the working directory.',
     ),
-  storage: storageSchema.description('Where documents are kept.'),
+  storage: storageSchema.description('Where documents are stored.'),
   app: joi
     .object({
-      debug: joi.boolean().default(false).description('Show exception texts in answers. Never in production.'),
+      debug: joi
+        .boolean()
+        .default(false)
+        .description('Include exception texts in responses. Do not use in production.'),
       timezone: joi
         .string()
         .custom(validateTimezone)
@@ -212,21 +215,21 @@ export const coreSchema = joi.object({
         .description('IANA time zone in which pages show times. Everything is stored in UTC.'),
     })
     .description('The application.'),
-  security: securitySchema.description('Keys. Each may also come from a file: `SVC_SHARED_KEY_FILE` and so on.'),
+  security: securitySchema.description('Keys. Each can also be read from a file: `SVC_SHARED_KEY_FILE` and so on.'),
   release_private_key: withVariable('SVC_RELEASE_PRIVATE_KEY', joi.string().allow('', null))
     .default(null)
     .description(
-      'Path of the RSA private key (PEM, at least 2,048 bits) that signs releases. Empty: releases are unsigned. Not given: created in the data directory; required with MongoDB.',
+      'Path of the RSA private key (PEM, at least 2,048 bits) that signs releases. Empty: releases are unsigned. Default: created in the data directory; required with MongoDB.',
     ),
   grouping: groupingSchema.description(
-    'Which reports are one error (docs/grouping.md). A change holds for reports from then on.',
+    'Which reports are grouped into one error (docs/grouping.md). A change applies to new reports.',
   ),
   limits: limitsSchema.description('Sizes and rates.'),
   log: joi
     .object({
       level: withVariable('SVC_LOG_LEVEL', joi.string().valid('debug', 'info', 'warn', 'error', 'silent'))
         .default('info')
-        .description('The least severe lines that are written.'),
+        .description('Minimum level of logged lines.'),
       slow_ms: joi
         .number()
         .integer()
@@ -234,16 +237,16 @@ export const coreSchema = joi.object({
         .max(86_400_000)
         .default(1_000)
         .unit('ms')
-        .description('A request that takes longer is written as a warning, at any level.'),
+        .description('A request that takes longer is logged as a warning, at any level.'),
     })
     .description('The log on standard output.'),
   plugins: withVariable('SVC_PLUGINS', joi.array().items(joi.string()))
     .default([])
-    .description('Further plugins: names of packages, folders with a package.json, or module files.'),
+    .description('Additional plugins: package names, folders with a package.json, or module files.'),
   plugins_off: withVariable('SVC_PLUGINS_OFF', joi.array().items(joi.string()))
     .default([])
     .description(
-      'Ids of plugins that do not run, built-in ones too, and with them whatever needs them. Their data stay. Critical ones are refused.',
+      'IDs of plugins to disable, including built-in ones, together with the plugins that need them. Their data is retained. Critical plugins cannot be disabled.',
     ),
 });
 

@@ -76,7 +76,7 @@ async function readJson(path: string, optional: boolean, label: string): Promise
     const place = /position \d+(?: \(line \d+ column \d+\))?/.exec((error as Error).message)?.[0];
     throw new ConfigError(label, `is not valid JSON${place ? ` at ${place}` : ''}`, path);
   }
-  if (!isTree(value)) throw new ConfigError(label, 'must hold one JSON object', path);
+  if (!isTree(value)) throw new ConfigError(label, 'must contain one JSON object', path);
   return value;
 }
 
@@ -161,10 +161,10 @@ async function readVariable(name: string, value: string, file: boolean): Promise
   try {
     return (await readConfiguredFile(value)).replace(/\r?\n$/, '');
   } catch (error) {
-    if (error instanceof UntrustedFile) throw new ConfigError(name, `names a file that ${error.problem}`, value);
+    if (error instanceof UntrustedFile) throw new ConfigError(name, `refers to a file that ${error.problem}`, value);
     throw new ConfigError(
       name,
-      `names a file that cannot be read: ${(error as NodeJS.ErrnoException).code}`,
+      `refers to a file that cannot be read: ${(error as NodeJS.ErrnoException).code}`,
       value || 'an empty path',
     );
   }
@@ -216,7 +216,7 @@ function rejectEnvOnlyKeys(tree: ConfigTree, from: string): void {
     const [section = '', name = ''] = key.split('.');
     const given = tree[section];
     if (isTree(given) && Object.hasOwn(given, name)) {
-      throw new ConfigError(key, `is taken from the environment only: set ${variable}`, from);
+      throw new ConfigError(key, `can only be set in the environment: set ${variable}`, from);
     }
   }
 }

@@ -58,13 +58,13 @@ export class ContainerScope {
   #prepare(type: Class<unknown>, path: readonly Class<unknown>[]): void {
     if (path.includes(type)) {
       const circle = [...path.slice(path.indexOf(type)), type].map(({ name }) => name);
-      throw new Error(`services need each other in a circle: ${circle.join(' → ')}`);
+      throw new Error(`services have a dependency cycle: ${circle.join(' → ')}`);
     }
     for (const key of getParameterKeys(type)) {
       if (typeof key === 'string') {
         if (!this.#container.isRegistered(key, true))
           throw new Error(
-            `${type.name}: its constructor needs "${key}", which is not bound: does the manifest declare it?`,
+            `${type.name}: its constructor needs "${key}", which is not bound: check that the manifest declares it`,
           );
       } else if (!this.#container.isRegistered(key)) {
         this.#prepare(key, [...path, type]);

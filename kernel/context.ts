@@ -33,7 +33,7 @@ export function createPluginContext(plugin: PluginRun, shared: SharedServices): 
   const all = Object.fromEntries([...CORE_PORTS, ...manifest.ports].map((name) => [name, supplied[name]]));
   const ports = rejectUnknownMembers(all as unknown as Ports, (name) => {
     if (DECLARED_PORTS.some((port) => port === name)) throw new NotInManifest(`the port "${name}"`, 'ports');
-    return `there is no port "${name}": there are ${listNames(all)}`;
+    return `port "${name}" does not exist; available ports: ${listNames(all)}`;
   });
   const service = (name: string): unknown => resolveService(services.get(name), manifest);
   const needed = Object.fromEntries(manifest.needs.map((name) => [name, service(name)]));
@@ -64,7 +64,7 @@ export function createPluginContext(plugin: PluginRun, shared: SharedServices): 
     resolve<T>({ name }: Token<T>): T {
       if (!manifest.needs.includes(name)) throw new NotInManifest(`the token "${name}"`, 'needs');
       const found = service(name);
-      if (found === undefined) throw new Error(`"${name}" is not there: its plugin has failed`);
+      if (found === undefined) throw new Error(`"${name}" is not available: its plugin has failed`);
       return found as T;
     },
     find<T>({ name }: Token<T>): T | undefined {
@@ -89,8 +89,8 @@ export function createPluginContext(plugin: PluginRun, shared: SharedServices): 
   };
   return rejectUnknownMembers(context, (name) =>
     name in all
-      ? `the context has no "${name}": the port is \`ctx.ports.${name}\``
-      : `the context has no "${name}": it has ${listNames(context)}`,
+      ? `the context has no "${name}"; use the port \`ctx.ports.${name}\``
+      : `the context has no "${name}"; available: ${listNames(context)}`,
   );
 }
 
@@ -119,7 +119,7 @@ const INSPECTED_NAMES: ReadonlySet<string> = new Set([
 /** Unknown jobs are rejected here instead of being lost in the queue. */
 function createPluginJobs(run: PluginRun, jobs: Jobs | undefined): Ports['jobs'] {
   const there = (): Jobs => {
-    if (jobs === undefined) throw new Error('there are no jobs in this process');
+    if (jobs === undefined) throw new Error('this process does not run jobs');
     return jobs;
   };
   const known = (name: string): string => {
@@ -128,7 +128,7 @@ function createPluginJobs(run: PluginRun, jobs: Jobs | undefined): Ports['jobs']
     // While `setup` runs, its jobs are not known yet.
     if (own === undefined || own.includes(full) || !full.startsWith(`${run.id}.`)) return full;
     throw new Error(
-      `plugin ${run.id} has no job "${name}": define it in \`jobs\`, or ask for one of ${own.join(', ') || 'none'}`,
+      `plugin ${run.id} has no job "${name}": define it in \`jobs\`, or use one of ${own.join(', ') || 'none'}`,
     );
   };
   return {

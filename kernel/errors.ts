@@ -13,7 +13,7 @@ export const CODES = {
   invalid_json: [400, 'The body is not JSON, or not a JSON object.', 'Invalid request body'],
   invalid_cursor: [
     400,
-    'The cursor was not made by this list with this sort. Start again without it.',
+    'The cursor does not belong to this list and sort order. Start again without it.',
     'This page of the list expired',
   ],
   unauthorized: [401, 'The credential is missing, unknown, expired or revoked.', 'Sign in'],
@@ -25,40 +25,40 @@ export const CODES = {
   insufficient_scope: [403, 'The token lacks the scope, or belongs to another project.', 'Permission denied'],
   role_not_allowed: [403, 'The account’s role may not do this here.', 'Permission denied'],
   csrf_failed: [403, 'The form’s `csrf_token` is missing or stale. Load the page again.', 'Form expired'],
-  not_found: [404, 'There is nothing under this path or id.', 'Not found'],
-  method_not_allowed: [405, 'The path exists, the method does not; `Allow` lists those that do.', 'Method not allowed'],
-  invalid_transition: [409, 'The item’s status does not allow this change.', 'Status change not allowed'],
-  conflict: [409, 'Something with this name exists, or the state changed meanwhile.', 'Conflict'],
-  precondition_failed: [412, '`If-Match` names another revision than the current one.', 'Changed by someone else'],
-  payload_too_large: [413, 'The body is larger than the limit.', 'Too large'],
-  unsupported_media_type: [
-    415,
-    'The content type or encoding is not one that this path takes.',
-    'Unsupported content type',
+  not_found: [404, 'The path or ID does not exist.', 'Not found'],
+  method_not_allowed: [
+    405,
+    'The path does not support this method; `Allow` lists the supported ones.',
+    'Method not allowed',
   ],
+  invalid_transition: [409, 'The item’s status does not allow this change.', 'Status change not allowed'],
+  conflict: [409, 'The name already exists, or the state changed meanwhile.', 'Conflict'],
+  precondition_failed: [412, '`If-Match` does not match the current revision.', 'Changed by someone else'],
+  payload_too_large: [413, 'The body is larger than the limit.', 'Too large'],
+  unsupported_media_type: [415, 'This path does not support the content type or encoding.', 'Unsupported content type'],
   validation_failed: [
     422,
-    'The body has wrong fields; `fields` names each and what is wrong.',
+    'The body has invalid fields; `fields` lists each with its problem.',
     'Fix the highlighted fields',
   ],
-  reason_required: [422, 'This change needs a `reason`.', 'Reason required'],
-  unknown_project: [422, 'There is no project with this slug, or it is archived.', 'Project not found'],
-  rate_limited: [429, 'Too many calls; `Retry-After` says when to come back.', 'Too many requests'],
-  internal_error: [500, 'A fault of the service; the log has it under the request id.', 'Server error'],
+  reason_required: [422, 'This change requires a `reason`.', 'Reason required'],
+  unknown_project: [422, 'The project does not exist or is archived.', 'Project not found'],
+  rate_limited: [429, 'Too many requests; `Retry-After` says when to retry.', 'Too many requests'],
+  internal_error: [500, 'An internal error; the log has details under the request ID.', 'Server error'],
   totp_not_supported: [
     501,
-    'The account is protected by TOTP, which this path cannot ask for.',
+    'The account is protected by TOTP, which this path does not support.',
     'Two-factor code required',
   ],
-  overloaded: [503, 'Too much at once; `Retry-After` says when to come back.', 'Server is busy'],
+  overloaded: [503, 'Too many concurrent requests; `Retry-After` says when to retry.', 'Server is busy'],
   not_ready: [
     503,
-    'The part of the service behind this path is starting, stopping or failed, or the store is away.',
+    'The part of the service behind this path is starting, stopping or failed, or the store is unreachable.',
     'Temporarily unavailable',
   ],
   insufficient_storage: [
     507,
-    'The disk is full, or less is free than `health.min_free_bytes`; reads go on.',
+    'The disk is full, or less than `health.min_free_bytes` is free; reads still work.',
     'Disk full',
   ],
 } as const satisfies ErrorCatalog;
@@ -147,7 +147,7 @@ export const ownedOrNull = <T extends object>(
  * @param own null: all projects
  */
 export function requireProject(own: string | null, project: string | null): void {
-  if (own !== null && own !== project) throw denied(`The token is for the project ${own} only.`);
+  if (own !== null && own !== project) throw denied(`The token is limited to project ${own}.`);
 }
 /** Creates a 422 for a project that does not exist. */
 export const unknownProject = (slug: string, field = 'project'): ServiceError =>

@@ -32,5 +32,7 @@ export function inject<T>(key: Key<T>): Injection<T> {
 export function toInjectionToken<T>(key: Key<T>): InjectionToken<T> {
   if (typeof key === 'function') return key as unknown as InjectionToken<T>;
   if (typeof (key as Partial<Token<T>> | undefined)?.name === 'string') return key.name;
-  throw new TypeError('@inject names nothing: is the port misspelt (`PORT.…`), or do two modules import each other?');
+  throw new TypeError(
+    '@inject has no key: check the spelling of the port (`PORT.…`), and that no two modules import each other',
+  );
 }

@@ -119,7 +119,7 @@ export class Kernel {
 
   get system(): SystemInfo {
     const system = this.findService(SYSTEM);
-    if (system === undefined) throw new Error('the kernel has not read its plugins yet');
+    if (system === undefined) throw new Error('the kernel has not loaded its plugins yet');
     return system;
   }
 
@@ -175,7 +175,7 @@ export class Kernel {
     for (const { state } of broken)
       this.parts.log.error({ plugin: state.id, reason: state.reason }, `plugin ${state.id} failed`);
     for (const where of unoffered)
-      this.parts.log.warn(where, 'a plugin adds to an extension point that no plugin offers');
+      this.parts.log.warn(where, 'a plugin extends an extension point that no plugin provides');
     const runs = (this.#plugins.runs = registered.map((one) => new PluginRun(one)));
     this.#plugins.failThrown();
     const manifests = runs.map(({ manifest }) => manifest);
@@ -238,7 +238,7 @@ export class Kernel {
    */
   async forgetMigrations(plugin: string): Promise<string[]> {
     const builtin = this.parts.builtin.some(({ id }) => id === plugin) || plugin === 'kernel';
-    if (builtin) throw conflict(`${plugin} comes with the service: its migrations cannot be forgotten.`);
+    if (builtin) throw conflict(`${plugin} is a built-in plugin: its migrations cannot be forgotten.`);
     const forgotten = await (this.#migrator as Migrator).forget(plugin);
     if (forgotten.length === 0) throw notFound(`migration of a plugin ${plugin}`);
     return forgotten;

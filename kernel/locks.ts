@@ -68,7 +68,7 @@ export class PluginLocks {
     } finally {
       await held
         .release()
-        .catch((err: unknown) => log.warn({ err, lock: name }, 'a lock was not released; it runs out'));
+        .catch((err: unknown) => log.warn({ err, lock: name }, 'a lock was not released; it will expire'));
     }
   }
 }

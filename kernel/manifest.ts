@@ -143,7 +143,7 @@ const manifestSchema = Joi.object({
   .messages({
     'object.unknown': '{{#label}} is not a member of a manifest',
     'any.required': '{{#label}} is missing',
-    'index.unique': '{{#label}} is unique and must have exactly one field',
+    'index.unique': '{{#label}} is unique, so it must have exactly one field',
     'config.schema': '{{#label}} must be a joi object schema',
   });
 

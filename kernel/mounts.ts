@@ -64,7 +64,7 @@ export function guardJob(job: JobSpec, run: PluginRun, trust: Pick<ClockTrust, '
 
 /** Without an access plugin no credential is valid, so only public routes open. */
 export function createNullAuthenticator({ log, ids }: { log: Logger; ids: Ids }): Authenticator {
-  log.warn({}, 'no plugin provides access.authenticator: no credential will be accepted');
+  log.warn({}, 'no plugin provides access.authenticator: all credentials will be rejected');
   return {
     authenticateBearer: async () => null,
     authenticateSession: async () => null,

@@ -133,23 +133,23 @@ function validatePlugin(loaded: LoadedPlugin, settings: SectionSettings, faults:
     return [];
   };
   if (plugin === null || typeof plugin !== 'object') {
-    return say(entry, 'is no plugin: it exports no object', 'export the plugin as `default` or as `plugin`');
+    return say(entry, 'is not a plugin: it does not export an object', 'export the plugin as `default` or as `plugin`');
   }
   const { id, api } = plugin as { id?: unknown; api?: unknown };
   const name = typeof id === 'string' && id !== '' ? id : entry;
   if (typeof api === 'number' && api !== PLUGIN_API) {
-    const made = `is made for plugin API ${api}, and this service speaks ${PLUGIN_API}`;
+    const made = `requires plugin API ${api}, but this service provides ${PLUGIN_API}`;
     return say(name, made, `install its version for API ${PLUGIN_API} (${entry})`);
   }
   const wrong = loaded.tested === true ? [] : findManifestFaults(plugin);
   if (wrong.length > 0) return wrong.flatMap((fault) => say(name, fault));
   const reservedNames = new Set([...RESERVED_NAMES, ...(settings.reserved ?? [])]);
   if (reservedNames.has(name)) {
-    return say(name, `the id "${name}" belongs to the service itself`, `give it another id (${entry})`);
+    return say(name, `the id "${name}" is reserved by the service`, `give it another id (${entry})`);
   }
   const { section } = plugin as Plugin;
   if (section !== undefined && reservedNames.has(section)) {
-    return say(name, `the section "${section}" belongs to the service itself`, `give it another section (${entry})`);
+    return say(name, `the section "${section}" is reserved by the service`, `give it another section (${entry})`);
   }
   const manifest = completeManifest(plugin as Plugin);
   const migrations = bindMigrations(entry, manifest.migrations);
@@ -257,7 +257,7 @@ function resolveOrder(enabledPlugins: readonly InstalledPlugin[], faults: Plugin
   const reasons = new Map<string, string>();
   const dependents = enabledPlugins.map(({ manifest: { id, after, needs, uses, extends: points } }) => {
     const first = [...after];
-    for (const name of after) reasons.set(`${id} ${name}`, `${id} comes after ${name}`);
+    for (const name of after) reasons.set(`${id} ${name}`, `${id} starts after ${name}`);
     const depend = (verb: string, names: readonly string[], of: ReadonlyMap<string, string>): void => {
       for (const name of names) {
         const owner = of.get(name);
@@ -280,8 +280,8 @@ function resolveOrder(enabledPlugins: readonly InstalledPlugin[], faults: Plugin
     faults.push({
       owner: owner.loaded,
       plugin: owner.manifest.id,
-      fault: `is on a circle: ${circle.join(' → ')} (${steps.join(', ')})`,
-      fix: 'take away one of these steps; an event or an extension point breaks a circle',
+      fault: `is part of a dependency cycle: ${circle.join(' → ')} (${steps.join(', ')})`,
+      fix: 'remove one of these dependencies; an event or an extension point breaks a cycle',
     });
   }
   return order;
@@ -330,7 +330,7 @@ function findUnknownSections(
     faults.push({
       owner: null,
       plugin: null,
-      fault: `${key} is unknown: it is no setting of the service and no installed plugin has this section`,
+      fault: `${key} is unknown: it is not a setting of the service, and no installed plugin has this section`,
       fix: `fix it in ${origin(key)}`,
     });
   }

@@ -27,14 +27,15 @@ export function selectPlugins(
   const reasons = new Map<string, string>();
   for (const id of off) {
     const manifest = known.get(id);
-    if (manifest?.critical === true) say(`names "${id}", and the service cannot run without it`);
-    else if (manifest !== undefined) reasons.set(id, 'switched off by `plugins_off`');
-    else if (!incomplete) say(`names "${id}", and there is no such plugin: there are ${[...known.keys()].join(', ')}`);
+    if (manifest?.critical === true) say(`contains "${id}", but the service cannot run without it`);
+    else if (manifest !== undefined) reasons.set(id, 'disabled by `plugins_off`');
+    else if (!incomplete)
+      say(`contains "${id}", but this plugin does not exist; available plugins: ${[...known.keys()].join(', ')}`);
   }
   for (let found = findOrphan(installed, reasons); found !== null; found = findOrphan(installed, reasons)) {
     const { manifest, token, owner } = found;
-    if (manifest.critical) say(`switches off ${owner}, and ${manifest.id} cannot run without its "${token}"`);
-    reasons.set(manifest.id, `needs "${token}" of plugin ${owner}, which is switched off`);
+    if (manifest.critical) say(`disables ${owner}, but ${manifest.id} cannot run without its "${token}"`);
+    reasons.set(manifest.id, `needs "${token}" of plugin ${owner}, which is disabled`);
   }
   return {
     on: installed.filter(({ manifest }) => !reasons.has(manifest.id)),

@@ -14,7 +14,7 @@ export const createPageSchema = (name: string, item: Schema): ObjectSchema =>
     name,
     joi.object({
       items: joi.array().items(item).required(),
-      next_cursor: joi.string().allow(null).required().description('For the next page; null: this is the last'),
+      next_cursor: joi.string().allow(null).required().description('Cursor of the next page; null on the last page'),
       has_more: joi.boolean().required(),
       total: joi.number().integer().min(0).description('With `include_total=true`'),
     }),
@@ -23,4 +23,7 @@ export const createPageSchema = (name: string, item: Schema): ObjectSchema =>
 export const deleted = withSchemaName('Deleted', joi.object({ deleted: joi.boolean().required() }));
 
 /** In answers about an object that an apply created (contract 97, apply). */
-export const MANAGED_FIELD = joi.boolean().valid(true).description('An apply created it; otherwise absent');
+export const MANAGED_FIELD = joi
+  .boolean()
+  .valid(true)
+  .description('Set if an apply created the object; otherwise absent');

@@ -135,7 +135,7 @@ export class RunningPlugins {
       (outcome) =>
         log.warn(
           { plugin: run.id, outcome: outcome.status },
-          `${what} of plugin ${run.id} ended after its time and is ignored`,
+          `${what} of plugin ${run.id} finished after its timeout and is ignored`,
         ),
     );
   }

@@ -11,7 +11,7 @@ export interface DescribedFields {
 
 const MAX_LISTED_FIELDS = 10;
 const MAX_NAME_LENGTH = 100;
-const MORE_FIELDS_MESSAGE = 'further fields are no fields of this call';
+const MORE_FIELDS_MESSAGE = 'more fields are not fields of this request';
 
 /** Returns a displayable name; control characters could forge log lines or messages. */
 export const cleanName = (name: string): string =>

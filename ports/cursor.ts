@@ -18,7 +18,7 @@ const MAX_CURSOR_LENGTH = 16_384;
 export function encodeCursor(sort: Sort, doc: Doc): string {
   const total = toTotalSort(sort);
   const values = total.map(([path]) => getPathValue(doc, path));
-  if (!values.every(isScalar)) throw new TypeError(`a sort key of ${formatSortName(total)} holds no scalar`);
+  if (!values.every(isScalar)) throw new TypeError(`a sort key of ${formatSortName(total)} is not a scalar`);
   return encodeCursorAfter(sort, values);
 }
 
@@ -48,7 +48,7 @@ export function decodeCursor(sort: Sort, cursor: string): Scalar[] {
 
 /** Returns the page size. @throws TypeError outside 1 to 1,000 */
 export function resolvePageLimit(limit = 50): number {
-  if (!Number.isInteger(limit) || limit < 1 || limit > 1000) throw new TypeError(`limit ${limit} is not 1 to 1000`);
+  if (!Number.isInteger(limit) || limit < 1 || limit > 1000) throw new TypeError(`limit ${limit} must be 1 to 1000`);
   return limit;
 }
 

@@ -115,8 +115,9 @@ function matchesCondition(value: Json, condition: Condition): boolean {
  * @throws TypeError when it is not a list or contains another `or`
  */
 export function getOrFilters(or: Filter[string]): readonly Filter[] {
-  if (!Array.isArray(or)) throw new TypeError('an or holds a list of filters');
-  for (const filter of or as readonly Filter[]) if (filter.or !== undefined) throw new TypeError('an or inside an or');
+  if (!Array.isArray(or)) throw new TypeError('or must be a list of filters');
+  for (const filter of or as readonly Filter[])
+    if (filter.or !== undefined) throw new TypeError('or must not be nested in or');
   return or as readonly Filter[];
 }
 
@@ -139,7 +140,7 @@ function writeValue(doc: Tree, path: string, value: Json): void {
     const next = Object.hasOwn(at, key) ? at[key] : undefined;
     if (next === undefined) at = at[key] = {};
     else if (next === null || typeof next !== 'object' || Array.isArray(next)) {
-      throw new TypeError(`${path}: ${key} holds a value that is no object`);
+      throw new TypeError(`${path}: ${key} must be an object`);
     } else at = next;
   }
   at[last] = value;
@@ -164,7 +165,7 @@ function getOperand<V extends Json>(
   const at = dot < 0 ? doc : getPathValue(doc, path.slice(0, dot));
   const now = at !== null && typeof at === 'object' && Object.hasOwn(at, last) ? (at as Tree)[last] : undefined;
   if (now === undefined || fits(now)) return now;
-  throw new TypeError(`${path} holds ${now === null ? 'null' : 'another kind of value'}, not ${what}`);
+  throw new TypeError(`${path} is ${now === null ? 'null' : 'another kind of value'}, not ${what}`);
 }
 
 const isNumber = (value: Json): value is number => typeof value === 'number';
@@ -286,7 +287,7 @@ export function splitBytes<T extends Doc>(
 ): { doc: T; bytes: Uint8Array | undefined } {
   if (field === undefined || !Object.hasOwn(doc, field)) return { doc, bytes: undefined };
   const { [field]: bytes, ...rest } = doc as unknown as { [field: string]: unknown };
-  if (bytes !== undefined && !(bytes instanceof Uint8Array)) throw new TypeError(`${field} holds no bytes`);
+  if (bytes !== undefined && !(bytes instanceof Uint8Array)) throw new TypeError(`${field} does not contain bytes`);
   return { doc: rest as unknown as T, bytes };
 }
 

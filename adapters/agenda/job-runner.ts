@@ -25,7 +25,7 @@ export class JobRunner {
   readonly errors = new WeakMap<object, Error>();
   readonly #aborts = new Set<AbortController>();
   readonly #blocking = new EventLoopMonitor((jobs, ms) =>
-    this.log.warn({ jobs, ms }, `the event loop stood still for ${ms} ms while ${jobs.join(', ')} ran`),
+    this.log.warn({ jobs, ms }, `the event loop was blocked for ${ms} ms while ${jobs.join(', ')} ran`),
   );
   /** The drain timed out: later failures are not the job's fault. */
   #interrupted = false;
@@ -82,7 +82,7 @@ export class JobRunner {
     let end: NodeJS.Timeout | undefined;
     const abort = setTimeout(() => controller.abort(new Error(`job ${spec.name} took longer than ${limit} ms`)), limit);
     const overdue = new Promise<never>((_resolve, reject) => {
-      const text = `job ${spec.name} ignored the end of its ${limit} ms`;
+      const text = `job ${spec.name} did not stop at its timeout of ${limit} ms`;
       end = setTimeout(() => reject(new Error(text)), limit + this.times.marginMs / 2);
     });
     const lock = { id: String(attrs._id), token };
@@ -105,7 +105,7 @@ export class JobRunner {
       if (await this.renew(lock)) return;
       run.abort(new Error(`the lock of job ${name} was lost to another process`));
     } catch (error) {
-      this.log.error({ err: error, job: name }, 'the lock of a job could not be made longer');
+      this.log.error({ err: error, job: name }, 'the lock of a job could not be extended');
     }
   }
 }

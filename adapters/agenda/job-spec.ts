@@ -26,7 +26,7 @@ export function validateJobSpec({ name, everyMs, cron, timeoutMs }: JobSpec, nex
   try {
     next(cron);
   } catch (error) {
-    refuse(`cron cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    refuse(`cron is not valid: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

@@ -95,7 +95,7 @@ export class AgendaJobs implements Jobs {
     });
     this.work = new JobRunner(this.runs, ports.log, this.options, (lock) => this.repository.renew(lock));
     for (const result of RESULT_LABELS) this.runs.inc({ job: 'engine', result }, 0);
-    ports.metrics.gauge('aos_job_queue_age_seconds', 'How long the longest waiting of the due jobs has been due', () =>
+    ports.metrics.gauge('aos_job_queue_age_seconds', 'Time since the oldest waiting job became due', () =>
       this.repository.rows.getQueueAgeSeconds(),
     );
     const lease = (name: string): number | undefined => {
@@ -126,7 +126,7 @@ export class AgendaJobs implements Jobs {
     });
     this.agenda.on('error', (error: Error) => {
       this.runs.inc({ job: 'engine', result: 'error' });
-      this.log.error({ err: error }, 'jobs: an error outside of any job');
+      this.log.error({ err: error }, 'jobs: an error occurred outside any job');
     });
     // A slot is free, so waiting jobs need not wait for the next poll.
     this.agenda.on('complete', ({ attrs: { name } }: Job) => {
@@ -136,8 +136,8 @@ export class AgendaJobs implements Jobs {
   }
 
   define(spec: JobSpec): void {
-    if (this.started) throw new TypeError(`job ${spec.name}: jobs are defined before start`);
-    if (this.specs.has(spec.name)) throw new TypeError(`job ${spec.name}: is defined twice`);
+    if (this.started) throw new TypeError(`job ${spec.name}: jobs must be defined before start`);
+    if (this.specs.has(spec.name)) throw new TypeError(`job ${spec.name} is defined twice`);
     validateJobSpec(spec, (cron) => this.getNextCronTime(cron));
     this.specs.set(spec.name, spec);
     for (const result of RESULT_LABELS) this.runs.inc({ job: spec.name, result }, 0);
@@ -159,7 +159,7 @@ export class AgendaJobs implements Jobs {
     // Agenda counts from the last run, or else reads the clock itself.
     probe.attrs.lastRunAt = new Date(this.clock.now());
     const { nextRunAt, failReason } = probe.repeatEvery(cron, { timezone: 'UTC' }).attrs;
-    if (!nextRunAt) throw new Error(failReason ?? 'it names no time');
+    if (!nextRunAt) throw new Error(failReason ?? 'it matches no point in time');
     return nextRunAt.toISOString();
   }
 
@@ -181,12 +181,12 @@ export class AgendaJobs implements Jobs {
   async enqueue(name: string, data: unknown = null, options: EnqueueOptions = {}): Promise<void> {
     const spec = this.getSpec(name);
     const time = options.at === undefined ? this.clock.now() : Date.parse(options.at);
-    if (Number.isNaN(time)) throw new TypeError(`job ${name}: "at" is no time`);
+    if (Number.isNaN(time)) throw new TypeError(`job ${name}: "at" is not a valid time`);
     const { rows } = this.repository;
     if (getRepeatInterval(spec) === undefined) {
       await rows.add(name, data as Json, rows.dueAt(time), options.key, options.retry ?? 0);
     } else {
-      if (data !== null) throw new TypeError(`job ${name} repeats and takes no data`);
+      if (data !== null) throw new TypeError(`job ${name} is recurring and cannot have data`);
       await rows.bringForward(name, rows.dueAt(time));
     }
     this.pollSoon(name, time - this.clock.now());
@@ -222,7 +222,7 @@ export class AgendaJobs implements Jobs {
     if (await this.waitUntilIdle(timeoutMs - grace)) return;
     this.work.interrupt();
     if (await this.waitUntilIdle(grace)) return;
-    this.log.warn({ running: this.repository.runningCount }, 'jobs: some are still running at the end of the drain');
+    this.log.warn({ running: this.repository.runningCount }, 'jobs: some were still running when the drain ended');
   }
 
   private async waitUntilIdle(ms: number): Promise<boolean> {
@@ -235,7 +235,7 @@ export class AgendaJobs implements Jobs {
 
   private getSpec(name: string): JobSpec {
     const spec = this.specs.get(name);
-    if (!spec) throw new TypeError(`no job is named ${name}`);
+    if (!spec) throw new TypeError(`job ${name} does not exist`);
     return spec;
   }
 
@@ -257,7 +257,9 @@ export class AgendaJobs implements Jobs {
       this.nudged.delete(name);
       if (!this.started || this.repository.stopping || this.channel.state !== 'connected') return;
       const note = { jobId: toJobId(name), jobName: name, nextRunAt: null, priority: 0, timestamp: new Date() };
-      this.channel.publish(note).catch((error: unknown) => this.log.error({ err: error }, 'jobs: a nudge failed'));
+      this.channel
+        .publish(note)
+        .catch((error: unknown) => this.log.error({ err: error }, 'jobs: a wake-up notification failed'));
     });
   }
 }

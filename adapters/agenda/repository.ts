@@ -101,7 +101,7 @@ export class StoreJobRepository implements UsedRepository {
       if (this.unavailableSince !== null) {
         const seconds = Math.round((clock.monotonic() - this.unavailableSince) / 1000);
         this.unavailableSince = null;
-        log.warn({ seconds, left_out: faults?.reset() ?? 0 }, 'the store answers again');
+        log.warn({ seconds, left_out: faults?.reset() ?? 0 }, 'the store is reachable again');
       }
       return found;
     } catch (error) {
@@ -187,7 +187,7 @@ export class StoreJobRepository implements UsedRepository {
       } else {
         this.removeHeldLock(lock);
         // Agenda swallows this error; the lock then expires and the job runs again.
-        this.parts.log.error({ err: error, job: job.name }, 'the end of a job could not be stored');
+        this.parts.log.error({ err: error, job: job.name }, 'the result of a job could not be stored');
       }
       throw error;
     }
@@ -260,7 +260,7 @@ export class StoreJobRepository implements UsedRepository {
       } catch (error) {
         this.parts.log.error(
           { err: error, job: lock.id },
-          'a job could not be given back and waits for its lock to end',
+          'a job could not be released and waits for its lock to expire',
         );
       } finally {
         this.removeHeldLock(lock);

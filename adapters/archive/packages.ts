@@ -67,7 +67,7 @@ async function* readPackageBytes(releases: ReleaseStore, place: ReleaseLocation)
 export async function checkPackageEntry(entry: FileEntry, content: AsyncIterable<Uint8Array>): Promise<void> {
   if (PACKAGE_ENTRY_PATTERN.test(entry.path)) return;
   if (!PLACE_ENTRY_PATTERN.test(entry.path))
-    throw new ArchiveRejectedError(`holds ${entry.path}, which has no place in it`);
+    throw new ArchiveRejectedError(`contains ${entry.path}, which does not belong in it`);
   parsePlacedPackage(await readEntryText(entry, content, MAX_PLACE_BYTES));
 }
 
@@ -86,13 +86,14 @@ export class StagedPackages {
     if (sha256 !== undefined) {
       const staged = await this.packages.stage(content, { bytes: entry.size, keepFree: 0 });
       this.ids[sha256] = staged.id;
-      if (staged.sha256 !== sha256) throw new ArchiveRejectedError(`holds ${entry.path} with another content`);
+      if (staged.sha256 !== sha256) throw new ArchiveRejectedError(`contains ${entry.path} with different content`);
       return null;
     }
     if (!PLACE_ENTRY_PATTERN.test(entry.path))
-      throw new ArchiveRejectedError(`holds ${entry.path}, which has no place in it`);
+      throw new ArchiveRejectedError(`contains ${entry.path}, which does not belong in it`);
     const placed = parsePlacedPackage(await readEntryText(entry, content, MAX_PLACE_BYTES));
-    if (this.ids[placed.sha256] === undefined) throw new ArchiveRejectedError(`names a package before it holds it`);
+    if (this.ids[placed.sha256] === undefined)
+      throw new ArchiveRejectedError(`refers to a package before it contains it`);
     return placed;
   }
 
@@ -110,7 +111,7 @@ export function parsePlacedPackage(text: string): PlacedPackage {
     typeof sha256 === 'string' &&
     typeof manifest === 'string' &&
     (signature === null || typeof signature === 'string');
-  if (!whole) throw new ArchiveRejectedError('describes a package that has no place');
+  if (!whole) throw new ArchiveRejectedError('describes a package without a valid location');
   const { product, channel, version, platform } = place;
   return { place: { product, channel, version, platform }, sha256, texts: { manifest, signature } };
 }
@@ -145,7 +146,7 @@ export async function putPackages(
     if (from !== undefined) await packages.link(from, place, texts);
     else if (waiting.has(id)) await packages.put(id, place, texts);
     else if ((await packages.readPackageInfo(place))?.sha256 === sha256) await packages.writeTexts(place, texts);
-    else throw new Error(`the package of ${Object.values(place).join('/')} is neither staged nor in its place`);
+    else throw new Error(`the package of ${Object.values(place).join('/')} is neither staged nor in its location`);
     first.set(sha256, first.get(sha256) ?? place);
     n++;
   }

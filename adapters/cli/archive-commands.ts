@@ -11,37 +11,37 @@ import {
 
 const WITHOUT_RELEASES_OPTION = {
   type: 'boolean',
-  summary: 'Leave the release packages out',
+  summary: 'Exclude the release packages',
 } as const;
 const VERIFY_OPTION = {
   type: 'boolean',
-  summary: 'Read the file whole afterwards; of a file that is there already, do only that',
+  summary: 'Verify the file after writing; if it already exists, only verify it',
 } as const;
 
 const formatSize = (bytes: number): string =>
   bytes < 1024 * 1024 ? `${Math.ceil(bytes / 1024)} KiB` : `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
 const formatPackages = (n: number, releases: boolean): string =>
-  releases ? formatCount(n, 'package') : 'no packages, which the archive leaves out';
+  releases ? formatCount(n, 'package') : 'no packages, because the archive excludes them';
 const formatCount = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`;
 
 /** An archive with missing packages is not reported as a success. */
 const formatMissing = (missing: readonly string[]): string =>
   missing.length === 0
     ? ''
-    : `INCOMPLETE: the release store has lost ${missing.join(', ')}. Publish or withdraw them, and repeat. `;
+    : `INCOMPLETE: packages missing from the release store: ${missing.join(', ')}. Publish or withdraw them, and repeat. `;
 
 async function verifyFile(path: string): Promise<{ json: object; text: string }> {
   const { head, entries, bytes } = await verifyArchive(path);
   const { kind, version, created_at, engine, releases } = head;
   return {
     json: { path, kind, version, created_at, engine, releases, entries, unpacked_bytes: bytes, verified: true },
-    text: `${path} is whole: ${kind === 'backup' ? 'a backup' : 'an export'} by AOS ${version} of ${created_at}, ${formatCount(entries, 'entry').replace('entrys', 'entries')}, ${formatSize(bytes)} unpacked.`,
+    text: `${path} is complete: ${kind === 'backup' ? 'a backup' : 'an export'} by AOS ${version} of ${created_at}, ${formatCount(entries, 'entry').replace('entrys', 'entries')}, ${formatSize(bytes)} unpacked.`,
   };
 }
 
 export const backupCommand: CommandSpec = {
   name: 'backup',
-  summary: 'Copy the embedded store, its keys and the packages into one file, while the service runs',
+  summary: 'Copy the embedded store, its keys and the packages into one file while the service runs',
   args: ['file'],
   options: { 'without-releases': WITHOUT_RELEASES_OPTION, verify: VERIFY_OPTION },
   run: async ({ args, options }) => {
@@ -53,19 +53,19 @@ export const backupCommand: CommandSpec = {
     return {
       json: { path, bytes, entries: entries.length, verified: verifies, missing_packages: missing },
       ...(missing.length > 0 && { exit: EXIT_CODES.error }),
-      text: `${formatMissing(missing)}Wrote ${path}, ${formatSize(bytes)}${verifies ? ', and read it whole' : ''}. It holds secrets: keep it where nobody else reads it, on another disk.`,
+      text: `${formatMissing(missing)}Wrote ${path}, ${formatSize(bytes)}${verifies ? ', and verified it' : ''}. It contains secrets: store it on another disk where no one else can read it.`,
     };
   },
 };
 
 export const restoreCommand: CommandSpec = {
   name: 'restore',
-  summary: 'Put a backup into an empty data directory; the service must not run',
+  summary: 'Restore a backup into an empty data directory; the service must not be running',
   args: ['file'],
   run: async ({ args: [file = ''] }) => {
     const { head, keys, packages, finished } = await restoreFrom(file);
     const { version, created_at, releases } = head;
-    const restored = finished ? 'Finished the restore that was cut off: restored' : 'Restored';
+    const restored = finished ? 'Finished the interrupted restore: restored' : 'Restored';
     return {
       json: { path: file, version, created_at, keys, packages, releases },
       text: `${restored} the store of ${created_at} (AOS ${version}) with ${formatCount(keys.length, 'key')} and ${formatPackages(packages, releases)}. Start the service.`,
@@ -75,7 +75,7 @@ export const restoreCommand: CommandSpec = {
 
 export const exportCommand: CommandSpec = {
   name: 'export',
-  summary: 'Write every document and package into one file that any engine takes; keys stay here',
+  summary: 'Export all documents and packages into one file that every engine can import; keys are not exported',
   args: ['file'],
   options: { 'without-releases': WITHOUT_RELEASES_OPTION },
   run: async ({ args: [file = ''], options }) => {
@@ -91,7 +91,7 @@ export const exportCommand: CommandSpec = {
 
 export const importCommand: CommandSpec = {
   name: 'import',
-  summary: 'Read an export into an empty store; the keys of the service that it comes from must be here',
+  summary: 'Import an export into an empty store; requires the keys of the service it comes from',
   args: ['file'],
   run: async ({ args: [file = ''] }) => {
     const { head, documents, packages, sha256 } = await importFrom(file);

@@ -15,7 +15,7 @@ export async function loadCommandTable(): Promise<{ commands: readonly CommandSu
       whole: true,
     };
   } catch (error) {
-    process.stderr.write(`commands of plugins are not known: ${(error as Error).message.split('\n')[0]}\n`);
+    process.stderr.write(`commands of plugins cannot be listed: ${(error as Error).message.split('\n')[0]}\n`);
     return { commands: own.map(toCommandSummary), whole: false };
   }
 }

@@ -20,8 +20,8 @@ export async function findExistingFolder(path: string): Promise<string> {
 export async function checkDataDirectory(folder: string): Promise<string> {
   const nearest = await findExistingFolder(folder);
   await access(nearest, constants.R_OK | constants.W_OK | constants.X_OK);
-  if (nearest !== folder) return `${folder}: the first start makes it`;
-  if (!(await stat(folder)).isDirectory()) throw new Error(`${folder} is no folder`);
+  if (nearest !== folder) return `${folder}: will be created at the first start`;
+  if (!(await stat(folder)).isDirectory()) throw new Error(`${folder} is not a folder`);
   if (process.platform === 'win32') return folder;
   const open: string[] = [];
   // Others may traverse it to the release store (contract 40, files), but not read it.
@@ -29,7 +29,7 @@ export async function checkDataDirectory(folder: string): Promise<string> {
   for (const name of await readdir(folder)) {
     if (PRIVATE_FILE_PATTERN.test(name) && ((await stat(join(folder, name))).mode & 0o077) !== 0) open.push(name);
   }
-  if (open.length > 0) throw new Error(`others can open ${open.join(', ')}`);
+  if (open.length > 0) throw new Error(`other users can open ${open.join(', ')}`);
   return folder;
 }
 
@@ -56,9 +56,9 @@ export async function checkReleaseFolder(folder: string | null, dataDir: string)
     await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
     // Root can write everywhere, but the service may run as another user.
     if (nearest === folder && owner !== null && (await stat(path)).uid !== owner)
-      throw new Error(`${path} belongs to another user than ${dataDir}`);
+      throw new Error(`${path} and ${dataDir} belong to different users`);
   }
   const free = await getFreeBytes(nearest);
-  if (free < MIN_RELEASE_FREE_BYTES) throw new Error(`${Math.round(free / 1024 / 1024)} MiB are free at ${folder}`);
-  return nearest === folder ? folder : `${folder}: the first publish makes it`;
+  if (free < MIN_RELEASE_FREE_BYTES) throw new Error(`${Math.round(free / 1024 / 1024)} MiB free at ${folder}`);
+  return nearest === folder ? folder : `${folder}: will be created at the first publish`;
 }

@@ -31,11 +31,11 @@ export function formatOverview(commands: readonly CommandSummary[]): string {
     'Options:',
     ...formatRows([
       ['    --json', 'Print exactly one JSON document'],
-      ['-h, --help', 'Show help; `aos help <command>` shows that of one command'],
+      ['-h, --help', 'Show help; `aos help <command>` shows help for one command'],
       ['-v, --version', 'Show the version'],
     ]),
     '',
-    `Exit codes: ${EXIT_CODES.ok} success, ${EXIT_CODES.error} failure, ${EXIT_CODES.skipped} nothing done or a difference found, ${EXIT_CODES.usage} wrong usage.`,
+    `Exit codes: ${EXIT_CODES.ok} success, ${EXIT_CODES.error} failure, ${EXIT_CODES.skipped} nothing done or difference found, ${EXIT_CODES.usage} wrong usage.`,
   ].join('\n');
 }
 

@@ -14,7 +14,7 @@ const ROTATE_OPTIONS = {
   to: {
     type: 'string',
     value: 'file',
-    summary: 'File of the new private key. Needed where the configuration gives the key',
+    summary: 'File of the new private key. Required if the key is set in the configuration',
   },
 } as const;
 
@@ -35,7 +35,7 @@ async function rotateKey(service: Service, kind: 'release' | 'license', to: stri
     const from = service.origin(key.setting);
     throw invalid(
       { to: 'is needed' },
-      `${key.setting} is given by ${from}: make a new key, name its file with --to, and afterwards set ${key.setting} to it.`,
+      `${key.setting} is set by ${from}: create a new key, pass its file with --to, and afterwards set ${key.setting} to it.`,
     );
   }
   return key.rotate(to === undefined ? null : await readText(to));
@@ -45,7 +45,7 @@ function formatSettingLines(service: Service, kind: 'release' | 'license', to: s
   const { setting, configured } = service.keys[kind];
   if (!configured || to === undefined) return [];
   return [
-    `Now set ${setting} (${service.origin(setting)}) to the key in ${to}: a process with the earlier one does not start.`,
+    `Now set ${setting} (${service.origin(setting)}) to the key in ${to}: a process with the previous key does not start.`,
   ];
 }
 
@@ -60,7 +60,7 @@ const recordAudit = (
 
 export const releaseKeyRotateCommand: CommandSpec = {
   name: 'release-key rotate',
-  summary: 'Sign releases by another key, which the earlier one signs',
+  summary: 'Sign releases with a new key, endorsed by the previous one',
   options: ROTATE_OPTIONS,
   run: ({ options }) =>
     withService({ threads: false }, async (service) => {
@@ -79,8 +79,8 @@ export const releaseKeyRotateCommand: CommandSpec = {
           setting: setting.length === 0 ? null : service.keys.release.setting,
         },
         text: [
-          `Releases are signed by ${key.key_id} from now on; ${predecessor.key_id} vouches for it.`,
-          `${signed} ${signed === 1 ? 'release was' : 'releases were'} signed again. Running processes follow within 30 seconds.`,
+          `Releases are now signed with ${key.key_id}, endorsed by ${predecessor.key_id}.`,
+          `${signed} ${signed === 1 ? 'release was' : 'releases were'} re-signed. Running processes switch within 30 seconds.`,
           ...setting,
         ].join('\n'),
       };
@@ -89,7 +89,7 @@ export const releaseKeyRotateCommand: CommandSpec = {
 
 export const licenseKeyRotateCommand: CommandSpec = {
   name: 'license-key rotate',
-  summary: 'Sign license answers and files by another key, which the earlier one signs',
+  summary: 'Sign license responses and files with a new key, endorsed by the previous one',
   options: ROTATE_OPTIONS,
   run: ({ options }) =>
     withService({ threads: false }, async (service) => {
@@ -107,8 +107,8 @@ export const licenseKeyRotateCommand: CommandSpec = {
           setting: setting.length === 0 ? null : service.keys.license.setting,
         },
         text: [
-          `Licenses are signed by ${key.key_id} from now on; ${predecessor.key_id} vouches for it.`,
-          'Running processes follow within 30 seconds. License files of the earlier key stay valid for clients that follow the chain.',
+          `Licenses are now signed with ${key.key_id}, endorsed by ${predecessor.key_id}.`,
+          'Running processes switch within 30 seconds. License files signed with the previous key stay valid for clients that follow the key chain.',
           ...setting,
         ].join('\n'),
       };

@@ -3,7 +3,7 @@ import { withService } from './service.js';
 
 export const migrateCommand: CommandSpec = {
   name: 'migrate',
-  summary: 'Apply pending migrations of the store',
+  summary: 'Apply pending store migrations',
   run: () =>
     withService({ migrate: false }, async ({ kernel }) => {
       const { applied, pending } = await kernel.system.migrate();

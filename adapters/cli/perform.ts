@@ -78,8 +78,8 @@ async function runMounted(name: string, rest: readonly string[]): Promise<number
   const { withService } = await import('./service.js');
   return withService({ threads: false }, async ({ kernel }) => {
     const found = kernel.listCommands().find(({ spec }) => spec.name === name);
-    if (found === undefined) throw new Error(`there is no command "${name}"`);
-    if (found.reason !== null) throw new Error(`the command's plugin has failed: ${found.reason}`);
+    if (found === undefined) throw new Error(`command "${name}" does not exist`);
+    if (found.reason !== null) throw new Error(`the plugin of the command has failed: ${found.reason}`);
     return execute(found.spec, rest);
   });
 }

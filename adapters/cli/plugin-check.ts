@@ -41,7 +41,7 @@ const formatCount = (n: number, noun: string): string => `${n} ${noun}${n === 1 
 
 export const pluginCheckCommand: CommandSpec = {
   name: 'plugin check',
-  summary: 'Check a plugin as a start of the service would, without starting it',
+  summary: 'Check a plugin as the service does at start, without starting it',
   args: ['path'],
   run: async ({ args: [given = ''] }) => {
     const path = resolve(given);

@@ -41,8 +41,7 @@ async function parseNames(name: string): Promise<PluginNames> {
   const wrong = (problem: string): never => {
     throw new UsageError(`"${name}" ${problem}`, 'Usage: aos plugin new <name> [--js] [--json]');
   };
-  if (!NAME_PATTERN.test(name))
-    wrong('is no name: lower-case letters and digits, a letter first, words joined by hyphens');
+  if (!NAME_PATTERN.test(name)) wrong('must be lower-case letters and digits, a letter first, words joined by hyphens');
   if (id.length < 2 || id.length > MAX_ID_LENGTH) wrong(`must have 2 to ${MAX_ID_LENGTH} letters and digits`);
   if ((await listTakenNames()).has(id)) wrong('is in use by the service or one of its plugins: choose another name');
   return { name, id, title: `${id[0]?.toUpperCase()}${name.slice(1).replaceAll('-', ' ')}` };
@@ -101,15 +100,15 @@ async function linkService(folder: string): Promise<void> {
 
 export const pluginNewCommand: CommandSpec = {
   name: 'plugin new',
-  summary: 'Write a new plugin into ./<name>: TypeScript, or plain JavaScript with --js',
+  summary: 'Create a new plugin in ./<name>: TypeScript, or plain JavaScript with --js',
   args: ['name'],
-  options: { js: { type: 'boolean', summary: 'Plain JavaScript, which needs no compiler' } },
+  options: { js: { type: 'boolean', summary: 'Use plain JavaScript, without a compiler' } },
   run: async ({ args, options }) => {
     const names = await parseNames(String(args[0]));
     const kind = options['js'] === true ? 'js' : 'ts';
     const folder = join(process.cwd(), names.name);
     if (existsSync(folder))
-      throw refuse(409, 'conflict', `./${names.name} exists already: choose another name, or remove it.`);
+      throw refuse(409, 'conflict', `./${names.name} already exists: choose another name, or remove it.`);
     const files = await buildFiles(names, kind);
     const found = canResolveService(process.cwd());
     const service = found ? null : relative(folder, findPackageRoot());
@@ -121,7 +120,7 @@ export const pluginNewCommand: CommandSpec = {
     if (!found) await linkService(folder);
     const written = [...files.keys()].toSorted();
     const next = [
-      `name it in the configuration: { "plugins": ["./${names.name}"] }`,
+      `add it to the configuration: { "plugins": ["./${names.name}"] }`,
       `cd ${names.name} && ${kind === 'ts' ? 'npm install && ' : ''}npm test`,
     ];
     return {

@@ -26,14 +26,14 @@ export const pluginListCommand: CommandSpec = {
 
 export const pluginForgetCommand: CommandSpec = {
   name: 'plugin forget',
-  summary: 'Forget which migrations of a plugin ran, so that all of them run at the next start',
+  summary: 'Forget the applied migrations of a plugin, so that all of them run at the next start',
   args: ['id'],
   run: ({ args: [id = ''] }) =>
     withService({ migrate: false, threads: false }, async ({ kernel }) => {
       const forgotten = await kernel.forgetMigrations(id);
       return {
         json: { id, forgotten },
-        text: `Forgot ${forgotten.join(', ')}. Restart the service: the migrations of ${id} run again over the documents that it has.`,
+        text: `Forgot ${forgotten.join(', ')}. Restart the service: the migrations of ${id} run again on its existing documents.`,
       };
     }),
 };

@@ -20,10 +20,10 @@ export const serveCommand: CommandSpec = {
     'data-dir': {
       type: 'string',
       value: 'folder',
-      summary: 'Folder of all that the service writes',
+      summary: 'Data directory of the service',
       env: 'SVC_DATA_DIR',
     },
-    config: { type: 'string', value: 'file', summary: 'JSON file of the configuration', env: 'SVC_CONFIG' },
+    config: { type: 'string', value: 'file', summary: 'JSON configuration file', env: 'SVC_CONFIG' },
   },
   run: async ({ options }) => ({ json: {}, text: '', exit: await runServer(false, options) }),
 };
@@ -60,7 +60,7 @@ export async function runServer(json: boolean, options: CommandCall['options'] =
   // Also during startup; a failed stop is reported below.
   signal.then(() => service.stop()).catch(() => undefined);
   const supervisor = new SupervisorNotifier(readSupervisorEnv(), (reason) =>
-    process.stderr.write(`systemd was not told: ${reason}\n`),
+    process.stderr.write(`systemd was not notified: ${reason}\n`),
   );
   if (!json) await printNewStore(configuration.core);
   const started = await service.boot();

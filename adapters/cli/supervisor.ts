@@ -38,7 +38,7 @@ export class SupervisorNotifier {
         resolve();
       });
       child.once('exit', (code, signal) => {
-        if (code !== 0) this.failed(`${NOTIFY_PROGRAM} ${word} ended with ${code ?? signal ?? 'nothing'}`);
+        if (code !== 0) this.failed(`${NOTIFY_PROGRAM} ${word} exited with ${code ?? signal ?? 'nothing'}`);
         resolve();
       });
     });

@@ -43,7 +43,7 @@ function formatStoreLines(state: ReleaseStoreState | null, quiet: boolean): stri
   // The first result of a store without packages is not a change worth reporting.
   const isReported = state.changed && !(quiet && state.protection === 'no_packages');
   const lines = isReported ? [`release store: ${state.protection}`] : [];
-  if (!quiet && state.regenerated.length > 0) lines.push(`Access files written of ${state.regenerated.join(', ')}.`);
+  if (!quiet && state.regenerated.length > 0) lines.push(`Access files written for ${state.regenerated.join(', ')}.`);
   return lines;
 }
 
@@ -54,7 +54,7 @@ function formatLines(run: RunRecord, { failed, store }: TickExtras, quiet: boole
   );
   const more = run.to_warning + run.to_down - run.changes.length;
   const lines = [...changes, ...(more > 0 ? [`and ${more} more`] : [])];
-  if (run.result !== 'ok') lines.push('the run lost its lease to another one and stopped');
+  if (run.result !== 'ok') lines.push('the run lost its lease to another run and stopped');
   if (run.errors > 0) lines.push(`${run.errors} monitors could not be evaluated`);
   lines.push(...formatStoreLines(store, quiet));
   lines.push(...failed.map(({ name, error }) => `${name} failed: ${error}`));
@@ -65,12 +65,12 @@ function formatLines(run: RunRecord, { failed, store }: TickExtras, quiet: boole
 export const tickCommand: CommandSpec = {
   name: 'tick',
   summary: 'Run the evaluator and the background work once',
-  options: { quiet: { type: 'boolean', summary: 'Print only changes and errors' } },
+  options: { quiet: { type: 'boolean', summary: 'Print changes and errors only' } },
   run: ({ options }) => {
     const quiet = options['quiet'] === true;
     return withService({}, async ({ jobs, kernel }): Promise<CommandResult> => {
       const watchdog = kernel.findService(WATCHDOG);
-      if (watchdog === undefined) throw new Error('the watchdog is not there: see `aos plugin list`');
+      if (watchdog === undefined) throw new Error('the watchdog plugin is not running: see `aos plugin list`');
       const done = await watchdog.evaluate('cli', async (signal): Promise<TickExtras> => {
         const failed = await runJobs(jobs, signal);
         if (signal.aborted) return { failed, store: null };
@@ -83,7 +83,7 @@ export const tickCommand: CommandSpec = {
       if (done === null) {
         return {
           json: { skipped: true },
-          text: quiet ? '' : 'Skipped: another run is under way.',
+          text: quiet ? '' : 'Skipped: another run is in progress.',
           exit: EXIT_CODES.skipped,
         };
       }

@@ -72,9 +72,9 @@ function formatOptionFault(spec: CommandUsage, error: Error): string {
   }
   const [, short, lacks] =
     /^Option '(?:-\w, )?(--[\w-]+) <value>' (argument missing|argument is ambiguous)/.exec(error.message) ?? [];
-  if (short !== undefined && lacks !== undefined) return `${short} needs a value`;
+  if (short !== undefined && lacks !== undefined) return `${short} requires a value`;
   const [, flag] = /^Option '(?:-\w, )?(--[\w-]+)' does not take an argument/.exec(error.message) ?? [];
-  if (flag !== undefined) return `${flag} takes no value`;
+  if (flag !== undefined) return `${flag} does not accept a value`;
   // Cuts Node's hints for programmers.
   return error.message.split(/\.?\n|\. /)[0] ?? 'wrong options';
 }
@@ -144,7 +144,7 @@ function takePositional(spec: CommandUsage, given: string[], values: ParsedComma
   if (name === undefined || option === undefined || first === undefined) return given;
   if (given.length <= (spec.args ?? []).length) return given;
   if (values[name] !== undefined && values[name] !== first)
-    throw new UsageError(`${getPlaceholder(option)} is given twice, as ${first} and by --${name}`, help);
+    throw new UsageError(`${getPlaceholder(option)} is given twice, as ${first} and with --${name}`, help);
   values[name] = first;
   return rest;
 }

@@ -25,9 +25,11 @@ export async function resolveAccessMode(section: WebServerSection): Promise<Acce
   if (process.platform === 'win32') return PRIVATE_ACCESS;
   if (section.web_group === null) return section.web_path === null ? PRIVATE_ACCESS : PUBLIC_ACCESS;
   const gid = await findGroupId(section.web_group);
-  if (gid === null) throw new Error('is no group of this machine');
+  if (gid === null) throw new Error('is not a group of this machine');
   if (!canAssignGroup(gid))
-    throw new Error(`is a group that this process is not in: add its user to it (usermod -aG ${section.web_group})`);
+    throw new Error(
+      `is a group that this process does not belong to: add its user to it (usermod -aG ${section.web_group})`,
+    );
   return { mode: GROUP_MODE, gid };
 }
 

@@ -24,7 +24,7 @@ export class IncomingFolder {
   }
 
   getPath(id: string): string {
-    if (!isGuid(id)) throw new TypeError('this is not the id of a staged package');
+    if (!isGuid(id)) throw new TypeError('not the id of a staged package');
     return join(this.folder, id);
   }
 
@@ -123,7 +123,7 @@ export class IncomingFolder {
 
   async #checkFreeSpace(keepFree: number): Promise<void> {
     if (keepFree > 0 && (await this.getFreeBytes()) < keepFree)
-      throw new DiskFull(`less than ${keepFree} bytes are free`);
+      throw new DiskFull(`fewer than ${keepFree} bytes are free`);
   }
 }
 

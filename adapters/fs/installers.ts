@@ -164,7 +164,7 @@ function parseManifest(text: string): InstallerManifest {
   } catch (error) {
     throw new Error(`${MANIFEST_FILE}: is not JSON`, { cause: error });
   }
-  if (value === null || value.schema !== 1 || !Array.isArray(value.files)) throw fault('is not of schema 1');
+  if (value === null || value.schema !== 1 || !Array.isArray(value.files)) throw fault('does not have schema 1');
   for (const { name, runtime, size, sha256 } of value.files) {
     const ok =
       NAME_PATTERN.test(name) &&

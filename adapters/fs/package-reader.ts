@@ -132,7 +132,7 @@ async function runInThread(job: PackageJob, source: PackageSource, files: Packag
         else resolve(jobMessage);
       });
       worker.on('error', reject);
-      worker.on('exit', (code) => reject(new Error(`the thread that reads packages ended with code ${code}`)));
+      worker.on('exit', (code) => reject(new Error(`the package reader thread exited with code ${code}`)));
     });
   } finally {
     // Rejected packages are not read completely, and failed sources leave a waiting thread.

@@ -23,7 +23,7 @@ export const isValidName = (name: string): boolean =>
 /** @throws TypeError for an invalid name, which the caller must have rejected */
 export function requireValidName(name: string): string {
   if (!isValidName(name))
-    throw new TypeError('a name of the release store has letters, digits, `.`, `_` and `-` alone');
+    throw new TypeError('a name in the release store may contain only letters, digits, `.`, `_` and `-`');
   return name;
 }
 

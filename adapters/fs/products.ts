@@ -38,7 +38,7 @@ export async function requireProductFolder(folder: string): Promise<void> {
   const found = await findForeignEntry(folder);
   if (found === null) return;
   throw new FolderTaken(
-    `${folder} is not this service's: ${found}. Move it elsewhere, or name a directory of its own in releases.path ` +
+    `${folder} does not belong to this service: ${found}. Move it elsewhere, or set releases.path to a separate directory ` +
       `(now ${dirname(folder)}).`,
   );
 }
@@ -46,16 +46,16 @@ export async function requireProductFolder(folder: string): Promise<void> {
 async function findForeignEntry(folder: string): Promise<string | null> {
   let names: string[];
   try {
-    if ((await lstat(folder)).isSymbolicLink()) return 'it is a link';
+    if ((await lstat(folder)).isSymbolicLink()) return 'it is a symbolic link';
     names = (await readdir(folder)).filter((name) => !UNFINISHED_PATTERN.test(name));
   } catch (error) {
     if (getErrorCode(error) === 'ENOENT') return null;
-    if (getErrorCode(error) === 'ENOTDIR') return 'it is no folder';
-    if (getErrorCode(error) === 'EACCES') return 'this user may not look into it';
+    if (getErrorCode(error) === 'ENOTDIR') return 'it is not a folder';
+    if (getErrorCode(error) === 'EACCES') return 'this user cannot read it';
     throw error;
   }
   if (names.length === 0 || (await isProductFolder(folder))) return null;
-  return `it holds ${JSON.stringify(names.toSorted()[0]?.slice(0, 100))}`;
+  return `it contains ${JSON.stringify(names.toSorted()[0]?.slice(0, 100))}`;
 }
 
 async function hasAccessFileSignature(path: string): Promise<boolean> {

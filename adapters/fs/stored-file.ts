@@ -39,14 +39,16 @@ async function* readFileRange(
   allocate: () => Uint8Array,
 ): AsyncGenerator<Uint8Array> {
   const file = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)).catch((error: unknown) => {
-    throw ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(getErrorCode(error)) ? new FileReplaced('the file has gone') : error;
+    throw ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(getErrorCode(error))
+      ? new FileReplaced('the file no longer exists')
+      : error;
   });
   try {
-    if (computeTag(await file.stat({ bigint: true })) !== tag) throw new FileReplaced('another file took its place');
+    if (computeTag(await file.stat({ bigint: true })) !== tag) throw new FileReplaced('the file was replaced');
     for (let at = start; at < end;) {
       const buffer = allocate();
       const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, end - at), at);
-      if (bytesRead === 0) throw new Error('the file is shorter than it was');
+      if (bytesRead === 0) throw new Error('the file was truncated');
       at += bytesRead;
       yield bytesRead === buffer.length ? buffer : buffer.subarray(0, bytesRead);
     }

@@ -23,7 +23,7 @@ const READ_CHUNK_BYTES = 1024 * 1024;
 const BATCH_FILES = 500;
 
 const port = parentPort;
-if (!port) throw new Error('this module is a worker thread');
+if (!port) throw new Error('this module must run in a worker thread');
 const postToParent = (jobMessage: PackageJobMessage): void => port.postMessage(jobMessage);
 const waitForAnswer = (): Promise<unknown> => new Promise((resolve) => port.once('message', resolve));
 

@@ -32,7 +32,9 @@ function toWriteFault(folder: string, error: unknown): Error | null {
       return new DiskUnwritable(`the disk of ${folder} is mounted read-only`, { cause: error });
     case 'EACCES':
     case 'EPERM':
-      return new DiskUnwritable(`${path} belongs to another user, or its modes refuse this one`, { cause: error });
+      return new DiskUnwritable(`${path} belongs to another user, or its mode denies this user access`, {
+        cause: error,
+      });
     default:
       return null;
   }

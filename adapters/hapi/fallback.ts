@@ -93,7 +93,7 @@ export class FallbackHandlers {
             : null;
       return principal === null ? 'nobody' : formatPrincipal(principal);
     } catch (err) {
-      this.shared.log.debug({ err }, 'the caller of a path without a route is not known');
+      this.shared.log.debug({ err }, 'the caller of an unknown path could not be identified');
       return 'nobody';
     }
   }

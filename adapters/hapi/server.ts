@@ -161,12 +161,20 @@ export class HapiServer implements HttpServer {
     const mostBytes =
       options.maxBodyBytesInFlight ?? Math.max(128 * MIB_BYTES, 8 * (limits.json_bytes + limits.inflated_bytes));
     const streams = new StreamSlots(options.maxStreams ?? 1_000);
-    options.metrics.gauge('aos_http_requests_in_flight', 'Requests at work', () => this.#inFlight.count);
-    options.metrics.gauge('aos_http_streams', 'Files, uploads and event streams under way', () => streams.count);
+    options.metrics.gauge('aos_http_requests_in_flight', 'Requests in progress', () => this.#inFlight.count);
+    options.metrics.gauge('aos_http_streams', 'Files, uploads and event streams in progress', () => streams.count);
     const unsent = options.maxUnsentBytes ?? 128 * MIB_BYTES;
     const budget = new UnsentBudget(unsent, unsent / UNSENT_SHARE_DIVISOR);
-    options.metrics.gauge('aos_http_unsent_bytes', 'Long answers that wait for their readers', () => budget.heldBytes);
-    options.metrics.gauge('aos_http_answers_cut', 'Long answers that gave way to others', () => budget.evictedCount);
+    options.metrics.gauge(
+      'aos_http_unsent_bytes',
+      'Bytes of long responses waiting for slow readers',
+      () => budget.heldBytes,
+    );
+    options.metrics.gauge(
+      'aos_http_answers_cut',
+      'Long responses that were cut off in favor of others',
+      () => budget.evictedCount,
+    );
     const addressOf = createAddressResolver(options.trusted_proxies, options.unlistedProxy);
     return {
       authenticator: parts.authenticator,
@@ -192,7 +200,7 @@ export class HapiServer implements HttpServer {
         budget,
         stallMs: options.stallMs ?? STALL_TIMEOUT_MS,
         addressOf,
-        failed: (err) => log.error({ err }, `an answer could not be sent: ${getErrorText(err)}`),
+        failed: (err) => log.error({ err }, `a response could not be sent: ${getErrorText(err)}`),
       }),
       addressOf,
       timings: new RequestMetrics(options.metrics),

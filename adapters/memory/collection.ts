@@ -54,7 +54,7 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
     for (const { fields, unique } of indexes) {
       const [field = ''] = fields.map(checkPath);
       if (!unique || this.#unique.has(field)) continue;
-      if (fields.length !== 1) throw new TypeError('a unique index takes exactly one field');
+      if (fields.length !== 1) throw new TypeError('a unique index must have exactly one field');
       const ids = new Map<unknown, string>();
       for (const doc of this.#docs.values()) {
         const value = getPathValue(doc, field);
@@ -217,7 +217,7 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
   }
 
   #insert(doc: T): T {
-    if (typeof doc.id !== 'string') throw new TypeError('a document has a text id');
+    if (typeof doc.id !== 'string') throw new TypeError('the id of a document must be a string');
     if (this.#docs.has(doc.id)) throw new StoreConflict('id');
     this.#updateIndexes(null, doc);
     this.#docs.set(doc.id, doc);

@@ -147,7 +147,7 @@ class MemoryPackages implements PackageStore {
 
   #getStagedBytes(id: string): Buffer {
     const staged = this.#staged.get(id);
-    if (staged === undefined) throw new Error(`nothing is staged under ${id}`);
+    if (staged === undefined) throw new Error(`no staged package ${id}`);
     return staged.bytes;
   }
 }

@@ -7,9 +7,12 @@ export type ConnectionState = 'connected' | 'away' | 'replaced' | 'lost';
 
 const STATE_LINES: Record<ConnectionState, { level: 'info' | 'warn' | 'error'; line: string }> = {
   connected: { level: 'info', line: 'MongoDB is back' },
-  away: { level: 'error', line: 'MongoDB is away: requests are answered 503 until it answers a ping' },
-  replaced: { level: 'warn', line: 'MongoDB was silent too long: a new client asks it' },
-  lost: { level: 'error', line: 'MongoDB stays silent: this process ends, so that its supervisor starts a new one' },
+  away: { level: 'error', line: 'MongoDB is unreachable: requests get 503 until it answers a ping' },
+  replaced: { level: 'warn', line: 'MongoDB did not respond for too long: connecting with a new client' },
+  lost: {
+    level: 'error',
+    line: 'MongoDB still does not respond: exiting, so that the supervisor restarts the process',
+  },
 };
 
 /** @param lost called when only a restart can help */

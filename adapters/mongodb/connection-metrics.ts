@@ -19,7 +19,7 @@ export function createConnectionMetrics(metrics: Metrics, clock: Clock): Connect
     'Time of operations that MongoDB answered',
     DURATION_BUCKETS_SECONDS,
   );
-  metrics.gauge('aos_mongodb_connected', '1 while MongoDB answers, 0 while requests are refused', () => connected);
+  metrics.gauge('aos_mongodb_connected', '1 while MongoDB responds, 0 while requests are rejected', () => connected);
   metrics.gauge(
     'aos_mongodb_last_answer_timestamp_seconds',
     'When MongoDB last answered an operation',

@@ -92,6 +92,6 @@ export class PeerCounter {
   }
 
   #logFailure(err: unknown): void {
-    this.parts.log.warn({ err }, 'the processes of this store were not counted; limits stay as they are');
+    this.parts.log.warn({ err }, 'the processes of this store could not be counted; limits stay unchanged');
   }
 }

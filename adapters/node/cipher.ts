@@ -35,7 +35,7 @@ export class DataCipher implements Cipher {
   open(sealed: string, purpose: string): string {
     const bytes = Buffer.from(sealed.slice(VERSION_PREFIX.length), 'base64url');
     if (!sealed.startsWith(VERSION_PREFIX) || bytes.length < NONCE_BYTES + TAG_BYTES)
-      throw new Error('this is not a sealed text');
+      throw new Error('the text is not encrypted');
     const decipher = createDecipheriv('aes-256-gcm', this.key, bytes.subarray(0, NONCE_BYTES), {
       authTagLength: TAG_BYTES,
     });
@@ -46,7 +46,9 @@ export class DataCipher implements Cipher {
         'utf8',
       );
     } catch (error) {
-      throw new Error('the text was sealed with another key, for another purpose, or changed', { cause: error });
+      throw new Error('the text was encrypted with another key or for another purpose, or was modified', {
+        cause: error,
+      });
     }
   }
 

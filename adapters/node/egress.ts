@@ -119,13 +119,13 @@ export function parseLiteralHost(url: URL): string | null {
 }
 
 export function checkUrl(text: string, policy: EgressPolicy): URL | UrlRejection {
-  if (!URL.canParse(text)) return { fault: 'invalid_url', reason: 'the URL cannot be read' };
+  if (!URL.canParse(text)) return { fault: 'invalid_url', reason: 'the URL is not valid' };
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    return { fault: 'invalid_url', reason: 'the URL must begin with http:// or https://' };
+    return { fault: 'invalid_url', reason: 'the URL must start with http:// or https://' };
   }
   if (url.username !== '' || url.password !== '') {
-    return { fault: 'invalid_url', reason: 'the URL must not hold a user name or password' };
+    return { fault: 'invalid_url', reason: 'the URL must not contain a user name or password' };
   }
   const literal = parseLiteralHost(url);
   const reason = literal === null ? null : findAddressBlock(literal, policy);

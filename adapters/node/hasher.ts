@@ -92,7 +92,7 @@ export class ThreadHasher implements PasswordHasher {
 
   private enqueue(task: HashTask, background = false): Promise<string | boolean> {
     if (this.closed || (!background && this.queue.length >= MAX_QUEUED_JOBS)) {
-      const problem = this.closed ? 'The service is stopping.' : 'Too many logins at once.';
+      const problem = this.closed ? 'The service is stopping.' : 'Too many concurrent logins.';
       return Promise.reject(new ServiceError('overloaded', problem, { headers: { 'retry-after': '5' } }));
     }
     return new Promise((resolve, reject) => {
@@ -139,7 +139,7 @@ export class ThreadHasher implements PasswordHasher {
     const { threadId } = worker;
     worker.on('exit', (code) => {
       this.threads.delete(threadId);
-      this.handleCrash(worker, new Error(`the hashing thread ended with code ${code}`));
+      this.handleCrash(worker, new Error(`the hashing thread exited with code ${code}`));
     });
     return worker;
   }

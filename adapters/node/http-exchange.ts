@@ -53,10 +53,10 @@ function toOutboundError(error: NodeJS.ErrnoException, stage: ExchangeStage): Ou
   if (TLS_ERROR_CODE_PATTERN.test(code)) return new OutboundError('tls', `TLS failed: ${code}`, code);
   if (stage === 'connect') return new OutboundError('connect', describeConnectFault(code, error.message));
   if (code === 'HPE_HEADER_OVERFLOW')
-    return new OutboundError('reset', `the headers of the answer are longer than ${MAX_HEADER_BYTES / 1024} KiB`);
-  if (code.startsWith('HPE_')) return new OutboundError('reset', `the answer is not HTTP: ${code}`);
+    return new OutboundError('reset', `the response headers are longer than ${MAX_HEADER_BYTES / 1024} KiB`);
+  if (code.startsWith('HPE_')) return new OutboundError('reset', `the response is not HTTP: ${code}`);
   if (stage === 'tls' && code !== 'ECONNRESET') return new OutboundError('tls', `TLS failed: ${code || error.message}`);
-  return new OutboundError('reset', 'the connection was closed before the answer was complete');
+  return new OutboundError('reset', 'the connection was closed before the response was complete');
 }
 
 function buildHeaders(request: OutboundRequest): Record<string, string | number> {
@@ -170,7 +170,7 @@ export function sendExchange(
       );
     });
     call.on('close', () => {
-      if (!answered) fail(new OutboundError('reset', 'the connection was closed without an answer'));
+      if (!answered) fail(new OutboundError('reset', 'the connection was closed without a response'));
     });
     call.on('response', (response) => {
       answered = true;

@@ -48,7 +48,8 @@ export class PinoLogger implements Logger {
       },
       stream,
     );
-    lossListener.lost = (what) => logger.warn(what, 'lines of this log were lost, since what takes them did not');
+    lossListener.lost = (what) =>
+      logger.warn(what, 'lines of this log were lost, because their consumer did not read them');
     return new PinoLogger(logger, stream);
   }
 

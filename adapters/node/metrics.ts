@@ -74,9 +74,9 @@ export class PrometheusMetrics implements port.Metrics {
   }
 
   #getOrCreate<T>(name: string, kind: MetricKind, make: () => T): T {
-    if (!METRIC_NAME_PATTERN.test(name)) throw new TypeError(`not a metric's name: ${name} (it begins with aos_)`);
+    if (!METRIC_NAME_PATTERN.test(name)) throw new TypeError(`not a metric name: ${name} (must start with aos_)`);
     if (name.endsWith('_total') !== (kind === 'counter'))
-      throw new TypeError(`${name}: counters end in _total, and no others`);
+      throw new TypeError(`${name}: names of counters, and only those, must end in _total`);
     const known = this.#known.get(name);
     if (known === undefined) {
       const handle = make();

@@ -10,7 +10,7 @@ const LAG_STATISTICS = ['mean', 'p99', 'max'] as const;
 export function registerProcessMetrics(metrics: PrometheusMetrics, startedAt: number): void {
   const cpu = new Counter({
     name: 'aos_process_cpu_seconds_total',
-    help: 'Processor time of the process, user and system',
+    help: 'CPU time of the process, user and system',
     registers: [metrics.registry],
     collect() {
       const { user, system } = process.cpuUsage();
@@ -26,7 +26,7 @@ export function registerProcessMetrics(metrics: PrometheusMetrics, startedAt: nu
   gauge('external_memory_bytes', 'Memory of buffers and native objects', () => process.memoryUsage().external);
   gauge(
     'open_handles',
-    'Sockets, timers, files and the like that are open',
+    'Open resources such as sockets, timers and files',
     () => process.getActiveResourcesInfo().length,
   );
   gauge('start_time_seconds', 'When the process started, in seconds since the epoch', () => startedAt / 1000);
@@ -38,15 +38,9 @@ function registerEventLoopLag(metrics: PrometheusMetrics): void {
   delay.enable();
   const lag = (ns: number): number =>
     Number.isFinite(ns) ? Math.max(0, ns / NS_PER_SECOND - RESOLUTION_MS / 1000) : 0;
-  metrics.gauges(
-    'aos_eventloop_lag_seconds',
-    'How late the event loop was since the last scrape',
-    'stat',
-    LAG_STATISTICS,
-    () => {
-      const read = { mean: lag(delay.mean), p99: lag(delay.percentile(99)), max: lag(delay.count > 0 ? delay.max : 0) };
-      delay.reset();
-      return read;
-    },
-  );
+  metrics.gauges('aos_eventloop_lag_seconds', 'Event loop delay since the last scrape', 'stat', LAG_STATISTICS, () => {
+    const read = { mean: lag(delay.mean), p99: lag(delay.percentile(99)), max: lag(delay.count > 0 ? delay.max : 0) };
+    delay.reset();
+    return read;
+  });
 }

@@ -7,11 +7,11 @@ const CERTIFICATE_PATTERN = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICAT
 
 export function findAuthorityFault(pem: string): string | null {
   const found = pem.match(CERTIFICATE_PATTERN) ?? [];
-  if (found.length === 0) return 'must be a certificate in PEM';
+  if (found.length === 0) return 'must be a PEM certificate';
   try {
     return found.every((one) => new X509Certificate(one).raw.length > 0) ? null : 'holds no certificate';
   } catch {
-    return 'holds a certificate that cannot be read';
+    return 'contains a certificate that cannot be parsed';
   }
 }
 

@@ -55,7 +55,7 @@ export class UnlistedProxyRecorder {
     try {
       await replaceFile(join(this.folder, FILE_NAME), `${JSON.stringify({ seen: this.list() })}\n`);
     } catch (err) {
-      this.log.warn({ err }, 'the addresses of unlisted proxies could not be written down');
+      this.log.warn({ err }, 'the addresses of unlisted proxies could not be stored');
     }
   }
 }

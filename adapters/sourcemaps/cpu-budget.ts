@@ -19,6 +19,6 @@ export function getUsedCpuMs(): number {
 export function createCpuBudget(mostMs: number): BudgetCheck {
   const end = getUsedCpuMs() + mostMs;
   return () => {
-    if (getUsedCpuMs() > end) throw new SourceMapRejected('takes more processor time than a map may', false);
+    if (getUsedCpuMs() > end) throw new SourceMapRejected('takes too much CPU time', false);
   };
 }

@@ -30,7 +30,7 @@ export class FairScheduler {
   async run<T>(name: string, work: (charge: (usedMs: number) => void) => Promise<T>): Promise<T> {
     const owner = this.#getOwner(name);
     if (owner.usedMs >= this.shareMs || owner.waiting.length >= UPLOAD_LIMITS.waiting) {
-      throw new SourceMapRejected('is one of too many that its project asks for', false);
+      throw new SourceMapRejected('exceeds the number of concurrent maps of its project', false);
     }
     if (this.#busy) await new Promise<void>((resolve) => owner.waiting.push(resolve));
     this.#busy = true;

@@ -25,7 +25,7 @@ export interface ScanLimits {
 }
 
 const isSpace = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
-const createInvalidJsonError = (): SourceMapRejected => new SourceMapRejected('is no JSON');
+const createInvalidJsonError = (): SourceMapRejected => new SourceMapRejected('is not valid JSON');
 
 export class JsonScanner {
   at: number;

@@ -44,7 +44,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new SourceMapRejected('has a manifest that is no JSON');
+    throw new SourceMapRejected('has a manifest that is not valid JSON');
   }
 }
 

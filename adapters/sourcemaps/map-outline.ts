@@ -25,7 +25,7 @@ class TextList {
     }
     scanner.readList(() => {
       if (this.length === most) throw new SourceMapRejected(`has more than ${most} ${what}`);
-      if (scanner.isObject() || scanner.isList()) throw new SourceMapRejected(`has ${what} that are no texts`);
+      if (scanner.isObject() || scanner.isList()) throw new SourceMapRejected(`has ${what} that are not strings`);
       if (this.length === this.#offsets.length) {
         const more = new Uint32Array(this.length * 2);
         more.set(this.#offsets);
@@ -80,9 +80,9 @@ export interface MapSection {
  */
 export function parseMapOutline(bytes: Buffer): MapSection[] {
   const scanner = new JsonScanner(bytes, { values: UPLOAD_LIMITS.values, depth: UPLOAD_LIMITS.depth });
-  if (!scanner.isObject() && !scanner.isList()) throw new SourceMapRejected('is no JSON');
+  if (!scanner.isObject() && !scanner.isList()) throw new SourceMapRejected('is not valid JSON');
   const sections = scanner.isObject() ? readMap(scanner, true) : [];
-  if (sections.length === 0) throw new SourceMapRejected('is no source map');
+  if (sections.length === 0) throw new SourceMapRejected('is not a source map');
   return sections.toSorted((a, b) => a.line - b.line || a.column - b.column);
 }
 

@@ -33,7 +33,8 @@ export class MapProcess {
    * @throws MapRefused
    */
   run(job: MapJob): Promise<MapAnswer> {
-    if (this.#closed) return Promise.reject(new SourceMapRejected('is not read while the service stops', false));
+    if (this.#closed)
+      return Promise.reject(new SourceMapRejected('cannot be read while the service is stopping', false));
     clearTimeout(this.#idle);
     const child = (this.#child ??= this.#start());
     child.ref();
@@ -54,7 +55,7 @@ export class MapProcess {
         this.#startIdleTimer(child);
         resolve(message as MapAnswer);
       };
-      const ended = (): void => give('was not read: the process that reads maps ended');
+      const ended = (): void => give('was not read: the source map process exited');
       const limit = setTimeout(() => give('was not read in time'), this.bounds.silentMs);
       child.on('message', answered).on('error', ended).on('exit', ended);
       child.send(job, (error) => error && ended());

@@ -67,7 +67,7 @@ export class StreamingUnpacker {
 
   #append(bytes: Buffer): void {
     if (this.#length + bytes.length > this.#target.length)
-      return this.#fail(`is larger than it says, or than ${this.most} bytes`);
+      return this.#fail(`is larger than its declared size, or than ${this.most} bytes`);
     bytes.copy(this.#target, this.#length);
     this.#length += bytes.length;
   }

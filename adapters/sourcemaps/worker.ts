@@ -125,7 +125,7 @@ async function runJob(job: MapJob): Promise<JobResult> {
     case 'manifest':
       return findManifest(job);
     default:
-      throw new SourceMapRejected('was asked for in a way that nobody knows', false);
+      throw new SourceMapRejected('was requested with an unknown message', false);
   }
 }
 
@@ -139,7 +139,7 @@ async function buildAnswer(job: MapJob): Promise<JobResult> {
     const isDeep = error.message.includes('call stack');
     return isDeep
       ? { refused: 'is nested too deeply', lasting: true }
-      : { refused: 'was not read: the process that reads maps is short of memory', lasting: false };
+      : { refused: 'was not read: the source map process is out of memory', lasting: false };
   }
 }
 

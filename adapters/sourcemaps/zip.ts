@@ -40,13 +40,13 @@ export function parseZipDirectory(tail: Buffer, size: number): ZipDirectory {
     const bytes = tail.readUInt32LE(at + 12);
     const start = size - tail.length + at - bytes;
     const shift = start - tail.readUInt32LE(at + 16);
-    if (start < 0 || shift < 0) throw new SourceMapRejected('has a directory outside of its bounds');
+    if (start < 0 || shift < 0) throw new SourceMapRejected('has a directory outside its bounds');
     if (count > UPLOAD_LIMITS.files) throw new SourceMapRejected(`has more than ${UPLOAD_LIMITS.files} files`);
     if (bytes > UPLOAD_LIMITS.directory)
       throw new SourceMapRejected(`has a directory of more than ${UPLOAD_LIMITS.directory} bytes`);
     return { start, bytes, count, shift };
   }
-  throw new SourceMapRejected('is no zip archive');
+  throw new SourceMapRejected('is not a zip archive');
 }
 
 /**
@@ -68,7 +68,7 @@ export function parseZipEntries(directory: Buffer, { start, count, shift }: ZipD
     const nameBytes = directory.readUInt16LE(at + 28);
     const offset = directory.readUInt32LE(at + 42) + shift;
     const name = directory.toString('utf8', at + ENTRY_BYTES, at + ENTRY_BYTES + nameBytes);
-    if (offset + LOCAL_HEADER_BYTES + packed > start) throw new SourceMapRejected('has a file outside of its bounds');
+    if (offset + LOCAL_HEADER_BYTES + packed > start) throw new SourceMapRejected('has a file outside its bounds');
     if (method !== 0 && method !== 8) throw new SourceMapRejected('has a file that is neither stored nor deflated');
     const length = Math.min(start - offset, LOCAL_HEADER_BYTES + nameBytes + MAX_LOCAL_EXTRA_BYTES + packed);
     entries.set(name, { offset, length, packed, size, form: method === 0 ? 'stored' : 'deflated' });

@@ -10,8 +10,8 @@ export async function ensureSingleName(path: string, found: Stats): Promise<void
   if (found.nlink <= 1) return;
   const open = await listLockHolders(found);
   const by = open.length === 0 ? '' : `; process ${open.join(', ')} has it open`;
-  const problem = `has ${found.nlink} names (hard links), each with a log of its own${by}`;
-  const fix = 'remove all names but one, as find with -xdev -samefile lists them';
+  const problem = `has ${found.nlink} names (hard links), each with a separate log${by}`;
+  const fix = 'remove all names but one; find -xdev -samefile lists them';
   throw Object.assign(new Error(`${path} ${problem}: ${fix}`), { code: 'EMLINK', path });
 }
 

@@ -243,7 +243,8 @@ async function makePrivate(path: string): Promise<void> {
     await access(path, constants.R_OK | constants.W_OK);
   }
   const found = await stat(path);
-  if (!found.isFile()) throw Object.assign(new Error(`cannot open ${path}: it is no file`), { code: 'EISDIR', path });
+  if (!found.isFile())
+    throw Object.assign(new Error(`cannot open ${path}: it is not a file`), { code: 'EISDIR', path });
   await ensureSingleName(path, found);
   for (const name of [path, `${path}-wal`, `${path}-shm`]) {
     try {

@@ -90,7 +90,7 @@ export function parseBody(body: string): Doc {
   try {
     return JSON.parse(body) as Doc;
   } catch (error) {
-    throw new DamagedTextError('it is no JSON', extractId(body), { cause: error });
+    throw new DamagedTextError('it is not valid JSON', extractId(body), { cause: error });
   }
 }
 

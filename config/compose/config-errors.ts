@@ -7,20 +7,20 @@ import { UntrustedFile } from '../../lib/files/trusted-file.js';
 
 const PATH_PROBLEMS: Record<string, string> = {
   ENOENT: 'cannot be made',
-  EEXIST: 'is no directory, or lies below a file',
-  ENOTDIR: 'is no directory, or lies below a file',
-  EACCES: 'may not be used by this user',
-  EPERM: 'may not be used by this user',
-  EROFS: 'lies on a file system that is read only',
-  ENOSPC: 'lies on a disk that is full',
-  EDQUOT: 'lies on a disk where this user may use no more',
+  EEXIST: 'is not a directory, or is below a file',
+  ENOTDIR: 'is not a directory, or is below a file',
+  EACCES: 'is not accessible by this user',
+  EPERM: 'is not accessible by this user',
+  EROFS: 'is on a read-only file system',
+  ENOSPC: 'is on a full disk',
+  EDQUOT: 'is on a disk where this user has reached the quota',
 };
 
 const LISTEN_PROBLEMS: Record<string, [key: string, problem: string]> = {
   EADDRINUSE: ['server.port', 'is in use by another program'],
-  EACCES: ['server.port', 'may not be used by this user'],
-  EADDRNOTAVAIL: ['server.host', 'is no address of this machine'],
-  ENOTFOUND: ['server.host', 'is no address of this machine'],
+  EACCES: ['server.port', 'is not accessible by this user'],
+  EADDRNOTAVAIL: ['server.host', 'is not an address of this machine'],
+  ENOTFOUND: ['server.host', 'is not an address of this machine'],
 };
 
 /** Origins of a key that is not set: its file in the data directory is named instead. */
@@ -45,7 +45,7 @@ function toConfigError(configuration: Configuration, error: unknown): unknown {
   }
   if (error instanceof UntrustedFile) {
     const inStore = file !== null && error.path.startsWith(file);
-    return of(inStore ? 'storage.url' : 'data_dir', `leads to ${error.path}, which ${error.problem}`);
+    return of(inStore ? 'storage.url' : 'data_dir', `points to ${error.path}, which ${error.problem}`);
   }
   if (name === 'MongoParseError' || name === 'MongoInvalidArgumentError')
     return of('storage.url', `is refused: ${message}`);
@@ -54,7 +54,7 @@ function toConfigError(configuration: Configuration, error: unknown): unknown {
     const { host, port } = core.server;
     return key === undefined ? error : of(key, `${key === 'server.port' ? port : host} ${problem}`);
   }
-  if (code === 'EISDIR' && file !== null && path === file) return of('storage.url', `${file} is no file`);
+  if (code === 'EISDIR' && file !== null && path === file) return of('storage.url', `${file} is not a file`);
   if (code === 'EMLINK' && file !== null && path === file) return of('storage.url', `is refused: ${message}`);
   const problem = PATH_PROBLEMS[code];
   // A vanished file is not the error of a setting.

@@ -23,7 +23,8 @@ function listOwnPaths(configuration: Configuration): ServicePaths {
  */
 export async function fixModes(configuration: Configuration, access: AccessMode, log: Logger): Promise<void> {
   const paths = await correctModes(listOwnPaths(configuration), access);
-  if (paths.length > 0) log.warn({ paths }, 'belong to another user or are shared with others: their modes stay');
+  if (paths.length > 0)
+    log.warn({ paths }, 'belong to another user or are shared with others: their modes stay unchanged');
 }
 
 /** With this bit, users cannot replace each other's files in a folder. */
@@ -40,6 +41,6 @@ export async function rejectSharedFolder(configuration: Configuration): Promise<
   if (process.platform === 'win32' || (mode & OTHERS_WRITE_BITS) === 0 || (mode & STICKY_BIT) !== 0) return;
   const [name] = await listForeignNames(listOwnPaths(configuration));
   if (name === undefined) return;
-  const problem = `is a folder that others use (${name}) and may write to, and so no place for keys: name one of its own, such as ${join(data_dir, 'aos')}`;
+  const problem = `is a folder that others use (${name}) and can write to, so keys cannot be stored in it: choose a separate one, such as ${join(data_dir, 'aos')}`;
   throw new ConfigError('data_dir', problem, configuration.origin('data_dir'));
 }

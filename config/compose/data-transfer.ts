@@ -56,14 +56,16 @@ const getFingerprints = (keys: ServiceKeys): Record<string, string> => Object.fr
 /** @throws Error for another engine */
 function getEmbeddedFile({ storage }: ResolvedConfig, otherwise: string): string {
   if (storage.file === null)
-    throw new Error(`This is for the embedded store, and storage.url names ${storage.engine}: ${otherwise}.`);
+    throw new Error(
+      `This command requires the embedded store, but storage.url is set to ${storage.engine}: ${otherwise}.`,
+    );
   return storage.file;
 }
 
 async function requireExistingFile(config: ResolvedConfig, otherwise: string): Promise<string> {
   const file = getEmbeddedFile(config, otherwise);
   if (await isRestoreReady(config.data_dir))
-    throw new Error(`A restore into ${config.data_dir} was cut off: start the service, which finishes it.`);
+    throw new Error(`A restore into ${config.data_dir} was interrupted: start the service to finish it.`);
   await requireStore(config);
   return file;
 }
@@ -219,7 +221,7 @@ const FIRST_START_COLLECTIONS: Readonly<Record<string, Filter | null>> = {
 };
 
 const createNotEmptyError = (where: string, what: string): Error =>
-  new Error(`The target is not empty: ${where} holds ${what}. Name another data directory or database.`);
+  new Error(`The target is not empty: ${where} contains ${what}. Choose another data directory or database.`);
 
 async function withStore<T>(store: DocumentStore, work: (store: DocumentStore) => Promise<T>): Promise<T> {
   await store.connect();
@@ -277,7 +279,7 @@ async function rejectOtherKeys({ keys }: ArchiveHead, core: ResolvedConfig): Pro
       ? 'the configuration'
       : `${core.data_dir} (${keyFileNames.join(', ')}), or the configuration`;
   throw new Error(
-    `The archive belongs to other keys: give ${differ.join(', ')} of the service that it comes from to ${where}, and import again.`,
+    `The archive belongs to other keys: copy ${differ.join(', ')} of the service that it comes from to ${where}, and import again.`,
   );
 }
 
@@ -294,7 +296,7 @@ function rejectUnknownMigrations(
   const unknown = (head.migrations ?? []).filter((id) => plugins.has(id.split(':')[0] ?? '') && !known.includes(id));
   if (unknown.length > 0)
     throw new Error(
-      `The archive is of a newer version, ${head.version}, whose migration ${unknown[0]} this one does not know.`,
+      `The archive was created by a newer version, ${head.version}, whose migration ${unknown[0]} is unknown to this version.`,
     );
 }
 

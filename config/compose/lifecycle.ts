@@ -63,7 +63,7 @@ export class Lifecycle {
     } catch (error) {
       // A part that hangs must not hide the reason.
       await runWithTimeout(CLOSE_TIMEOUT_MS, 'closing after a failed start', () => this.stop()).catch((err: unknown) =>
-        ports.log.error({ err }, 'what the failed start had opened did not close'),
+        ports.log.error({ err }, 'resources of the failed start could not be closed'),
       );
       throw error;
     }

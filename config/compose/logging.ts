@@ -24,8 +24,8 @@ export function makeLogging({ mode, config, given }: Setup): LoggingServices {
 
 export function logSetup({ mode, configuration, keys }: Setup, log: Logger): void {
   if (mode === 'serve') {
-    for (const { name, meant } of configuration.misspelt) log.warn({}, `${name} sets nothing: was ${meant} meant?`);
-    for (const name of configuration.unknown) log.warn({}, `${name} is no setting of the service`);
+    for (const { name, meant } of configuration.misspelt) log.warn({}, `${name} has no effect; did you mean ${meant}?`);
+    for (const name of configuration.unknown) log.warn({}, `${name} is not a setting of the service`);
   }
   if (keys.created.length > 0) log.info({ created: keys.created }, 'created keys in the data directory');
 }

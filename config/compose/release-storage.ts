@@ -27,10 +27,10 @@ export function isStoredInMongo(configuration: Configuration): boolean {
   if (url === null) return false;
   const from = configuration.origin('releases.url');
   if (configuration.core.storage.engine !== 'mongodb')
-    throw new ConfigError('releases.url', 'wants storage.url to name MongoDB, whose database it is kept in', from);
+    throw new ConfigError('releases.url', 'requires storage.url to be a MongoDB database, in which it is stored', from);
   for (const [key, value] of Object.entries({ web_path, web_group }))
     if (value !== null)
-      throw new ConfigError('releases.url', `leaves no directory for a web server: take out releases.${key}`, from);
+      throw new ConfigError('releases.url', `leaves no directory for a web server: remove releases.${key}`, from);
   return true;
 }
 
@@ -63,7 +63,7 @@ export async function openReleaseStore(
   const access = await getAccessMode(configuration);
   await fixModes(configuration, access, log);
   const failed = (err: unknown): void =>
-    log.error({ err }, 'the release store cannot be written; the first write after a repair detects it');
+    log.error({ err }, 'the release store is not writable; the next successful write clears this state');
   if (!remote) return new FsReleaseStore(path, access, failed);
   const { GridFsReleaseStore } = await import('../../adapters/mongodb/gridfs/release-store.js');
   return new GridFsReleaseStore(
@@ -82,7 +82,7 @@ export async function announceInstallers(installers: FsInstallers, log: Logger):
   try {
     return await installers.announce();
   } catch (err) {
-    log.error({ err }, 'the installers that were built cannot be read');
+    log.error({ err }, 'the built installers cannot be read');
     return false;
   }
 }
@@ -91,8 +91,8 @@ export async function announceInstallers(installers: FsInstallers, log: Logger):
 export async function placeInstallers(installers: FsInstallers, log: Logger): Promise<void> {
   try {
     const files = await installers.place();
-    if (files.length > 0) log.info({ files }, 'placed the installers that were built');
+    if (files.length > 0) log.info({ files }, 'copied the built installers');
   } catch (err) {
-    log.error({ err }, 'could not place the installers');
+    log.error({ err }, 'could not copy the installers');
   }
 }

@@ -17,7 +17,7 @@ export class ServerFileWriter {
   /** @throws file system errors other than a full disk */
   async publish(url: string): Promise<void> {
     if (await this.#tryWrite(url)) return;
-    this.log.warn({}, 'the disk of the data directory is full: server.json is written once there is room');
+    this.log.warn({}, 'the disk of the data directory is full: server.json will be written when space is available');
     this.#timer = setInterval(() => {
       this.#last = this.#retry(url);
     }, this.againMs).unref();

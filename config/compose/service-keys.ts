@@ -28,7 +28,7 @@ export async function loadServiceKeys(config: ResolvedConfig, create: boolean): 
 /** @throws KeyError */
 export async function verifyFingerprints(store: DocumentStore, keys: ServiceKeys): Promise<string> {
   await compareFingerprints(store, keys);
-  return 'the keys are those of the store';
+  return 'the keys match the store';
 }
 
 export const PLACEHOLDER_KEYS: ServiceKeys = {

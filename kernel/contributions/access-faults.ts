@@ -37,7 +37,7 @@ function findRuleFaults(rule: unknown, scopes: ReadonlySet<string>): string[] {
     requiredScopes.every((scope) => typeof scope === 'string')
   ) {
     const unknown = requiredScopes.filter((scope) => !scopes.has(scope));
-    return unknown.map((scope) => `asks for the scope "${scope}", which no plugin registers`);
+    return unknown.map((scope) => `requires the scope "${scope}", which no plugin registers`);
   }
   const known =
     kind === 'anyToken' || kind === 'sharedKey' ? rest[kind] === true : kind === 'session' && isSessionRule(rest);

@@ -19,7 +19,7 @@ export function findRouteFaults(
   ];
   const unknown = (route.errors ?? []).filter((code) => !Object.hasOwn(claims.codes, code));
   if (unknown.length > 0)
-    faults.push(`${unknown.join(', ')}: no error code of the service, nor in the errors of any manifest`);
+    faults.push(`${unknown.join(', ')}: neither an error code of the service nor in the errors of a manifest`);
   if (faults.length === 0) {
     for (const path of [route.path, ...(route.aliases ?? [])]) {
       for (const method of methods) faults.push(...findPathConflict(method, path, plugin, claims));
@@ -27,13 +27,15 @@ export function findRouteFaults(
     for (const { name } of [route.tool ?? []].flat()) {
       const owner = claims.claim(`tool ${name}`, plugin);
       if (owner !== null)
-        faults.push(`the tool "${name}" is offered by ${owner === plugin ? 'this plugin' : `plugin ${owner}`} already`);
+        faults.push(
+          `the tool "${name}" is already provided by ${owner === plugin ? 'this plugin' : `plugin ${owner}`}`,
+        );
     }
   }
   return faults.map((fault) => `${label}: ${fault}`);
 }
 
-const VIEWS_MISSING = 'there is no folder of views: set `from: import.meta.url` in the plugin';
+const VIEWS_MISSING = 'the folder of views is unknown: set `from: import.meta.url` in the plugin';
 
 export function findPanelFaults(panel: PanelSpec, views: string | null, look: typeof findSchemaFaults): string[] {
   const faults = [...look(panelSchema, panel), ...(views === null ? [VIEWS_MISSING] : [])];
@@ -52,11 +54,11 @@ export function findPageFaults(
   else if (page.access !== 'public' && !isSessionRule(page.access)) faults.push(formatUnknownRule(page.access));
   if (views === null) faults.push(VIEWS_MISSING);
   if (page.shared !== undefined && (page.access !== 'public' || method !== 'GET'))
-    faults.push("`shared` goes with `access: 'public'` and GET alone: everybody is given the same bytes");
+    faults.push("`shared` requires `access: 'public'` and GET: all clients get the same bytes");
   if ((page.basic !== undefined || page.onOwnHosts === true) && page.access !== 'public')
-    faults.push("`basic` and `onOwnHosts` go with `access: 'public'` alone");
+    faults.push("`basic` and `onOwnHosts` require `access: 'public'`");
   if (page.files === true && (page.access === 'public' || method !== 'POST'))
-    faults.push('`files` goes with POST and a session');
+    faults.push('`files` requires POST and a session');
   if (faults.length === 0) faults.push(...findPathConflict(method, page.path, plugin, claims));
   return faults.map((fault) => `page ${method} ${page.path}: ${fault}`);
 }
@@ -68,12 +70,12 @@ function findParamFaults({ path, input }: Pick<RouteSpec | PageSpec, 'path' | 'i
   // `describe()` would walk the whole schema.
   const members = (params.$_terms['keys'] ?? []) as { key: string }[];
   const missing = members.map(({ key }) => key).filter((name) => !there.has(name));
-  return missing.map((name) => `input.params names "${name}", which its path does not have: write {${name}} there`);
+  return missing.map((name) => `input.params has "${name}", which is not in the path: add {${name}} to it`);
 }
 
 /** Parameter names do not matter. */
 function findPathConflict(method: string, path: string, plugin: string, claims: NameRegistry): string[] {
   const owner = claims.claim(`${method} ${path.replaceAll(/\{[^}*?]*/g, '{')}`, plugin);
   if (owner === null) return [];
-  return [`${method} ${path} is mounted by ${owner === plugin ? 'this plugin' : `plugin ${owner}`} already`];
+  return [`${method} ${path} is already mounted by ${owner === plugin ? 'this plugin' : `plugin ${owner}`}`];
 }

@@ -24,7 +24,8 @@ export function findJobFaults(
     const name = getFullJobName(plugin, job.name);
     if (!/^[a-z][a-z0-9]*\.[a-z][a-z0-9_-]*$/.test(name) || !name.startsWith(`${plugin}.`)) {
       faults.push(`its name must be "${plugin}." and a lower-case word`);
-    } else if (claims.claim(`job ${name}`, plugin) !== null) faults.push('this plugin has a job of this name already');
+    } else if (claims.claim(`job ${name}`, plugin) !== null)
+      faults.push('this plugin already has a job with this name');
   }
   return faults.map((fault) => `job ${job.name}: ${fault}`);
 }

@@ -20,9 +20,9 @@ const joiSchema = Joi.any()
     return made === Joi.version ? value : helpers.error('schema.version', { made, ours: Joi.version });
   })
   .messages({
-    'schema.none': '{{#label}} must be a joi schema: take `joi` from aos/plugin',
+    'schema.none': '{{#label}} must be a joi schema: import `joi` from aos/plugin',
     'schema.version':
-      '{{#label}} is a schema of joi {{#made}}, and the service has {{#ours}}: take `joi` from aos/plugin',
+      '{{#label}} is a schema of joi {{#made}}, but the service uses {{#ours}}: import `joi` from aos/plugin',
   });
 const inputSchemas = Joi.object({
   params: joiSchema,
@@ -51,8 +51,8 @@ const pathSchema = Joi.string()
   })
   .messages({
     'path.start': '{{#label}} must start with /',
-    'path.colon': '{{#label}} names a parameter with a colon: write its name in braces',
-    'path.shape': '{{#label}} has an unknown shape: parameters are names in braces, and there is no query in it',
+    'path.colon': '{{#label}} has a parameter with a colon: write its name in braces',
+    'path.shape': '{{#label}} is not a valid path: parameters are names in braces, without a query',
   });
 const methodSchema = Joi.string().valid('GET', 'POST', 'PATCH', 'PUT', 'DELETE');
 
@@ -199,7 +199,7 @@ export const partsSchema = Joi.object({
   stop: Joi.function(),
 } satisfies SchemaOf<PluginParts>).required();
 
-const MESSAGES = { 'object.unknown': '{{#label}} is not known here', 'any.required': '{{#label}} is missing' };
+const MESSAGES = { 'object.unknown': '{{#label}} is not allowed here', 'any.required': '{{#label}} is missing' };
 
 /** joi would compile the messages on each validation. */
 const preparedSchemas = new WeakMap<Joi.Schema, Joi.Schema>();

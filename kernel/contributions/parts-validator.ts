@@ -26,7 +26,7 @@ export function validateParts(
   claims: NameRegistry,
 ): ValidatedParts {
   const look = tested ? skipShapeCheck : findSchemaFaults;
-  const wrong = look(partsSchema, returned).map((fault) => `setup returned something else than its parts: ${fault}`);
+  const wrong = look(partsSchema, returned).map((fault) => `setup must return its parts: ${fault}`);
   if (wrong.length > 0) return { parts: {}, faults: wrong };
   const parts = returned as PluginParts;
   const faults: string[] = [];
@@ -68,7 +68,7 @@ function findCommandFaults(
   if (faults.length === 0) {
     const owner = claims.claim(`command ${command.name}`, plugin);
     if (owner !== null)
-      faults.push(`${owner === plugin ? 'this plugin' : `plugin ${owner}`} has a command of this name already`);
+      faults.push(`${owner === plugin ? 'this plugin' : `plugin ${owner}`} already has a command with this name`);
   }
   return faults.map((fault) => `command ${command.name}: ${fault}`);
 }
@@ -88,7 +88,7 @@ function findServiceFaults(services: Readonly<Record<string, unknown>>, provides
   const missing = provides.filter((name) => services[name] === undefined || services[name] === null);
   const lies = Object.keys(services).filter((name) => !provides.includes(name));
   return [
-    ...missing.map((name) => `its manifest provides "${name}", and setup returned no such service`),
+    ...missing.map((name) => `its manifest provides "${name}", but setup did not return this service`),
     ...lies.map((name) => `the service "${name}" is not in its manifest: declare it in \`provides\``),
   ];
 }

@@ -15,6 +15,6 @@ export function getSecondsUntil(day: string, now: number, control = 'expires_on'
   const end = DAY_PATTERN.test(text) ? Date.parse(`${text}T23:59:59.000Z`) : NaN;
   // JavaScript accepts February 31 as a day in March.
   if (Number.isNaN(end) || toIsoString(end).slice(0, 10) !== text) throw invalid({ [control]: 'Choose a day.' });
-  if (end <= now) throw invalid({ [control]: 'This day is over: choose one that is still to come.' });
+  if (end <= now) throw invalid({ [control]: 'This day is in the past: choose a future day.' });
   return Math.round((end - now) / 1000);
 }

@@ -131,9 +131,9 @@ function resolvePath(entry: string, bases: readonly string[]): string {
   const isPackage = /^(@[\w.~-]+\/)?[\w~-][\w.~-]*$/.test(entry);
   const found = (isPackage && !isPath ? findPackage(entry, bases) : null) ?? findPath(entry, bases);
   if (found !== null) return found;
-  const looked = isPackage && !isPath ? 'no package and no file' : 'no file and no folder';
+  const looked = isPackage && !isPath ? 'no package or file' : 'no file or folder';
   throw new UnresolvedPluginError(
-    `${looked} of this name in ${bases.join(' or ')}`,
+    `${looked} with this name in ${bases.join(' or ')}`,
     'install the package, or write the path relative to the configuration file',
   );
 }
@@ -172,7 +172,7 @@ function resolveEntry(folder: string): string {
   const target = resolveCondition(dot ?? meta.exports) ?? (typeof meta.main === 'string' ? meta.main : 'index.js');
   const file = resolve(folder, target);
   if (!existsSync(file))
-    throw new UnresolvedPluginError(`its package.json names ${target}, which is not there`, 'build the package');
+    throw new UnresolvedPluginError(`its package.json refers to ${target}, which does not exist`, 'build the package');
   return file;
 }
 

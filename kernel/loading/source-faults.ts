@@ -63,7 +63,7 @@ export function findSourceFaults(
     .filter(({ name }) => !known.includes(name))
     .map(
       ({ name, place }) =>
-        `${place} shows the view "${name}", and there is no ${folder}/${name}.hbs: write the file, or one of these names: ${formatList(known)}`,
+        `${place} renders the view "${name}", but ${folder}/${name}.hbs does not exist: create the file, or use one of these names: ${formatList(known)}`,
     );
   // A job is named with or without the plugin id; jobs of other plugins are not checked.
   const own = (name: string): string => (name.startsWith(`${plugin}.`) ? name.slice(plugin.length + 1) : name);
@@ -71,7 +71,7 @@ export function findSourceFaults(
     .filter(({ name }) => !own(name).includes('.') && !jobs.includes(own(name)))
     .map(
       ({ name, place }) =>
-        `${place} asks for the job "${name}", which setup does not return: define it in \`jobs\`, or write one of these names: ${formatList(jobs)}`,
+        `${place} enqueues the job "${name}", which setup does not return: define it in \`jobs\`, or use one of these names: ${formatList(jobs)}`,
     );
   return [...missing, ...unknown];
 }

@@ -57,8 +57,8 @@ export class MigrationRenamed extends Error {
   override name = 'MigrationRenamed';
   constructor({ id, plugin }: Pick<MigrationStep, 'id' | 'plugin'>, applied: string) {
     super(
-      `it was applied as ${applied}: give ${id} that name back, and a change of it a new number; or run ` +
-        `\`aos plugin forget ${plugin}\`, and all migrations of the plugin run again`,
+      `it was applied as ${applied}: restore that name for ${id}, and give a changed migration a new number; or run ` +
+        `\`aos plugin forget ${plugin}\` to run all migrations of the plugin again`,
     );
   }
 }
@@ -171,7 +171,7 @@ export class Migrator {
 
   async #markMigrated(): Promise<void> {
     await this.parts.backups?.recordMigration().catch((err: unknown) => {
-      this.parts.log.warn({ err }, 'the folder of backups takes no note that the migrations succeeded');
+      this.parts.log.warn({ err }, 'the success of the migrations could not be recorded in the backup folder');
     });
   }
 
@@ -181,10 +181,10 @@ export class Migrator {
     if (backups === undefined || backups.folder === null || (await this.listApplied()).length === 0) return;
     try {
       const { path } = await backups.create({ beforeMigration: true });
-      log.info({ path }, 'made a backup before the migrations');
+      log.info({ path }, 'created a backup before the migrations');
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      throw new Error(`migrations wait for a backup, which could not be made: ${why}`, { cause: error });
+      throw new Error(`migrations require a backup, which could not be created: ${why}`, { cause: error });
     }
   }
 
@@ -194,7 +194,7 @@ export class Migrator {
       await this.parts.store.ensure(this.declared.collections);
       return true;
     } catch (err) {
-      this.parts.log.warn({ err }, 'the collections are created one by one');
+      this.parts.log.warn({ err }, 'the collections could not be created together; creating them one by one');
       return false;
     }
   }

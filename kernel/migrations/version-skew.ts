@@ -22,8 +22,8 @@ export function assertNotTooNew(records: readonly MigrationState[], known: (id: 
   for (const { id, version } of records) {
     if (version === null || known(id) || countMinorsAhead(version, own) <= 1) continue;
     throw new StoreTooNew(
-      `the store has the migration ${id} of version ${version}, which this version, ${own}, does not know: ` +
-        `start version ${version}, or restore the copy that was made before it`,
+      `the store has the migration ${id} of version ${version}, which is unknown to this version, ${own}: ` +
+        `start version ${version}, or restore the backup created before it`,
     );
   }
 }

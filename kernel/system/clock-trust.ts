@@ -45,7 +45,7 @@ export class ClockTrust {
   async watch(): Promise<() => Promise<void>> {
     let last: Promise<unknown> = Promise.resolve();
     const check = (): void => {
-      last = this.check().catch((err: unknown) => this.parts.log.warn({ err }, 'the clock was not compared'));
+      last = this.check().catch((err: unknown) => this.parts.log.warn({ err }, 'the clock could not be checked'));
     };
     check();
     await last;
@@ -60,11 +60,11 @@ export class ClockTrust {
     if (isTrusted === this.#isTrusted) return;
     this.#isTrusted = isTrusted;
     const { log } = this.parts;
-    if (isTrusted) log.info({}, 'the clock is trusted again: what is past its retention is deleted');
+    if (isTrusted) log.info({}, 'the clock is trusted again: expired data is deleted');
     else
       log[doubt === 'leap' ? 'warn' : 'info'](
         { ahead_seconds },
-        'the clock is ahead of the last stored time: nothing is deleted by age until it was so for a day',
+        'the clock is ahead of the last stored time: no data is deleted by age until it has stayed ahead for a day',
       );
   }
 }

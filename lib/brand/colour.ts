@@ -1,6 +1,6 @@
 /** Brand colors of sellers (WCAG 2, contrast ratio). */
 export const COLOUR_PATTERN = /^#[0-9a-f]{6}$/i;
-export const COLOUR_MESSAGE = 'must be a colour such as #0a6640';
+export const COLOUR_MESSAGE = 'must be a color such as #0a6640';
 export const DEFAULT_COLOUR = '#0e5f59';
 
 function getLuminance(colour: string): number {

@@ -28,14 +28,14 @@ export interface Logo {
 
 /** Returns the logo, or a validation message. */
 export function readLogo(bytes: Buffer): Logo | string {
-  if (bytes.length > MAX_LOGO_BYTES) return `may have ${MAX_LOGO_BYTES / 1024} KiB at most`;
+  if (bytes.length > MAX_LOGO_BYTES) return `must be at most ${MAX_LOGO_BYTES / 1024} KiB`;
   const kind = LOGO_FORMATS.find(([, at, wanted]) => bytes.toString('hex', at, at + wanted.length / 2) === wanted);
-  if (kind === undefined) return 'must be a picture of PNG, JPEG or WebP; SVG is not taken';
+  if (kind === undefined) return 'must be a PNG, JPEG or WebP image; SVG is not supported';
   const [type, , , read] = kind;
   try {
     const { width, height, bytes: plain } = read(bytes);
     const fits = [width, height].every((side) => side >= 1 && side <= MAX_PICTURE_SIDE);
-    return fits ? { type, bytes: plain } : `may have ${MAX_PICTURE_SIDE} pixels on each side at most`;
+    return fits ? { type, bytes: plain } : `must be at most ${MAX_PICTURE_SIDE} pixels on each side`;
   } catch (error) {
     if (error instanceof InvalidPicture) return error.message;
     throw error;

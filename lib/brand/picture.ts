@@ -21,8 +21,8 @@ export class InvalidPicture extends Error {
 const rejectPicture = (why: string): never => {
   throw new InvalidPicture(why);
 };
-const DAMAGED_MESSAGE = 'is damaged: its parts do not fit together';
-const TRAILING_BYTES_MESSAGE = 'holds bytes behind the end of the picture';
+const DAMAGED_MESSAGE = 'is damaged: its parts are inconsistent';
+const TRAILING_BYTES_MESSAGE = 'has bytes after the end of the image';
 
 class Reader {
   at = 0;
@@ -185,8 +185,8 @@ export function readWebp(file: Buffer): Picture {
     else if (name === 'ALPH' && alpha === null && image === null) alpha = data;
     else if (name.startsWith('VP8') || name === 'ALPH') rejectPicture(DAMAGED_MESSAGE);
   }
-  if (image === null) return rejectPicture(canvas === null ? DAMAGED_MESSAGE : 'is animated, which a logo is not');
-  if (canvas !== null && (canvas.flags & ANIMATION_FLAG) !== 0) rejectPicture('is animated, which a logo is not');
+  if (image === null) return rejectPicture(canvas === null ? DAMAGED_MESSAGE : 'must not be animated');
+  if (canvas !== null && (canvas.flags & ANIMATION_FLAG) !== 0) rejectPicture('must not be animated');
   const size = image.name === 'VP8L' ? readLosslessSize(image.data) : readLossySize(image.data);
   if (canvas !== null && (canvas.width !== size.width || canvas.height !== size.height)) rejectPicture(DAMAGED_MESSAGE);
   const extended = Buffer.alloc(10);

@@ -25,7 +25,7 @@ const WORLD_WRITABLE_BIT = 0o002;
 const GROUP_WRITABLE_BIT = 0o020;
 /** Users cannot replace each other's files in a sticky folder. */
 const STICKY_BIT = 0o1000;
-const OWNERSHIP_FIX = 'see that its content is yours, then take that right away (chmod go-w)';
+const OWNERSHIP_FIX = 'check that its content is yours, then remove that permission (chmod go-w)';
 
 /** Owners and modes come from the mount. */
 const FILE_SYSTEMS_WITHOUT_MODES = new Set([
@@ -44,19 +44,19 @@ function findOwnershipFault({ uid, gid, mode }: FileOwnership, folder: FileOwner
   if (own === undefined) return null;
   if (uid !== own && uid !== 0 && !(own === 0 && uid === folder.uid))
     return (
-      `belongs to user ${uid}, and this is user ${own}: remove it if that user has put it there, else give it to ` +
+      `belongs to user ${uid}, but this is user ${own}: remove it if that user put it there, otherwise change its owner to ` +
       'this user (chown), or run this as that user'
     );
-  if ((mode & WORLD_WRITABLE_BIT) !== 0) return `may be written by every user: ${OWNERSHIP_FIX}`;
+  if ((mode & WORLD_WRITABLE_BIT) !== 0) return `is writable by every user: ${OWNERSHIP_FIX}`;
   const foreign = gid !== folder.gid && process.getgroups?.().includes(gid) !== true;
-  return (mode & GROUP_WRITABLE_BIT) !== 0 && foreign ? `may be written by group ${gid}: ${OWNERSHIP_FIX}` : null;
+  return (mode & GROUP_WRITABLE_BIT) !== 0 && foreign ? `is writable by group ${gid}: ${OWNERSHIP_FIX}` : null;
 }
 
 /** Checks files, and folders where everyone may replace files. */
 function findWriteAccessFault(found: Stats): string | null {
   const isWriteBitRelevant = found.isFile() || (found.isDirectory() && (found.mode & STICKY_BIT) === 0);
   const open = process.platform !== 'win32' && isWriteBitRelevant && (found.mode & WORLD_WRITABLE_BIT) !== 0;
-  return open ? `may be written by every user: ${OWNERSHIP_FIX}` : null;
+  return open ? `is writable by every user: ${OWNERSHIP_FIX}` : null;
 }
 
 const ignoreMissing = async <T>(look: Promise<T>): Promise<T | null> =>

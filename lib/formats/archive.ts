@@ -108,7 +108,7 @@ class PackageReader {
       await this.#readEntry(header);
     await this.#readEnd();
     const files = this.#files.toSorted((a, b) => compareCodePoints(a.path, b.path));
-    if (files.length === 0) throw new UnsafePackage('', 'The package holds no file');
+    if (files.length === 0) throw new UnsafePackage('', 'The package contains no file');
     return { files, unpackedBytes: files.reduce((sum, { size }) => sum + size, 0) };
   }
 
@@ -171,7 +171,7 @@ class PackageReader {
       if (header.kind === 'pax') pax = parsePaxRecords(bytes, header.path ?? '');
       else longName = parseLongName(bytes);
       const next = await this.#readHeader(pax?.path ?? longName);
-      if (next === null) throw new UnsafePackage(header.path ?? '', 'describes an entry that does not follow');
+      if (next === null) throw new UnsafePackage(header.path ?? '', 'describes an entry that is missing');
       header = next;
       if (header.kind === 'global pax') throw new UnsafePackage(first.path ?? '', 'is described by a global header');
     }
@@ -187,7 +187,7 @@ class PackageReader {
     if (size > MAX_EXTENSION_BYTES)
       throw new UnsafePackage(path ?? '', `is described by more than ${MAX_EXTENSION_BYTES} bytes`);
     const bytes = await this.#tar.take(size);
-    if (bytes.length < size) throw new UnsafePackage(path ?? '', 'is cut short');
+    if (bytes.length < size) throw new UnsafePackage(path ?? '', 'is truncated');
     await this.#skipPadding(path ?? '', size);
     return bytes;
   }
@@ -221,7 +221,7 @@ class PackageReader {
     const content = new FileContent(this.#tar, size, hash);
     await onFile?.({ path, size, mode }, content);
     if (content.left > 0) for await (const _ of content);
-    if (content.left > 0) throw new UnsafePackage(path, 'is cut short');
+    if (content.left > 0) throw new UnsafePackage(path, 'is truncated');
     await this.#skipPadding(path, size);
     this.#files.push({ path, size, sha256: hash.digest('hex'), mode });
   }
@@ -230,8 +230,8 @@ class PackageReader {
     const count = (BLOCK_BYTES - (size % BLOCK_BYTES)) % BLOCK_BYTES;
     if (count === 0) return;
     const bytes = await this.#tar.take(count);
-    if (bytes.length < count) throw new UnsafePackage(path, 'is cut short');
-    if (!isZero(bytes)) throw new UnsafePackage(path, 'is followed by bytes that belong to nothing');
+    if (bytes.length < count) throw new UnsafePackage(path, 'is truncated');
+    if (!isZero(bytes)) throw new UnsafePackage(path, 'is followed by unexpected bytes');
   }
 }
 

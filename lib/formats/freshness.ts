@@ -50,24 +50,24 @@ export function parseFreshness(text: string): FreshnessStatement | null {
 /** Returns why a statement does not confirm the update check's result, or null. */
 export function findFreshnessFault(statement: FreshnessStatement, facts: FreshnessContext): string | null {
   const { product, channel, platform, current, offered, newestSeen, now } = facts;
-  if (statement.product !== product) return 'The freshness statement is of another product.';
-  if (statement.channel !== channel) return 'The freshness statement is of another channel.';
+  if (statement.product !== product) return 'The freshness statement is for another product.';
+  if (statement.channel !== channel) return 'The freshness statement is for another channel.';
   const { issued_at, expires_at } = statement;
   // Reveals a wrong clock on either side.
   if (Date.parse(expires_at) <= now)
-    return `The freshness statement has expired: it held until ${expires_at}, and this machine’s clock says ${toIsoString(now)}.`;
+    return `The freshness statement expired at ${expires_at}; this machine’s clock says ${toIsoString(now)}.`;
   if (newestSeen !== null && Date.parse(issued_at) < Date.parse(newestSeen))
-    return `The freshness statement is older than one that was seen before: it is of ${issued_at}, that one of ${newestSeen}.`;
+    return `The freshness statement, issued at ${issued_at}, is older than a previous one, issued at ${newestSeen}.`;
   const latest = statement.latest[platform];
   if (latest === null) return null;
   const reached = offered?.version ?? current;
   const stepped = facts.newestWanted !== true && isStepTo(statement.steps, latest.version, current, reached);
   if (compareVersions(latest.version, reached) > 0 && !stepped)
-    return `The freshness statement names ${latest.version}, and the server offered ${offered?.version ?? 'nothing'}.`;
+    return `The freshness statement is for version ${latest.version}, but the server offered ${offered?.version ?? 'nothing'}.`;
   if (offered !== null && compareVersions(latest.version, offered.version) === 0)
     return latest.manifest_sha256 === offered.manifestSha256
       ? null
-      : `The freshness statement names another manifest for ${offered.version}.`;
+      : `The freshness statement has a different manifest for ${offered.version}.`;
   return null;
 }
 

@@ -12,13 +12,13 @@ export function findGlobFault(glob: string): string | null {
   if (glob === '') return 'is empty';
   if (glob.length > MAX_GLOB_LENGTH) return `is longer than ${MAX_GLOB_LENGTH} characters`;
   if (glob.includes('\\')) return 'has a back-slash; paths are separated by slashes';
-  if (glob.startsWith('/') || glob.startsWith('./')) return 'begins with a slash or ./; paths are relative';
+  if (glob.startsWith('/') || glob.startsWith('./')) return 'must not start with a slash or ./; paths are relative';
   return null;
 }
 
 /** Returns why a newly written glob would be misleading, or null. */
 export function findUnsupportedGlob(glob: string): string | null {
-  if (glob.startsWith('!')) return 'begins with !; exceptions are not supported';
+  if (glob.startsWith('!')) return 'must not start with !; exceptions are not supported';
   if (/[{}]/.test(glob)) return 'has braces, which are not supported; write one pattern for each alternative';
   if (/[[\]]/.test(glob)) return 'has brackets, which are not supported; ? stands for any one character';
   return findGlobFault(glob);

@@ -45,7 +45,7 @@ async function readHeader(packed: ByteQueue): Promise<void> {
   };
 
   const fixed = await packed.take(10);
-  if (fixed[0] !== 0x1f || fixed[1] !== 0x8b || fixed.length < 10) throw createGzipError('is no gzip file');
+  if (fixed[0] !== 0x1f || fixed[1] !== 0x8b || fixed.length < 10) throw createGzipError('is not a gzip file');
   crc = crc32(fixed, crc);
   const flags = fixed[3] ?? 0;
   if (fixed[2] !== 8 || (flags & RESERVED) !== 0)
@@ -73,7 +73,7 @@ async function* readBody(packed: ByteQueue): AsyncGenerator<Buffer> {
     }
   } catch (error) {
     if (error instanceof Error && 'code' in error && String(error.code).startsWith('Z_'))
-      throw createGzipError('has compressed data that is broken or cut short');
+      throw createGzipError('has compressed data that is corrupt or truncated');
     throw error;
   } finally {
     inflate.destroy();

@@ -76,7 +76,7 @@ export function* formatManifestPieces(release: ManifestInput, perPiece: number):
   let last = '';
   for (let at = 0; at < release.files.length; at += perPiece) {
     const files = release.files.slice(at, at + perPiece).map(({ path, size, sha256, mode }) => {
-      if (compareCodePoints(last, path) > 0) throw new TypeError('the files of a manifest are not in their order');
+      if (compareCodePoints(last, path) > 0) throw new TypeError('the files of a manifest are not sorted');
       last = path;
       return { path, size, sha256, mode, preserve: preserved(path) };
     });
@@ -104,7 +104,7 @@ export class InvalidManifest extends Error {
 export function readManifest(text: string): ReleaseManifest {
   if (text.length > MAX_MANIFEST_BYTES) throw new InvalidManifest('', `is larger than ${MAX_MANIFEST_BYTES} bytes`);
   const root = readRecord(parseJson(text), '');
-  if (root['schema'] !== 1) throw new InvalidManifest('schema', 'is not 1; a newer program may know it');
+  if (root['schema'] !== 1) throw new InvalidManifest('schema', 'is not 1; a newer version may support it');
   const platform = root['platform'];
   if (!isPlatform(platform)) throw new InvalidManifest('platform', 'is unknown');
   const packed = readRecord(root['package'], 'package');
@@ -176,7 +176,7 @@ function readFiles(value: unknown, platform: Platform): ManifestFile[] {
 
 function readPatterns(value: unknown): string[] {
   if (!Array.isArray(value) || value.length > 1_000)
-    throw new InvalidManifest('preserve_patterns', 'is no list of up to 1000');
+    throw new InvalidManifest('preserve_patterns', 'is not a list of up to 1000');
   return value.map((item: unknown, i) => {
     const glob = readString(item, `preserve_patterns[${i}]`, 1_000);
     const why = findGlobFault(glob);
@@ -207,7 +207,7 @@ function readString(value: unknown, member: string, length: number): string {
 
 function readName(value: unknown, member: string): string {
   const text = readString(value, member, 200);
-  if (!/^[\w.@+-]+$/.test(text)) throw new InvalidManifest(member, 'has a character that no name has');
+  if (!/^[\w.@+-]+$/.test(text)) throw new InvalidManifest(member, 'has a character that names cannot have');
   return text;
 }
 
@@ -219,13 +219,13 @@ function readVersion(value: unknown, member: string): string {
 
 function readTime(value: unknown, member: string): string {
   const text = readString(value, member, 40);
-  if (!isTimestamp(text)) throw new InvalidManifest(member, 'is no RFC 3339 time');
+  if (!isTimestamp(text)) throw new InvalidManifest(member, 'is not an RFC 3339 time');
   return text;
 }
 
 function readSha256(value: unknown, member: string): string {
   if (typeof value !== 'string' || !/^[0-9a-f]{64}$/.test(value))
-    throw new InvalidManifest(member, 'is no SHA-256 in hex');
+    throw new InvalidManifest(member, 'is not a hex SHA-256');
   return value;
 }
 

@@ -52,7 +52,7 @@ function findNameFault(name: string): string | null {
 
 function findWindowsNameFault(names: readonly string[], first: string): string | null {
   if (RESERVED_SHORT_NAME_PATTERN.test(first))
-    return 'is a short name of what is reserved at the root of an installation';
+    return 'is a short name of a path reserved at the root of an installation';
   for (const name of names) {
     if (/[<>"|?*:]/.test(name)) return 'has a character in its name that Windows does not allow';
     if (/[. ]$/.test(name)) return 'has a name that ends with a dot or a space, which Windows drops';

@@ -45,7 +45,7 @@ export class PathSet {
 }
 
 function findConflict(known: Node, name: string, wanted: PathKind, last: boolean): string | null {
-  if (known.kind !== wanted) return 'is a file and a directory at once';
+  if (known.kind !== wanted) return 'is both a file and a directory';
   if (known.name !== name) return `differs from another path only by letter case or composition (${known.name})`;
   return last && (wanted === 'file' || known.listed) ? 'is in the package twice' : null;
 }

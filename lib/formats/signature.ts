@@ -37,7 +37,7 @@ export function parsePublicKey(pem: string): VerifyingKey {
   try {
     key = createPublicKey(pem);
   } catch {
-    throw new KeyRefused('is no public key that can be read');
+    throw new KeyRefused('is not a valid public key');
   }
   const spki = key.export({ type: 'spki', format: 'der' });
   const spkiSha256 = createHash('sha256').update(spki).digest('hex');

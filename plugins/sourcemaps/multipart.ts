@@ -4,7 +4,7 @@ import { ServiceError } from '../../kernel/errors.js';
 const MAX_PARTS = 80;
 const BOUNDARY_PATTERN = /;\s*boundary=(?:"([^"]{1,70})"|([^\s";]{1,70}))\s*(?:;|$)/i;
 
-const toFormError = (): ServiceError => new ServiceError('invalid_request', 'The body is no multipart form.');
+const toFormError = (): ServiceError => new ServiceError('invalid_request', 'The body is not a multipart form.');
 
 export async function parseForm(body: Buffer, contentType: string | undefined): Promise<FormData> {
   const [, quoted, plain] = BOUNDARY_PATTERN.exec(contentType ?? '') ?? [];

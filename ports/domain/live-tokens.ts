@@ -10,7 +10,7 @@ export interface LiveTokenDetector {
 export const LIVE_TOKENS = token<LiveTokenDetector>('access.live_tokens');
 
 export const LIVE_TOKEN_MESSAGE =
-  'holds a credential of this service that still works; take it out, and revoke it if others have seen it';
+  'contains a valid credential of this service; remove it, and revoke it if others have seen it';
 
 const SECRET_FIELDS = new Set([
   'password',

@@ -20,6 +20,6 @@ export class CorruptionReporter {
     if (this.#reportedDocuments.has(document)) return;
     if (this.#reportedDocuments.size >= MAX_REPORTED_PLACES) this.#reportedDocuments.clear();
     this.#reportedDocuments.add(document);
-    this.log.error({ err, collection, document: id }, `${this.what} is left out: it is damaged`);
+    this.log.error({ err, collection, document: id }, `${this.what} was skipped because it is damaged`);
   };
 }

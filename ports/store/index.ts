@@ -229,14 +229,14 @@ export class StoreConflict extends Error {
 export class StoreFull extends Error {
   override name = 'StoreFull';
   constructor(options?: ErrorOptions) {
-    super('the store has no room left', options);
+    super('the store has no space left', options);
   }
 }
 
 /** The store is unreachable or temporarily not writable. HTTP 503. */
 export class StoreUnavailable extends Error {
   override name = 'StoreUnavailable';
-  constructor(options?: ErrorOptions, reason = 'the store cannot be reached') {
+  constructor(options?: ErrorOptions, reason = 'the store is unreachable') {
     super(reason, options);
   }
 }
@@ -245,6 +245,6 @@ export class StoreUnavailable extends Error {
 export class InvalidCursor extends Error {
   override name = 'InvalidCursor';
   constructor() {
-    super('the cursor is not one that this list made');
+    super('the cursor does not belong to this list');
   }
 }

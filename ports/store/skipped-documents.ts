@@ -28,15 +28,15 @@ export class SkippedDocuments {
     const more = places.length - MAX_NAMED_DOCUMENTS;
     const warnings = places
       .slice(0, MAX_NAMED_DOCUMENTS)
-      .map((place) => `${place} is left out, for it is damaged: aos doctor --deep says what to do`);
-    if (more > 0) warnings.push(`${more} more documents are left out, for they are damaged`);
+      .map((place) => `${place} is omitted because it is damaged; run aos doctor --deep for a fix`);
+    if (more > 0) warnings.push(`${more} more documents are omitted because they are damaged`);
     return { warnings };
   }
 }
 
 /** Replaces document names for callers with limited access. */
 export const hideDocumentNames = ({ warnings }: ListWarnings): ListWarnings =>
-  warnings === undefined ? {} : { warnings: ['documents that are damaged are left out: ask an administrator'] };
+  warnings === undefined ? {} : { warnings: ['damaged documents are omitted; contact an administrator'] };
 
 /** Finds documents and skips damaged ones. */
 export async function findReadable<T extends Doc>(rows: Collection<T>, query: FindQuery): Promise<ReadablePage<T>> {

@@ -26,7 +26,7 @@ export async function startBare(): Promise<Server> {
   const path = fileURLToPath(new URL('./bare.js', import.meta.url));
   const child = spawn(process.execPath, [path], { stdio: ['ignore', 'pipe', 'inherit'] });
   const url = await new Promise<string>((started, reject) => {
-    child.on('error', reject).on('exit', (code) => reject(new Error(`the bare server ended with ${code}`)));
+    child.on('error', reject).on('exit', (code) => reject(new Error(`the bare server exited with ${code}`)));
     child.stdout.on('data', (chunk: Buffer) => {
       const found = /listening on (\S+)/.exec(chunk.toString('utf8'))?.[1];
       if (found !== undefined) started(found);

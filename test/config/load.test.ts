@@ -155,7 +155,7 @@ describe('configuration', () => {
     expect((await load({ SVC_SECURITY__SHARED_KEY_FILE: path })).core.security.shared_key).to.equal('from a file');
     const missing = join(root, 'missing');
     expect(await fault(load({ SVC_SHARED_KEY_FILE: missing }))).to.equal(
-      `configuration: SVC_SHARED_KEY_FILE names a file that cannot be read: ENOENT (from ${missing})`,
+      `configuration: SVC_SHARED_KEY_FILE refers to a file that cannot be read: ENOENT (from ${missing})`,
     );
     expect(await fault(load({ SVC_SHARED_KEY: 'a', SVC_SHARED_KEY_FILE: path }))).to.equal(
       'configuration: security.shared_key is set twice, by SVC_SHARED_KEY and SVC_SHARED_KEY_FILE (from the environment)',
@@ -345,7 +345,7 @@ describe('configuration', () => {
     it('a password in a file', async () => {
       const path = await write('config/local.json', { access: { admin_password: 'x' } });
       expect(await fault(load())).to.equal(
-        `configuration: access.admin_password is taken from the environment only: set SVC_ADMIN_PASSWORD (from ${path})`,
+        `configuration: access.admin_password can only be set in the environment: set SVC_ADMIN_PASSWORD (from ${path})`,
       );
     });
 
@@ -363,7 +363,7 @@ describe('configuration', () => {
         .and.not.contain('hunter2');
       const list = await write('list.json', '[]');
       expect(await fault(load({ SVC_CONFIG: list }))).to.equal(
-        `configuration: SVC_CONFIG must hold one JSON object (from ${list})`,
+        `configuration: SVC_CONFIG must contain one JSON object (from ${list})`,
       );
     });
   });

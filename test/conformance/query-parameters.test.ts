@@ -67,6 +67,6 @@ describe('unknown query parameters', () => {
       const answer = await fetch(service.url + path);
       if (answer.status === 404) return;
       const body = (await answer.json()) as { warnings?: string[] };
-      expect(body.warnings?.[0]).to.match(/^(formt|channl) is no parameter of this path and was ignored$/);
+      expect(body.warnings?.[0]).to.match(/^(formt|channl) is not a parameter of this path and was ignored$/);
     });
 });

@@ -50,7 +50,7 @@ describe('kernel/container', () => {
 
   it('names the class and the unbound token', () => {
     expect(() => ContainerScope.createRoot().services({ writer: Writer })).to.throw(
-      'Store: its constructor needs "name", which is not bound: does the manifest declare it?',
+      'Store: its constructor needs "name", which is not bound: check that the manifest declares it',
     );
   });
 
@@ -83,11 +83,11 @@ describe('kernel/container', () => {
     inject(Hen)(Egg, undefined, 0);
     inject(Hen)(Farm, undefined, 0);
     expect(() => ContainerScope.createRoot().services({ farm: Farm })).to.throw(
-      'services need each other in a circle: Hen → Egg → Hen',
+      'services have a dependency cycle: Hen → Egg → Hen',
     );
   });
 
   it('reports an @inject without a token', () => {
-    expect(() => inject(undefined as unknown as typeof Store)).to.throw('do two modules import each other?');
+    expect(() => inject(undefined as unknown as typeof Store)).to.throw('no two modules import each other');
   });
 });

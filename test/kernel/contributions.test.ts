@@ -54,7 +54,7 @@ describe('kernel/contributions', () => {
     [
       'a scope of nobody',
       { routes: [route('/a', { access: { scope: 'one:write' } })] },
-      'route GET /a: asks for the scope "one:write", which no plugin registers',
+      'route GET /a: requires the scope "one:write", which no plugin registers',
     ],
     [
       'an unknown rule',
@@ -66,9 +66,9 @@ describe('kernel/contributions', () => {
       { routes: [route('/a', { access: { scope: 'one:read', sharedKey: true } })] },
       'route GET /a: has an unknown access: {"scope":"one:read","sharedKey":true}',
     ],
-    ['a misspelt member', { routes: [route('/a', { acess: 'public' })] }, 'route GET /a: acess is not known here'],
+    ['a misspelt member', { routes: [route('/a', { acess: 'public' })] }, 'route GET /a: acess is not allowed here'],
     ['a path without slash', { routes: [route('a')] }, 'route GET a: path must start with /'],
-    ['a misspelt part', { routs: [] }, 'setup returned something else than its parts: routs is not known here'],
+    ['a misspelt part', { routs: [] }, 'setup must return its parts: routs is not allowed here'],
     [
       'a service that the manifest does not name',
       { services: { 'one.api': {} } },
@@ -87,7 +87,7 @@ describe('kernel/contributions', () => {
           { name: 'one.sweep', run() {} },
         ],
       },
-      'job one.sweep: this plugin has a job of this name already',
+      'job one.sweep: this plugin already has a job with this name',
     ],
     [
       'a job with two rhythms',
@@ -97,7 +97,7 @@ describe('kernel/contributions', () => {
     [
       'a page without views',
       { pages: [{ path: '/p', title: 'P', access: 'public', handle() {} }] },
-      'page GET /p: there is no folder of views: set `from: import.meta.url` in the plugin',
+      'page GET /p: the folder of views is unknown: set `from: import.meta.url` in the plugin',
     ],
     [
       'three words',
@@ -113,7 +113,7 @@ describe('kernel/contributions', () => {
 
   it('rejects a missing value', async () => {
     expect(await reasons(undefined as unknown as object)).to.deep.equal([
-      'setup returned something else than its parts: value is missing',
+      'setup must return its parts: value is missing',
     ]);
   });
 
@@ -132,8 +132,8 @@ describe('kernel/contributions', () => {
     );
     expect(found).to.deep.equal([
       null,
-      'route GET /a/{key}: GET /a/{key} is mounted by plugin one already',
-      'route POST|GET /b: GET /b is mounted by plugin one already; command note add: plugin one has a command of this name already',
+      'route GET /a/{key}: GET /a/{key} is already mounted by plugin one',
+      'route POST|GET /b: GET /b is already mounted by plugin one; command note add: plugin one already has a command with this name',
     ]);
     const mounted = running[0]?.http.mounted?.routes.map(
       ({ plugin, spec, ready }) => `${plugin} ${spec.path} ${ready()}`,

@@ -121,6 +121,6 @@ describe('error codes of plugins', () => {
 
   it('fails a plugin at the start when its route names an undeclared code', async () => {
     const wrong = plugin('oncall', [throwing('x', () => new Error('x'), ['oncall_nothing'])]);
-    expect((await getRejection(boot([wrong]))).message).to.match(/oncall_nothing: no error code/);
+    expect((await getRejection(boot([wrong]))).message).to.match(/oncall_nothing: neither an error code/);
   });
 });

@@ -365,7 +365,8 @@ describe('kernel', () => {
       ]);
       expect(states(service)).to.deep.equal({
         declares: 'ready',
-        injects: 'failed: Seller: its constructor needs "signers", which is not bound: does the manifest declare it?',
+        injects:
+          'failed: Seller: its constructor needs "signers", which is not bound: check that the manifest declares it',
         reads: 'ready',
       });
       expect((await service.kernel.system.checkHealth())['reads']?.['error']).to.match(

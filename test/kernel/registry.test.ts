@@ -76,7 +76,7 @@ describe('kernel/plugin-registry', () => {
   it('rejects ids that are reserved for the service', () => {
     for (const id of ['kernel', 'jobs', 'server']) {
       expect(faultsOf([plugin(id)])).to.deep.equal([
-        `plugin ${id}: the id "${id}" belongs to the service itself; give it another id (entry 0)`,
+        `plugin ${id}: the id "${id}" is reserved by the service; give it another id (entry 0)`,
       ]);
     }
   });
@@ -84,8 +84,8 @@ describe('kernel/plugin-registry', () => {
   it('identifies a plugin without id by its entry', () => {
     expect(faultsOf([plugin('x', { id: undefined }), null, 'text'])).to.deep.equal([
       'plugin entry 0: id is missing; fix its manifest (entry 0)',
-      'plugin entry 1: is no plugin: it exports no object; export the plugin as `default` or as `plugin`',
-      'plugin entry 2: is no plugin: it exports no object; export the plugin as `default` or as `plugin`',
+      'plugin entry 1: is not a plugin: it does not export an object; export the plugin as `default` or as `plugin`',
+      'plugin entry 2: is not a plugin: it does not export an object; export the plugin as `default` or as `plugin`',
     ]);
   });
 
@@ -139,15 +139,15 @@ describe('kernel/plugin-registry', () => {
   });
 
   it('rejects cycles of every kind of dependency, in full', () => {
-    const mend = 'take away one of these steps; an event or an extension point breaks a circle';
+    const mend = 'remove one of these dependencies; an event or an extension point breaks a cycle';
     expect(
       faultsOf([
         plugin('one', { provides: ['one.api'], uses: ['two.api'] }),
         plugin('two', { provides: ['two.api'], needs: ['one.api'] }),
       ]),
     ).to.deep.equal([
-      `plugin one: is on a circle: one → two → one (one uses "two.api" of two, two needs "one.api" of one); ${mend}`,
-      `plugin two: needs "one.api" of plugin one, which failed: is on a circle: one → two → one (one uses "two.api" of two, two needs "one.api" of one); ${mend}; fix one first`,
+      `plugin one: is part of a dependency cycle: one → two → one (one uses "two.api" of two, two needs "one.api" of one); ${mend}`,
+      `plugin two: needs "one.api" of plugin one, which failed: is part of a dependency cycle: one → two → one (one uses "two.api" of two, two needs "one.api" of one); ${mend}; fix one first`,
     ]);
     expect(
       faultsOf([
@@ -155,7 +155,7 @@ describe('kernel/plugin-registry', () => {
         plugin('rules', { provides: ['rules.api'], extends: ['page.actions'] }),
       ]),
     ).to.deep.equal([
-      `plugin page: is on a circle: page → rules → page (page needs "rules.api" of rules, rules extends "page.actions" of page); ${mend}`,
+      `plugin page: is part of a dependency cycle: page → rules → page (page needs "rules.api" of rules, rules extends "page.actions" of page); ${mend}`,
     ]);
   });
 
@@ -210,9 +210,9 @@ describe('kernel/plugin-registry', () => {
       const { plugins, off } = judged(['stream'], all, { stream: { kept: true } });
       expect(plugins.map(({ manifest }) => manifest.id)).to.deep.equal(['access', 'bugs']);
       expect(off.map(({ id, state, reason }) => `${id} ${state}: ${reason}`)).to.deep.equal([
-        'stream off: switched off by `plugins_off`',
-        'sentry off: needs "stream.api" of plugin stream, which is switched off',
-        'sdk off: needs "sentry.api" of plugin sentry, which is switched off',
+        'stream off: disabled by `plugins_off`',
+        'sentry off: needs "stream.api" of plugin stream, which is disabled',
+        'sdk off: needs "sentry.api" of plugin sentry, which is disabled',
       ]);
     });
 
@@ -231,12 +231,12 @@ describe('kernel/plugin-registry', () => {
     it('rejects critical plugins, their dependencies and unknown ids, by name', () => {
       const mend = 'fix it in local.json (plugins_off)';
       expect(refusal(['access', 'strem'])).to.equal(
-        `configuration: plugins_off names "access", and the service cannot run without it; ${mend}\n` +
-          `configuration: plugins_off names "strem", and there is no such plugin: there are access, bugs, stream, sentry, sdk; ${mend}`,
+        `configuration: plugins_off contains "access", but the service cannot run without it; ${mend}\n` +
+          `configuration: plugins_off contains "strem", but this plugin does not exist; available plugins: access, bugs, stream, sentry, sdk; ${mend}`,
       );
       const heart = plugin('heart', { critical: true, needs: ['stream.api'] });
       expect(refusal(['stream'], [...all, heart])).to.equal(
-        `configuration: plugins_off switches off stream, and heart cannot run without its "stream.api"; ${mend}`,
+        `configuration: plugins_off disables stream, but heart cannot run without its "stream.api"; ${mend}`,
       );
     });
   });
@@ -293,7 +293,7 @@ describe('kernel/plugin-registry', () => {
         faultsOf([chat, plugin('quiet')], { chat: { url: 'http://a' }, chatt: {}, quiet: { loud: true } }),
       ).to.deep.equal([
         'configuration: quiet.loud is unknown: plugin quiet has no settings; fix it in local.json (quiet.loud)',
-        'configuration: chatt is unknown: it is no setting of the service and no installed plugin has this section; fix it in local.json (chatt)',
+        'configuration: chatt is unknown: it is not a setting of the service, and no installed plugin has this section; fix it in local.json (chatt)',
       ]);
       expect(faultsOf([chat], { chat: 'on' })).to.deep.equal([
         'configuration: chat must be an object; fix it in local.json (chat)',

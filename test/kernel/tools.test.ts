@@ -28,7 +28,7 @@ describe('kernel: tools of routes', () => {
     const error = await getRejection(
       bootTestKernel([plugin('one', [route('/a', tool('next'))]), plugin('two', [route('/b', tool('next'))])]),
     );
-    expect(error.message).to.include('the tool "next" is offered by plugin one already');
+    expect(error.message).to.include('the tool "next" is already provided by plugin one');
   });
 
   it('rejects a name with invalid characters, and unknown members', async () => {

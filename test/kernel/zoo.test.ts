@@ -51,7 +51,7 @@ describe('kernel: plugin fixtures', () => {
           'title is not allowed to be empty',
           'config must be a joi object schema',
           'scopes[0] must be a scope such as "chat:read"',
-          'collections[0].indexes[0] is unique and must have exactly one field',
+          'collections[0].indexes[0] is unique, so it must have exactly one field',
           'migrations[1]: its number appears twice',
           'setup must be of type function',
           'colour is not a member of a manifest',
@@ -62,7 +62,7 @@ describe('kernel: plugin fixtures', () => {
 
     it('cycle-a, cycle-b: reports the complete cycle', async () => {
       expect(await faultsOf('./cycle-a.js', './cycle-b.js')).to.deep.equal([
-        'plugin cyclea: is on a circle: cyclea → cycleb → cyclea (cyclea needs "cycleb.api" of cycleb, cycleb comes after cyclea); take away one of these steps; an event or an extension point breaks a circle',
+        'plugin cyclea: is part of a dependency cycle: cyclea → cycleb → cyclea (cyclea needs "cycleb.api" of cycleb, cycleb starts after cyclea); remove one of these dependencies; an event or an extension point breaks a cycle',
       ]);
     });
 
@@ -74,7 +74,7 @@ describe('kernel: plugin fixtures', () => {
 
     it('old-api: reports both API numbers, and nothing about unsupported members', async () => {
       expect(await faultsOf('./old-api.js')).to.deep.equal([
-        'plugin oldapi: is made for plugin API 0, and this service speaks 1; install its version for API 1 (./old-api.js)',
+        'plugin oldapi: requires plugin API 0, but this service provides 1; install its version for API 1 (./old-api.js)',
       ]);
     });
 
@@ -90,9 +90,9 @@ describe('kernel: plugin fixtures', () => {
       ).to.have.members([
         'plugin ./import-throws.js: cannot be loaded: this module cannot be imported; fix the module, or remove the entry from `plugins`',
         'plugin ./no-package: cannot be loaded: the folder has no package.json; add one with `"type": "module"` and `"exports"`',
-        `plugin ./gone.js: cannot be loaded: no file and no folder of this name in ${ZOO}; install the package, or write the path relative to the configuration file`,
-        `plugin aos-plugin-gone: cannot be loaded: no package and no file of this name in ${ZOO}; install the package, or write the path relative to the configuration file`,
-        'plugin ./no-plugin.js: is no plugin: it exports no object; export the plugin as `default` or as `plugin`',
+        `plugin ./gone.js: cannot be loaded: no file or folder with this name in ${ZOO}; install the package, or write the path relative to the configuration file`,
+        `plugin aos-plugin-gone: cannot be loaded: no package or file with this name in ${ZOO}; install the package, or write the path relative to the configuration file`,
+        'plugin ./no-plugin.js: is not a plugin: it does not export an object; export the plugin as `default` or as `plugin`',
       ]);
     });
 
@@ -130,7 +130,7 @@ describe('kernel: plugin fixtures', () => {
       const bases = [folder];
       expect(await reasonsOf({ plugins: ['./syntax-error.mjs', './unbuilt'], bases })).to.have.members([
         'plugin ./syntax-error.mjs: cannot be loaded: SyntaxError: Unexpected end of input; fix the module, or remove the entry from `plugins`',
-        'plugin ./unbuilt: cannot be loaded: its package.json names dist/index.js, which is not there; build the package',
+        'plugin ./unbuilt: cannot be loaded: its package.json refers to dist/index.js, which does not exist; build the package',
       ]);
       expect(await reasonsOf({ plugins: ['./hangs.mjs'], bases, plugin_timeout_ms: 200 })).to.deep.equal([
         'plugin ./hangs.mjs: cannot be loaded: TimedOut: its import took longer than 200 ms; fix the module, or remove the entry from `plugins`',

@@ -226,7 +226,7 @@ export class TestService {
     const found = commands.find(({ spec }) => spec.name === name);
     if (found === undefined)
       throw new Error(
-        `there is no command "${name}"; there are ${commands.map(({ spec }) => spec.name).join(', ') || 'none'}`,
+        `command "${name}" does not exist; there are ${commands.map(({ spec }) => spec.name).join(', ') || 'none'}`,
       );
     return found.spec.run({ args, options, stdin: stdin ?? (() => Promise.resolve('')) });
   }

@@ -47,7 +47,7 @@ describe('lib: unknown fields', () => {
   it('returns at most ten sentences, with truncated and sanitized names', () => {
     const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`f${i}`, 1]));
     expect(told(many)).to.have.length(10);
-    expect(told(many).at(-1)).to.equal('further fields are no fields of this call');
+    expect(told(many).at(-1)).to.equal('more fields are not fields of this request');
     expect(told({ [`a\n\u202e\ud800${'x'.repeat(5_000)}`]: 1 })[0]).to.equal(
       no(`a\ufffd\ufffd\ufffd${'x'.repeat(96)}`),
     );

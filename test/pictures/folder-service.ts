@@ -34,7 +34,7 @@ export class ShiftedService {
     });
     let said = '';
     await new Promise<void>((resolve, reject) => {
-      child.on('close', (code) => reject(new Error(`the service ended with ${code}: ${said}`)));
+      child.on('close', (code) => reject(new Error(`the service exited with ${code}: ${said}`)));
       child.stdout?.on('data', (chunk: Buffer) => {
         said = (said + chunk.toString('utf8')).slice(-10_000);
         const url = /^listening on (http\S+)$/m.exec(said)?.[1];

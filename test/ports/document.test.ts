@@ -96,11 +96,8 @@ describe('document semantics', () => {
   });
 
   it('reports path and cause of a failed update', () => {
-    expect(() => change({ n: null }, { inc: { n: 1 } })).to.throw(TypeError, 'n holds null, not a number');
-    expect(() => change({ o: null }, { set: { 'o.x': 1 } })).to.throw(
-      TypeError,
-      'o.x: o holds a value that is no object',
-    );
+    expect(() => change({ n: null }, { inc: { n: 1 } })).to.throw(TypeError, 'n is null, not a number');
+    expect(() => change({ o: null }, { set: { 'o.x': 1 } })).to.throw(TypeError, 'o.x: o must be an object');
     expect(() => change({ m: null }, { min: { m: 1 } })).to.throw(TypeError);
     expect(() => change({ l: {} }, { pull: { l: { in: [] } } })).to.throw(TypeError);
   });

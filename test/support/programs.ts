@@ -55,7 +55,7 @@ export function run(
       const told = `${program} ${args.join(' ')} ${itself} after ${limitMs / 1000} s; still running:\n${running}`;
       hung = new Error(`${told}\nprinted:\n${stdout}${stderr}`);
     }, limitMs);
-    child.on('exit', (code, signal) => (itself = `ended with ${code ?? signal}, a program that it started had not`));
+    child.on('exit', (code, signal) => (itself = `exited with ${code ?? signal}, a program that it started had not`));
     child.on('error', (error) => {
       clearTimeout(limit);
       reject(error);

@@ -197,7 +197,7 @@ export class TestService {
     child.stderr.on('data', (chunk: Buffer) => (this.stderr += chunk.toString('utf8')));
     return new Promise((resolve, reject) => {
       child.on('error', reject);
-      child.on('close', (code) => reject(new Error(`the service ended with ${code}: ${this.stdout}${this.stderr}`)));
+      child.on('close', (code) => reject(new Error(`the service exited with ${code}: ${this.stdout}${this.stderr}`)));
       child.stdout.on('data', (chunk: Buffer) => {
         this.stdout += chunk.toString('utf8');
         const url = /^listening on (http\S+)$/m.exec(this.stdout)?.[1];

@@ -99,7 +99,7 @@ describe('aos/testing', () => {
     expect(await service.command('chat say', { args: ['hi'] })).to.deep.equal({ json: {}, text: 'said' });
     expect((await service.health())['chat']).to.deep.equal({ ok: true, notes: 1 });
     expect((await getRejection(service.command('chat shout'))).message).to.equal(
-      'there is no command "chat shout"; there are chat say',
+      'command "chat shout" does not exist; there are chat say',
     );
   });
 
@@ -113,7 +113,7 @@ describe('aos/testing', () => {
     expect((await getRejection(boot([chat]))).message).to.include('plugin chat: needs "projects.directory"');
     const broken = { id: 'broken', version: '1.0.0', api: 1, title: 'Broken', setup: () => ({ rotues: [] }) };
     expect((await getRejection(boot([broken as never]))).message).to.match(
-      /^plugin broken failed: .*rotues is not known/,
+      /^plugin broken failed: .*rotues is not allowed/,
     );
     const config = { chat: { rooom: 'x' } };
     expect((await getRejection(boot([chat, projects], { config }))).message).to.include('chat.rooom is unknown');
@@ -233,17 +233,17 @@ describe('aos/testing', () => {
       [
         'a port that does not exist',
         (ctx) => ctx['ports']?.['mailer'],
-        /there is no port "mailer": there are .*outbound/,
+        /port "mailer" does not exist; available ports: .*outbound/,
       ],
       [
         'a port beside the context',
         (ctx) => ctx['outbound'],
-        /the context has no "outbound": the port is `ctx\.ports\.outbound`/,
+        /the context has no "outbound"; use the port `ctx\.ports\.outbound`/,
       ],
       [
         'a member that does not exist',
         (ctx) => ctx['colection'],
-        /the context has no "colection": it has .*collection/,
+        /the context has no "colection"; available: .*collection/,
       ],
     ];
     for (const [name, use, message] of misused) {

@@ -61,7 +61,7 @@ describe('plugin validation at startup', () => {
     [
       'a missing view',
       { parts: both(), views: { shift: '' } },
-      /src\/plugin\.js:6 shows the view "shifts", and there is no views\/shifts\.hbs: .*: shift$/,
+      /src\/plugin\.js:6 renders the view "shifts", but views\/shifts\.hbs does not exist: .*: shift$/,
     ],
     [
       'a missing view of a panel, in another module',
@@ -72,17 +72,17 @@ describe('plugin validation at startup', () => {
           'src/panel.js': `import { View } from 'aos/plugin';\nexport const panel = { id: 'now', kind: 'trend', order: 1, load: async () => new View("nwo") };`,
         },
       },
-      /src\/panel\.js:2 shows the view "nwo"/,
+      /src\/panel\.js:2 renders the view "nwo"/,
     ],
     [
       'a missing partial',
       { parts: both(), views: { shifts: `\n{{> feild name="a"}}` } },
-      /views\/shifts\.hbs:2 uses the partial "feild", which does not exist: there are alert, /,
+      /views\/shifts\.hbs:2 uses the partial "feild", which does not exist; available partials: alert, /,
     ],
     [
       'a part of another plugin',
       { parts: both(), views: { shifts: `{{> bugs/facts this}}{{> oncall/row this}}`, 'parts/row': '{{name}}' } },
-      /views\/shifts\.hbs:1 uses the partial "bugs\/facts", which does not exist: there are .*, oncall\/row/,
+      /views\/shifts\.hbs:1 uses the partial "bugs\/facts", which does not exist; available partials: .*, oncall\/row/,
     ],
     [
       'an unknown helper',
@@ -99,7 +99,7 @@ describe('plugin validation at startup', () => {
       {
         parts: `pages: [{ ...${PAGE}, nav: { section: 'work', label: 'On call', icon: 'phone', order: 1 } }, ${POST}]`,
       },
-      /page GET \/oncall: there is no icon "phone": web\/README\.md lists them/,
+      /page GET \/oncall: icon "phone" does not exist: web\/README\.md lists them/,
     ],
     [
       'an unknown group of the settings',
@@ -111,7 +111,7 @@ describe('plugin validation at startup', () => {
     [
       'an unknown icon in a view',
       { parts: both(), views: { shifts: `{{icon "phone"}}` } },
-      /views\/shifts\.hbs:1 there is no icon "phone"/,
+      /views\/shifts\.hbs:1 icon "phone" does not exist/,
     ],
     [
       'a form without its token',
@@ -119,12 +119,12 @@ describe('plugin validation at startup', () => {
         parts: both(),
         views: { shifts: `\n\n<form class="x" method="post" action="/oncall">{{> field name="a" label="A"}}</form>` },
       },
-      /views\/shifts\.hbs:3 has a form without its token, .*: write \{\{> csrf\}\} inside/,
+      /views\/shifts\.hbs:3 has a form without its token, .*: add \{\{> csrf\}\} to it/,
     ],
     [
       'a form that nobody takes',
       { parts: both(), views: { shifts: `<form method="post" action="/oncall/{{id}}/ende">{{> csrf}}</form>` } },
-      /views\/shifts\.hbs:1 sends a form to \/oncall\/…\/ende, where no page with method POST is/,
+      /views\/shifts\.hbs:1 sends a form to \/oncall\/…\/ende, which has no page with method POST/,
     ],
     [
       'a confirmation that nobody takes',
@@ -134,34 +134,34 @@ describe('plugin validation at startup', () => {
     [
       'a job that is not there',
       { parts: both(`, jobs: [{ name: 'remind', everyMs: 1000, run: () => ctx.ports.jobs.enqueue('remnid', null) }]`) },
-      /src\/plugin\.js:6 asks for the job "remnid", which setup does not return: .*: remind$/,
+      /src\/plugin\.js:6 enqueues the job "remnid", which setup does not return: .*: remind$/,
     ],
     [
       'two routes of one path',
       { parts: `pages: [${PAGE}, ${PAGE}]` },
-      /page GET \/oncall: GET \/oncall is mounted by this plugin already/,
+      /page GET \/oncall: GET \/oncall is already mounted by this plugin/,
     ],
     [
       'a path in the manner of another framework',
       { parts: `pages: [{ ...${PAGE}, path: '/oncall/:id' }]` },
-      /path names a parameter with a colon: write its name in braces/,
+      /path has a parameter with a colon: write its name in braces/,
     ],
     [
       'a path with a brace too few',
       { parts: `pages: [{ ...${PAGE}, path: '/oncall/{id' }]` },
-      /path has an unknown shape/,
+      /path is not a valid path/,
     ],
     [
       'a parameter that the path has not',
       { parts: `pages: [{ ...${PAGE}, input: { params: joi.object({ shift: joi.string() }) } }]` },
-      /input\.params names "shift", which its path does not have/,
+      /input\.params has "shift", which is not in the path/,
     ],
     [
       'a schema that is none',
       {
         parts: `routes: [{ method: 'GET', path: '/api/oncall/v1/x', summary: 'x', access: { scope: 'oncall:read' }, input: { query: { a: 1 } }, handle: () => ({}) }]`,
       },
-      /input\.query must be a joi schema: take `joi` from aos\/plugin/,
+      /input\.query must be a joi schema: import `joi` from aos\/plugin/,
     ],
     [
       'a cron text that cannot be read',
@@ -210,7 +210,7 @@ describe('plugin validation at startup', () => {
       const { body } = await service.request('GET', '/api/health', SHARED_KEY);
       const { plugins } = body['checks'] as { plugins: Record<string, { state: string; reason: string }> };
       expect(plugins['oncall']).to.include({ state: 'failed' });
-      expect(plugins['oncall']?.reason).to.include('shows the view "shifts"');
+      expect(plugins['oncall']?.reason).to.include('renders the view "shifts"');
       expect((await fetch(`${service.url}/oncall`)).status).to.equal(503);
       expect((await fetch(`${service.url}/login`)).status).to.equal(200);
     } finally {

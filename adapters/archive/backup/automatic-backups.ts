@@ -109,8 +109,7 @@ export class AutomaticBackups implements Backups {
       child.on('close', (code, ended) => {
         signal?.removeEventListener('abort', abort);
         if (answer !== null && 'bytes' in answer) resolve(answer);
-        else
-          reject(new Error(answer?.error ?? `the process that makes the backup ended with ${ended ?? String(code)}`));
+        else reject(new Error(answer?.error ?? `the backup process exited with ${ended ?? String(code)}`));
       });
     });
   }

@@ -90,10 +90,10 @@ export async function restoreBackup(
           );
       }
     });
-    if (stores !== 1) throw new ArchiveRejectedError(`${file} holds no ${STORE_ENTRY}`);
+    if (stores !== 1) throw new ArchiveRejectedError(`${file} does not contain ${STORE_ENTRY}`);
     const wrong = check(getUnpackedPath(target.store));
     await removeLogs(getUnpackedPath(target.store));
-    if (wrong !== null) throw new ArchiveRejectedError(`holds a ${STORE_ENTRY} ${wrong}`);
+    if (wrong !== null) throw new ArchiveRejectedError(`contains a ${STORE_ENTRY} ${wrong}`);
     return archive.head;
   })().catch(async (error: unknown) => {
     await packages.discard();
@@ -115,11 +115,11 @@ async function* requirePrefix(text: string, content: AsyncIterable<Uint8Array>):
   let first = true;
   for await (const piece of content) {
     if (first && Buffer.from(piece).toString('latin1', 0, text.length) !== text)
-      throw new ArchiveRejectedError(`holds a ${STORE_ENTRY} that is no store`);
+      throw new ArchiveRejectedError(`contains a ${STORE_ENTRY} that is not a store`);
     first = false;
     yield piece;
   }
-  if (first) throw new ArchiveRejectedError(`holds a ${STORE_ENTRY} that is empty`);
+  if (first) throw new ArchiveRejectedError(`contains an empty ${STORE_ENTRY}`);
 }
 
 export const isRestoreReady = (dataDir: string): Promise<boolean> =>
@@ -132,7 +132,7 @@ export async function finishRestore(target: RestoreTarget): Promise<Partial<Rest
   if (text === null) return null;
   const ready = JSON.parse(text) as ReadyRestore;
   if (ready.store !== target.store)
-    throw new Error(`a restore into ${ready.store} was cut off: set storage.url to it, and start again`);
+    throw new Error(`a restore into ${ready.store} was interrupted: set storage.url to it, and start again`);
   await putPackages(target.releases, ready.packages, iteratePlaces(join(staging, PLACES_FOLDER)));
   for (const key of ready.keys) {
     const stagedKey = await readTextFile(join(staging, KEYS_FOLDER, key));

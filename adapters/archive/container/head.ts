@@ -30,13 +30,13 @@ export const HASHES_ENTRY = 'hashes.json';
 /** @throws ArchiveRejected when this version cannot read it */
 export function parseArchiveHead(text: string): ArchiveHead {
   const head = parseArchiveJson(text) as Partial<ArchiveHead> | null;
-  if (head?.format !== 'aos-archive') throw new ArchiveRejectedError('is no archive of AOS');
+  if (head?.format !== 'aos-archive') throw new ArchiveRejectedError('is not an AOS archive');
   if (head.format_version !== FORMAT_VERSION)
     throw new ArchiveRejectedError(
-      `has format ${String(head.format_version)}, and this version reads ${FORMAT_VERSION}`,
+      `has format ${String(head.format_version)}, but this version reads format ${FORMAT_VERSION}`,
     );
   const { kind, keys, migrations } = head;
-  if (kind !== 'backup' && kind !== 'export') throw new ArchiveRejectedError('is of an unknown kind');
+  if (kind !== 'backup' && kind !== 'export') throw new ArchiveRejectedError('has an unknown kind');
   if (migrations !== null && !Array.isArray(migrations)) throw createIncompleteError();
   const texts = [head.version, head.created_at, head.engine, ...(migrations ?? [])];
   if (texts.some((one) => typeof one !== 'string') || typeof keys !== 'object' || keys === null)
@@ -44,14 +44,13 @@ export function parseArchiveHead(text: string): ArchiveHead {
   return head as ArchiveHead;
 }
 
-const createIncompleteError = (): ArchiveRejectedError =>
-  new ArchiveRejectedError(`has a ${HEAD_ENTRY} that is not whole`);
+const createIncompleteError = (): ArchiveRejectedError => new ArchiveRejectedError(`has an incomplete ${HEAD_ENTRY}`);
 
 /** @throws ArchiveRejected */
 export function parseArchiveJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new ArchiveRejectedError('holds JSON that cannot be read');
+    throw new ArchiveRejectedError('contains JSON that cannot be parsed');
   }
 }

@@ -45,7 +45,7 @@ export async function readArchive(path: string, kind: ArchiveKind | null, take: 
   const onFile = async (entry: FileEntry, content: AsyncIterable<Uint8Array>): Promise<void> => {
     if (hashes !== null) throw new ArchiveRejectedError(`has ${entry.path} after ${HASHES_ENTRY}`);
     if (head === null) {
-      if (entry.path !== HEAD_ENTRY) throw new ArchiveRejectedError('is no archive of AOS');
+      if (entry.path !== HEAD_ENTRY) throw new ArchiveRejectedError('is not an AOS archive');
       head = parseArchiveHead(await readEntryText(entry, content, MAX_HEAD_BYTES));
       if (kind !== null && head.kind !== kind) throw new ArchiveRejectedError(KIND_HINTS[head.kind]);
     } else if (entry.path === HASHES_ENTRY) hashes = await readEntryText(entry, content, MAX_HASHES_BYTES);
@@ -65,8 +65,8 @@ export async function readArchive(path: string, kind: ArchiveKind | null, take: 
 }
 
 const KIND_HINTS: Readonly<Record<ArchiveKind, string>> = {
-  backup: 'is a backup: `aos restore` takes it',
-  export: 'is an export: `aos import` takes it',
+  backup: 'is a backup: use `aos restore`',
+  export: 'is an export: use `aos import`',
 };
 
 /** @throws ArchiveRejected when it is larger than `most` bytes */
@@ -75,7 +75,7 @@ export async function readEntryText(
   content: AsyncIterable<Uint8Array>,
   most: number,
 ): Promise<string> {
-  if (entry.size > most) throw new ArchiveRejectedError(`has ${entry.path} with more than ${most} bytes`);
+  if (entry.size > most) throw new ArchiveRejectedError(`contains ${entry.path} with more than ${most} bytes`);
   const pieces: Uint8Array[] = [];
   // The reader reuses its buffer.
   for await (const piece of content) pieces.push(Buffer.from(piece));
@@ -90,9 +90,10 @@ function compareHashes(found: readonly EntryHash[], listing: unknown): void {
   for (const { path, size, sha256 } of found) {
     if (path === HASHES_ENTRY) continue;
     const entry = hashes.get(path);
-    if (entry === undefined) throw new ArchiveRejectedError(`holds ${path}, which its ${HASHES_ENTRY} does not name`);
+    if (entry === undefined)
+      throw new ArchiveRejectedError(`contains ${path}, which its ${HASHES_ENTRY} does not list`);
     if (entry.size !== size || entry.sha256 !== sha256)
-      throw new ArchiveRejectedError(`holds ${path} with another content`);
+      throw new ArchiveRejectedError(`contains ${path} with different content`);
     hashes.delete(path);
   }
   const [missing] = hashes.keys();
@@ -104,9 +105,9 @@ function toArchiveError(error: unknown, path: string): unknown {
     return Object.assign(new ArchiveRejectedError(error.why), { message: `${path} ${error.why}.` });
   if (error instanceof UnsafePackage) {
     const why =
-      error.entry === '' ? error.why.replace(/^The package /, '') : `holds an entry that is refused: ${error.message}`;
+      error.entry === '' ? error.why.replace(/^The package /, '') : `contains a rejected entry: ${error.message}`;
     return Object.assign(new ArchiveRejectedError(why), { message: `${path} ${why}.` });
   }
-  if (getErrorCode(error) === 'ENOENT') return new Error(`${path} is not there.`, { cause: error });
+  if (getErrorCode(error) === 'ENOENT') return new Error(`${path} does not exist.`, { cause: error });
   return error;
 }

@@ -86,7 +86,7 @@ export async function requireMissingFile(path: string): Promise<void> {
   const there = await fileExists(path).catch((error: unknown) => {
     throw toReadableError(error, path);
   });
-  if (there) throw new Error(`${path} is there already: name another file.`);
+  if (there) throw new Error(`${path} already exists: choose another file.`);
   // Checked before the store is copied there, which would fail with a less clear error.
   await stat(dirname(path)).catch((error: unknown) => {
     throw toReadableError(error, path);
@@ -95,12 +95,12 @@ export async function requireMissingFile(path: string): Promise<void> {
 
 export function toReadableError(error: unknown, path: string): unknown {
   const code = getErrorCode(error);
-  if (code === 'EEXIST') return new Error(`${path} is there already: name another file.`, { cause: error });
+  if (code === 'EEXIST') return new Error(`${path} already exists: choose another file.`, { cause: error });
   if (code === 'ENOSPC' || code === 'EDQUOT')
-    return new Error(`There is no room for ${path}: free some space, or name a file on another disk.`, {
+    return new Error(`Not enough disk space for ${path}: free some space, or choose a file on another disk.`, {
       cause: error,
     });
-  if (code === 'ENOENT') return new Error(`${path} cannot be reached: is its folder there?`, { cause: error });
+  if (code === 'ENOENT') return new Error(`${path} cannot be created: check that its folder exists.`, { cause: error });
   if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM')
     return new Error(`${path} cannot be written: ${code}.`, { cause: error });
   return error;
@@ -135,7 +135,7 @@ async function* buildTarEntry(
   }
   const found = hash.digest('hex');
   if (written !== size || (sha256 !== undefined && sha256 !== found))
-    throw new Error(`${path} changed while it was copied: try again.`);
+    throw new Error(`${path} changed while it was being copied: try again.`);
   hashes.push({ path, size, sha256: found });
   yield Buffer.alloc((BLOCK_BYTES - (size % BLOCK_BYTES)) % BLOCK_BYTES);
 }

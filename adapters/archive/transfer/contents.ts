@@ -59,15 +59,15 @@ export const parseEntryCollection = (path: string): string | null => PART_ENTRY_
 /** @throws ArchiveRejected for invalid content */
 export function parseDocuments(text: string, path: string): Doc[] {
   const lines = text.split('\n');
-  if (lines.pop() !== '') throw new ArchiveRejectedError(`holds ${path}, whose last line is cut short`);
+  if (lines.pop() !== '') throw new ArchiveRejectedError(`contains ${path}, whose last line is truncated`);
   if (lines.length > MAX_DOCUMENTS)
-    throw new ArchiveRejectedError(`holds ${path} with more than ${MAX_DOCUMENTS} documents`);
+    throw new ArchiveRejectedError(`contains ${path} with more than ${MAX_DOCUMENTS} documents`);
   return lines.map((line) => {
     const excess = findExcess(line);
-    if (excess !== null) throw new ArchiveRejectedError(`holds ${path} with a document of more than ${excess}`);
+    if (excess !== null) throw new ArchiveRejectedError(`contains ${path} with a document of more than ${excess}`);
     const doc = parseArchiveJson(line) as Doc | null;
     if (typeof doc !== 'object' || typeof doc?.id !== 'string' || doc.id === '')
-      throw new ArchiveRejectedError(`holds ${path} with a line that is no document`);
+      throw new ArchiveRejectedError(`contains ${path} with a line that is not a document`);
     return doc;
   });
 }
@@ -110,7 +110,7 @@ export function decodeDocument(line: Doc, collection: string, field: string | un
   const text = field === undefined ? undefined : (line as unknown as { [field: string]: unknown })[field];
   if (field === undefined || text === undefined) return line;
   if (typeof text !== 'string' || !BASE64_PATTERN.test(text))
-    throw new ArchiveRejectedError(`holds a document of ${collection} whose ${field} is no base64`);
+    throw new ArchiveRejectedError(`contains a document of ${collection} whose ${field} is not valid base64`);
   return attachBytes(line, field, Buffer.from(text, 'base64'));
 }
 

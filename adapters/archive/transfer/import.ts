@@ -53,7 +53,7 @@ export function requireWholeStoreFile(read: (collection: string, id: string) => 
 function throwIfHalfImported(move: ImportMarkerDoc | null): void {
   if (move === null) return;
   throw new Error(
-    `the import of ${move.archive} into this store, begun at ${move.started_at}, was cut off: run it again (aos import <file>)`,
+    `the import of ${move.archive} into this store, started at ${move.started_at}, was interrupted: run it again (aos import <file>)`,
   );
 }
 
@@ -92,7 +92,7 @@ export async function validateExport(file: string): Promise<{ head: ArchiveHead;
   const contents = hash.getContents();
   if (contentsText === null) throw new ArchiveRejectedError(`lacks ${CONTENTS_ENTRY}`);
   if ((parseArchiveJson(contentsText) as Partial<ExportContents> | null)?.sha256 !== contents.sha256)
-    throw new ArchiveRejectedError(`has documents that its ${CONTENTS_ENTRY} does not name`);
+    throw new ArchiveRejectedError(`has documents that do not match its ${CONTENTS_ENTRY}`);
   return { head, contents };
 }
 
@@ -156,7 +156,7 @@ async function insertAll(store: DocumentStore, name: string, docs: readonly Doc[
     const rejectedIndex = results.findIndex((result) => 'conflict' in result);
     if (rejectedIndex >= 0)
       throw new ArchiveRejectedError(
-        `holds two documents of ${name} with one ${(results[rejectedIndex] as { conflict: string }).conflict}`,
+        `contains two documents of ${name} with the same ${(results[rejectedIndex] as { conflict: string }).conflict}`,
       );
   }
 }

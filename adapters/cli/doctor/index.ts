@@ -38,8 +38,8 @@ import {
 import type { PluginState } from '../../../ports/domain/system.js';
 
 const IMPORT_AGAIN_FIX =
-  'run the import again: it empties the store and starts again; no service starts on an incomplete import';
-const CONFIG_FIX = 'correct the value where it comes from';
+  'run the import again: it clears the store and starts over; the service does not start on an incomplete import';
+const CONFIG_FIX = 'fix the value at its source';
 
 function checkNode(): string {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
@@ -48,24 +48,26 @@ function checkNode(): string {
 }
 
 async function checkAccessFiles(configuration: Configuration): Promise<string> {
-  if (isStoredInMongo(configuration)) return 'in MongoDB with the packages: this service alone serves them';
+  if (isStoredInMongo(configuration)) return 'in MongoDB with the packages: only this service serves them';
   const { mode, gid } = await getAccessMode(configuration);
-  if ((mode & 0o004) !== 0) throw new Error('every local user can read .htpasswd, since no group is named');
-  return gid === null ? '.htpasswd is for this service alone' : `.htpasswd is for this service and the group ${gid}`;
+  if ((mode & 0o004) !== 0) throw new Error('every local user can read .htpasswd, because no group is set');
+  return gid === null
+    ? '.htpasswd is readable by this service only'
+    : `.htpasswd is readable by this service and group ${gid}`;
 }
 
 /** Behind an untrusted proxy, all callers share one address and its limits. */
 async function checkProxies({ data_dir, server }: ResolvedConfig): Promise<string> {
   const unlisted = await listUnlistedProxies(data_dir, server.trusted_proxies);
-  if (unlisted.length === 0) return 'X-Forwarded-For came from none that is not listed';
+  if (unlisted.length === 0) return 'no X-Forwarded-For from unlisted proxies';
   const last = unlisted.map(({ address, last_at }) => `${address} (last at ${last_at})`).join(', ');
-  throw new Error(`X-Forwarded-For came from ${last}, which server.trusted_proxies does not list`);
+  throw new Error(`X-Forwarded-For was received from ${last}, not listed in server.trusted_proxies`);
 }
 
 function checkSharedKey({ security }: ResolvedConfig): string {
   const { length } = security.shared_key;
   if (length > 0 && length < 16) throw new Error(`has ${length} characters`);
-  return length === 0 ? 'none: server-to-server calls are off' : 'set';
+  return length === 0 ? 'not set: server-to-server calls are disabled' : 'set';
 }
 
 interface InspectedService extends OpenedStore {
@@ -99,7 +101,7 @@ async function checkPlugins(
   const ready = `${all.filter(({ state }) => state === 'ready').length} ready`;
   return {
     failed: all.flatMap(({ id, state, reason }) => (state === 'failed' ? [`${id}: ${reason}`] : [])),
-    detail: off.length === 0 ? ready : `${ready}, switched off: ${off.join(', ')}`,
+    detail: off.length === 0 ? ready : `${ready}, disabled: ${off.join(', ')}`,
   };
 }
 
@@ -153,21 +155,21 @@ async function examineStore(
     (error) => describeStoreFix(error, core, newest),
     () => {
       // The fault that prevents the first start is already reported.
-      if (known.missing && found.items.some(({ ok }) => !ok)) return 'the first start makes it';
+      if (known.missing && found.items.some(({ ok }) => !ok)) return 'will be created at the first start';
       return known.opened();
     },
   );
   const { store, service } = known;
   const whole =
     store === null ||
-    (await found.check('import', IMPORT_AGAIN_FIX, () => requireWholeStore(store, 'none was cut off')));
+    (await found.check('import', IMPORT_AGAIN_FIX, () => requireWholeStore(store, 'no interrupted import')));
   if (!open || !whole || !runs || keys === null || service === null) {
     found.skipped.push('migrations');
   } else if (store === null) {
-    await found.check('migrations', '', () => 'none pending: a new store makes itself');
+    await found.check('migrations', '', () => 'none pending: the store does not exist yet');
   } else {
     if (core.storage.engine === 'mongodb') {
-      const same = 'give the keys that this store was first used with';
+      const same = 'provide the keys that this store was first used with';
       await found.check('fingerprints', same, () => verifyFingerprints(store, keys));
     }
     await found.check('migrations', 'run: aos migrate', () => checkMigrations(service, known));
@@ -183,7 +185,7 @@ async function examineStore(
 async function examineHealth(found: Diagnosis, core: ResolvedConfig, known: InspectedService): Promise<void> {
   const pluginHealth = (await fetchServiceHealth(core)) ?? mergeRunningStates(known.running, known.plugins);
   for (const plugin of pluginHealth) {
-    const fix = `see what it says, the log of the service, and /system; or switch it off: plugins_off: ["${plugin.id}"]`;
+    const fix = `check its message, the service log and /system; or disable it: plugins_off: ["${plugin.id}"]`;
     await found.check(`plugin ${plugin.id}`, fix, () => {
       if (!plugin.ok) throw new Error(formatHealth(plugin));
       return formatHealth(plugin);
@@ -198,11 +200,11 @@ async function runDoctor(deep: boolean): Promise<Diagnosis> {
   await found.check('configuration', CONFIG_FIX, async () => {
     loaded.configuration = await loadConfig();
     const [wrong] = loaded.configuration.misspelt;
-    if (wrong !== undefined) throw new Error(`${wrong.name} sets nothing: was ${wrong.meant} meant?`);
+    if (wrong !== undefined) throw new Error(`${wrong.name} has no effect; did you mean ${wrong.meant}?`);
     const { unknown } = loaded.configuration;
     return unknown.length === 0
       ? 'valid'
-      : `valid, and without effect: ${unknown.join(', ')} (no settings of the service)`;
+      : `valid; without effect: ${unknown.join(', ')} (not settings of the service)`;
   });
   const { configuration } = loaded;
   if (configuration === null) {
@@ -224,31 +226,31 @@ async function runDoctor(deep: boolean): Promise<Diagnosis> {
   const { core } = configuration;
   const own = async (error: unknown): Promise<string> =>
     getErrorText(error).includes('EROFS')
-      ? `the disk of ${core.data_dir} takes no writes: see the kernel's log for why, and mount it writable again`
-      : `make ${core.data_dir} a folder that this user alone can read and write`;
+      ? `the disk of ${core.data_dir} is not writable: check the kernel log for the cause, and remount it writable`
+      : `make ${core.data_dir} a folder that only this user can read and write`;
   await found.check('data directory', own, () => checkDataDirectory(core.data_dir));
-  await found.check('disk', 'free some space: the store stops when the disk is full', () =>
+  await found.check('disk', 'free some space: the store stops accepting writes when the disk is full', () =>
     checkFreeSpace(core.data_dir),
   );
   await found.check('shared key', 'set SVC_SHARED_KEY to at least 32 random characters, or leave it empty', () =>
     checkSharedKey(core),
   );
-  await found.check('keys', 'give keys that can be read', async () => {
+  await found.check('keys', 'provide readable keys', async () => {
     loaded.keys = await loadServiceKeys(core, false);
     return 'usable';
   });
   await found.check(
     'update agents',
-    'delete installer/installer.json of the data directory, and start again',
+    'delete installer/installer.json in the data directory, and start again',
     async () => {
       const built = await createInstallers(configuration).readManifest();
       if (built !== null) return `${built.version}: ${built.files.map(({ runtime }) => runtime).join(', ')}`;
-      return 'none, so machines cannot download one: npm run build:agent, then start the service';
+      return 'none, so machines cannot download one: run npm run build:agent, then start the service';
     },
   );
   await found.check(
     'access files',
-    'set releases.web_group to the group of the web server in front, and start the service as a member of it',
+    'set releases.web_group to the group of the web server in front of it, and run the service as a member of that group',
     () => checkAccessFiles(configuration),
   );
   await found.check(
@@ -258,7 +260,7 @@ async function runDoctor(deep: boolean): Promise<Diagnosis> {
   );
   await found.check(
     'proxies',
-    'if these are your proxies, add them to server.trusted_proxies: until then all callers behind one share its limits. If not, a stranger sends the header, and nothing believes it',
+    'if these are your proxies, add them to server.trusted_proxies: until then, all clients behind a proxy share its rate limits. If not, an untrusted client sends the header, and it is ignored',
     () => checkProxies(core),
   );
   const running = await readRunningPluginStates(core.data_dir);
@@ -276,8 +278,8 @@ async function runDoctor(deep: boolean): Promise<Diagnosis> {
 
 export const doctorCommand: CommandSpec = {
   name: 'doctor',
-  summary: 'Check this installation and say how to fix what is wrong',
-  options: { deep: { type: 'boolean', summary: 'Read all that the embedded store holds as well; takes a while' } },
+  summary: 'Check this installation and explain how to fix problems',
+  options: { deep: { type: 'boolean', summary: 'Also read the complete embedded store; takes a while' } },
   async run({ options }) {
     const { items, skipped } = await runDoctor(options['deep'] === true);
     const ok = items.every((item) => item.ok);

@@ -16,11 +16,11 @@ async function openStore(config: ResolvedConfig): Promise<{ store: DocumentStore
   const { engine, file } = config.storage;
   await requireStore(config);
   if (file !== null && (await findExistingFolder(file)) !== file)
-    return { store: null, detail: 'the next start finishes its restore' };
+    return { store: null, detail: 'its restore will finish at the next start' };
   const store = await createStore(config, {}, false);
   await store.connect();
   const ms = await store.ping();
-  return { store, detail: `${engine}, answers in ${ms.toFixed(1)} ms` };
+  return { store, detail: `${engine}, responds in ${ms.toFixed(1)} ms` };
 }
 
 /** Opens the store; its error is reported by the store check. */
@@ -45,8 +45,8 @@ export async function tryOpenStore(core: ResolvedConfig): Promise<OpenedStore> {
  */
 export async function verifyStore(store: DocumentStore): Promise<string> {
   const found = await store.examine?.();
-  if (found === undefined) return 'the server of this engine looks after its files itself';
+  if (found === undefined) return 'the database server checks its own files';
   const { ok, documents, damage, more } = found;
-  if (ok) return `${documents} documents can be read`;
+  if (ok) return `${documents} documents are readable`;
   throw new Error([...damage, ...(more > 0 ? [`and ${more} more`] : [])].join('; '));
 }

@@ -79,14 +79,14 @@ export const applyCommand: CommandSpec = {
       type: 'string',
       short: 'f',
       value: 'file',
-      summary: 'Document in YAML or JSON; several are merged; - reads standard input',
+      summary: 'YAML or JSON document; several are merged; - reads standard input',
       repeatable: true,
     },
     'dry-run': {
       type: 'boolean',
       summary: 'Show the plan and change nothing; exit status 2 when something would change',
     },
-    prune: { type: 'boolean', summary: 'Delete what an earlier apply created and the documents do not name' },
+    prune: { type: 'boolean', summary: 'Delete objects created by an earlier apply that the documents do not contain' },
     ...CONNECTION_OPTIONS,
   },
   run: async (call) => {

@@ -25,11 +25,11 @@ export const bugListCommand: CommandSpec = {
     status: {
       type: 'string',
       value: 'status',
-      summary: 'Only with this status; without it open ones',
+      summary: 'Only with this status (default: open items)',
       default: 'open',
     },
     severity: { type: 'string', value: 'severity', summary: 'Only of this severity' },
-    query: { type: 'string', value: 'words', field: 'q', summary: 'Only with these words' },
+    query: { type: 'string', value: 'words', field: 'q', summary: 'Only items that contain these words' },
     ...PAGE_OPTIONS,
   },
   run: async (call) => {
@@ -78,15 +78,15 @@ export const bugCloseCommand: CommandSpec = {
     status: {
       type: 'string',
       value: 'closed|resolved|wont_fix',
-      summary: 'The status it gets',
+      summary: 'New status',
       default: 'closed',
     },
-    reason: { type: 'string', value: 'text', summary: 'Why; wont_fix needs it' },
+    reason: { type: 'string', value: 'text', summary: 'Reason; required for wont_fix' },
     'resolved-in': {
       type: 'string',
       value: 'version',
       field: 'resolved_in_build',
-      summary: 'The version with the fix',
+      summary: 'Version that contains the fix',
     },
   },
   run: async (call) => {

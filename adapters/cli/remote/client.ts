@@ -21,7 +21,7 @@ export const CONNECTION_OPTIONS = {
 
 export const PAGE_OPTIONS = {
   limit: { type: 'string', value: '1–200', summary: 'How many', default: '50' },
-  cursor: { type: 'string', value: 'cursor', summary: 'Where the list before ended (next_cursor of --json)' },
+  cursor: { type: 'string', value: 'cursor', summary: 'Start after the previous page (next_cursor of --json)' },
 } as const satisfies CommandSpec['options'];
 
 export const getTexts = (
@@ -41,9 +41,9 @@ type Query = Readonly<Record<string, string | number | undefined>>;
 export function parseServiceUrl(given: string, allowHttp: boolean): URL {
   const url = URL.canParse(given) ? new URL(given) : null;
   if (url === null || !/^https?:$/.test(url.protocol))
-    throw new UsageError(`"${given}" is no address of a service: write https://aos.example.com`, null);
+    throw new UsageError(`"${given}" is not a valid service address; use the form https://aos.example.com`, null);
   if (url.protocol === 'http:' && !LOOPBACK_PATTERN.test(url.hostname) && !allowHttp)
-    throw new UsageError(`${given} has no TLS: write https://, or add --allow-http`, null);
+    throw new UsageError(`${given} does not use TLS; use https://, or add --allow-http`, null);
   return url;
 }
 
@@ -67,11 +67,11 @@ export class ServiceClient {
     const profile = typeof named === 'string' && token !== null ? null : await loadProfile(env);
     const given = named ?? profile?.url;
     if (typeof given !== 'string')
-      throw new UsageError('no address of a service: give --url, set SVC_URL, or run "aos login"', null);
+      throw new UsageError('no service address; pass --url, set SVC_URL, or run "aos login"', null);
     const url = parseServiceUrl(given, options['allow-http'] === true || given === profile?.url);
     const own = profile !== null && new URL(profile.url).origin === url.origin ? profile.token : null;
     const secret = token ?? own;
-    if (secret === null) throw new UsageError(`no token for ${url.origin}: set SVC_TOKEN, or run "aos login"`, null);
+    if (secret === null) throw new UsageError(`no token for ${url.origin}; set SVC_TOKEN, or run "aos login"`, null);
     return new ServiceClient(url, secret);
   }
 
@@ -113,7 +113,7 @@ export class ServiceClient {
     const refusal = status < 300 ? null : parseError(answer?.['error']);
     if (refusal === null)
       throw new Error(
-        `${this.url.origin} answered ${status}, and not as an AOS service does: is another server at this address, or before it?`,
+        `${this.url.origin} answered ${status}, but not as an AOS service; check whether another server or proxy uses this address`,
       );
     const { code, message, fields } = refusal;
     throw new ServiceError(code, message, { status, ...(fields !== undefined && { fields }) });

@@ -42,7 +42,7 @@ export async function mergeConfigFiles(files: readonly ConfigFile[]): Promise<Me
     if (Object.keys(faults).length > 0) throw invalid(faults);
     const { version, ...sections } = resolved;
     if (document['version'] !== undefined && document['version'] !== version)
-      throw invalid({ version: `is another one in ${file}` });
+      throw invalid({ version: `differs in ${file}` });
     document['version'] = version;
     for (const [name, list] of Object.entries(sections)) {
       const known = document[name] as unknown[] | undefined;

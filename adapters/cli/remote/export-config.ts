@@ -23,7 +23,7 @@ export function formatConfig({ document, secrets, warnings }: ExportAnswer, sche
     `yaml-language-server: $schema=${schemaUrl}`,
     ...warnings.map((warning) => `Warning: ${warning}`),
     ...(secrets.length > 0
-      ? ['Secrets are not exported and stay as they are. Set one by a reference, such as ${env:NAME}:']
+      ? ['Secrets are not exported and stay unchanged. Set one with a reference such as ${env:NAME}:']
       : []),
     ...secrets.map((path) => `  ${path}`),
   ];
@@ -35,7 +35,7 @@ export const exportConfigCommand: CommandSpec = {
   name: 'export-config',
   summary: 'Print the configuration of a running service as a document for "aos apply"',
   options: {
-    project: { type: 'string', value: 'slug', summary: 'Only this project and what belongs to it' },
+    project: { type: 'string', value: 'slug', summary: 'Only this project and its objects' },
     ...CONNECTION_OPTIONS,
   },
   run: async (call) => {

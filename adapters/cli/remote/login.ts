@@ -11,10 +11,10 @@ interface OwnToken {
 
 export const loginCommand: CommandSpec = {
   name: 'login',
-  summary: 'Store the address and the token of a running service for the commands that talk to it',
+  summary: 'Store the address and token of a running service for remote commands',
   options: {
     ...CONNECTION_OPTIONS,
-    'token-stdin': { type: 'boolean', summary: 'Read the token from standard input; without it SVC_TOKEN is stored' },
+    'token-stdin': { type: 'boolean', summary: 'Read the token from standard input (default: SVC_TOKEN)' },
   },
   run: async (call) => {
     const { options } = call;
@@ -24,7 +24,7 @@ export const loginCommand: CommandSpec = {
       throw new UsageError('--url is missing', 'Usage: aos login --url <address> --token-stdin');
     const url = parseServiceUrl(given, options['allow-http'] === true);
     const token = options['token-stdin'] === true ? (await call.stdin()).trim() : (env.token ?? '');
-    if (token === '') throw new UsageError('no token: give --token-stdin, or set SVC_TOKEN', null);
+    if (token === '') throw new UsageError('no token; pass --token-stdin, or set SVC_TOKEN', null);
     const { name, scopes } = await ServiceClient.withToken(url, token).request<OwnToken>('GET', '/api/tokens/v1/self');
     const path = await saveProfile({ url: url.origin, token }, env);
     return {

@@ -49,13 +49,13 @@ export const monitorListCommand: CommandSpec = {
 
 export const monitorPauseCommand: CommandSpec = {
   name: 'monitor pause',
-  summary: 'Put a monitor into maintenance: its alarms wait until then',
+  summary: 'Put a monitor into maintenance and hold its alarms until the end',
   args: ['source'],
   options: {
     ...CONNECTION_OPTIONS,
     for: { type: 'string', value: '30m|2h|1d', field: 'until', summary: 'How long', default: '1h' },
-    reason: { type: 'string', value: 'text', summary: 'Why; shown with the monitor' },
-    subtree: { type: 'boolean', summary: 'With every monitor below it' },
+    reason: { type: 'string', value: 'text', summary: 'Reason, shown with the monitor' },
+    subtree: { type: 'boolean', summary: 'Include all child monitors' },
   },
   run: async (call) => {
     const [source = ''] = call.args;
@@ -90,7 +90,7 @@ export const monitorResumeCommand: CommandSpec = {
       return open && named.length === 1 && named[0] === source;
     });
     for (const { id } of own) await client.request('DELETE', `${API_PATH}/maintenance/${id}`);
-    const text = own.length === 0 ? `${source} was not paused.` : `${source} is watched again.`;
+    const text = own.length === 0 ? `${source} was not paused.` : `${source} is monitored again.`;
     return { json: { source, ended: own.map(({ id }) => id) }, text };
   },
 };

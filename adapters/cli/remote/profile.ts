@@ -24,9 +24,9 @@ export async function loadProfile(env: ProfileLocation): Promise<Profile | null>
   });
   if (found === null) return null;
   if (process.platform !== 'win32' && (found.mode & 0o077) !== 0)
-    throw new Error(`${path} can be read by others; run: chmod 600 ${path}`);
+    throw new Error(`${path} is readable by other users; run: chmod 600 ${path}`);
   const profile = parseProfile(await readFile(path, 'utf8'));
-  if (profile === null) throw new Error(`${path} is no profile; run "aos login" to write it again`);
+  if (profile === null) throw new Error(`${path} is not a valid profile; run "aos login" to create it again`);
   return profile;
 }
 

@@ -16,7 +16,7 @@ interface Release {
 
 const API_PATH = '/api/updateservice/v1';
 const PRODUCT_OPTION = { type: 'string', value: 'slug', summary: 'Product (project)', required: true } as const;
-const PLATFORM_OPTION = { type: 'string', value: 'platform', summary: 'Only this platform; without it all' } as const;
+const PLATFORM_OPTION = { type: 'string', value: 'platform', summary: 'Only this platform (default: all)' } as const;
 
 function formatState({ withdrawn_at, halted_at, rollout_percent, rolled_back }: Release): string {
   if (rolled_back) return 'rolled back';
@@ -56,19 +56,19 @@ export const releaseListCommand: CommandSpec = {
 
 export const releasePromoteCommand: CommandSpec = {
   name: 'release promote',
-  summary: 'Make the release of one channel a release of another',
+  summary: 'Promote a release from one channel to another',
   args: ['version'],
   options: {
     ...CONNECTION_OPTIONS,
     product: PRODUCT_OPTION,
-    from: { type: 'string', value: 'channel', summary: 'Channel that has it', required: true },
-    to: { type: 'string', value: 'channel', summary: 'Channel that gets it', required: true },
+    from: { type: 'string', value: 'channel', summary: 'Source channel', required: true },
+    to: { type: 'string', value: 'channel', summary: 'Target channel', required: true },
     platform: PLATFORM_OPTION,
     rollout: {
       type: 'string',
       value: 'percent',
       field: 'rollout_percent',
-      summary: 'Offered to so many of the machines',
+      summary: 'Percentage of machines that are offered the release',
     },
   },
   run: async (call) => {
@@ -79,21 +79,21 @@ export const releasePromoteCommand: CommandSpec = {
     const answer = await client.request<object>('POST', `${API_PATH}/promote`, { body });
     return {
       json: answer,
-      text: `${others['product']} ${version} is promoted from ${others['from']} to ${others['to']}.`,
+      text: `${others['product']} ${version} was promoted from ${others['from']} to ${others['to']}.`,
     };
   },
 };
 
 export const releaseRollbackCommand: CommandSpec = {
   name: 'release rollback',
-  summary: 'Return a channel to an earlier version: later ones are withdrawn',
+  summary: 'Roll a channel back to an earlier version and withdraw later ones',
   args: ['to'],
   options: {
     ...CONNECTION_OPTIONS,
     product: PRODUCT_OPTION,
     channel: { type: 'string', value: 'channel', summary: 'Channel to roll back', required: true },
     platform: PLATFORM_OPTION,
-    reason: { type: 'string', value: 'text', summary: 'Why; shown with the withdrawn releases', required: true },
+    reason: { type: 'string', value: 'text', summary: 'Reason, shown with the withdrawn releases', required: true },
   },
   run: async (call) => {
     const [to = ''] = call.args;
@@ -104,7 +104,7 @@ export const releaseRollbackCommand: CommandSpec = {
     });
     const versions = [...new Set(answer.withdrawn.map(({ version }) => version))].join(', ');
     const text = answer.unchanged
-      ? `${texts['product']} ${to} is the newest release of ${texts['channel']} already.`
+      ? `${texts['product']} ${to} is already the newest release of ${texts['channel']}.`
       : `${texts['product']} ${to} is the newest release of ${texts['channel']} again; withdrawn: ${versions}.`;
     return { json: answer, text };
   },
@@ -112,14 +112,14 @@ export const releaseRollbackCommand: CommandSpec = {
 
 export const releaseWithdrawCommand: CommandSpec = {
   name: 'release withdraw',
-  summary: 'Withdraw a version: it is offered to no machine any more',
+  summary: 'Withdraw a version, so that it is no longer offered',
   args: ['version'],
   options: {
     ...CONNECTION_OPTIONS,
     product: PRODUCT_OPTION,
     channel: { type: 'string', value: 'channel', summary: 'Channel of the release', required: true },
     platform: PLATFORM_OPTION,
-    reason: { type: 'string', value: 'text', summary: 'Why; shown with the release', required: true },
+    reason: { type: 'string', value: 'text', summary: 'Reason, shown with the release', required: true },
   },
   run: async (call) => {
     const [version = ''] = call.args;
@@ -127,6 +127,6 @@ export const releaseWithdrawCommand: CommandSpec = {
     const body = { version, ...texts };
     const client = await ServiceClient.open(call);
     const answer = await client.request<object>('POST', `${API_PATH}/withdraw`, { body });
-    return { json: answer, text: `${texts['product']} ${version} is withdrawn from ${texts['channel']}.` };
+    return { json: answer, text: `${texts['product']} ${version} was withdrawn from ${texts['channel']}.` };
   },
 };

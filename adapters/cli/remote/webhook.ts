@@ -53,7 +53,7 @@ export const webhookTestCommand: CommandSpec = {
     const why = error ?? `it answered ${status}`;
     return {
       json: answer,
-      text: delivered ? `The test was delivered: it answered ${status}.` : `The test was not delivered: ${why}.`,
+      text: delivered ? `Test delivered: the endpoint answered ${status}.` : `Test not delivered: ${why}.`,
       exit: delivered ? EXIT_CODES.ok : EXIT_CODES.error,
     };
   },

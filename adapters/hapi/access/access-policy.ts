@@ -21,9 +21,9 @@ export class AccessPolicy {
     private readonly bare = false,
   ) {
     const rules: readonly AccessRule[] = access === 'public' ? [] : isRuleList(access) ? access : [access];
-    if (access !== 'public' && rules.length === 0) throw new TypeError('access names no rule');
+    if (access !== 'public' && rules.length === 0) throw new TypeError('access must have at least one rule');
     const guards = rules.flatMap((rule) => ('basic' in rule ? [rule.basic] : []));
-    if (guards.length > 0 && rules.length > 1) throw new TypeError('HTTP Basic stands alone');
+    if (guards.length > 0 && rules.length > 1) throw new TypeError('HTTP Basic cannot be combined with other rules');
     this.public = access === 'public';
     this.basic = guards[0] ?? null;
     this.#scopes = rules.flatMap((rule) => ('scope' in rule ? [rule.scope] : 'anyScope' in rule ? rule.anyScope : []));
@@ -62,7 +62,7 @@ export class AccessPolicy {
   }
 
   #createRoleFailure(): Failure {
-    return new Failure('role_not_allowed', `Only accounts with the role ${this.describeRoles()} may do this.`);
+    return new Failure('role_not_allowed', `Requires an account with the role ${this.describeRoles()}.`);
   }
 
   describeRoles(): string {
@@ -76,7 +76,7 @@ export class AccessPolicy {
       ...(this.#sharedKey ? ['the shared key'] : []),
       ...(this.session ? [`a session of an account with the role ${this.describeRoles()}`] : []),
     ];
-    return `This needs ${kinds.join(', or ')}.`;
+    return `Requires ${kinds.join(', or ')}.`;
   }
 
   describe(): {
@@ -102,7 +102,7 @@ const isRuleList = (access: AccessRule | readonly AccessRule[]): access is reado
 const BEARER_CHALLENGE = { headers: { 'www-authenticate': 'Bearer realm="aos"' } };
 export const CREDENTIAL_MISSING = new Failure(
   'unauthorized',
-  'A credential is needed: `Authorization: Bearer <token>`.',
+  'A credential is required: `Authorization: Bearer <token>`.',
   BEARER_CHALLENGE,
 );
 export const UNAUTHORIZED = new Failure(

@@ -10,7 +10,7 @@ export const ANONYMOUS_ID_PATTERN = /^[A-Za-z0-9]{43}$/;
 
 export const CSRF_FAILED = new Failure(
   'csrf_failed',
-  'The form’s `csrf_token` is missing or stale. Load the page again and send the form once more.',
+  'The form’s `csrf_token` is missing or stale. Reload the page and submit the form again.',
 );
 
 const computeDigest = (text: string): Buffer => createHash('sha256').update(text).digest();

@@ -34,16 +34,19 @@ const EMPTY_BUFFER = Buffer.alloc(0);
 const EMPTY_BODY_FAILURE = new Failure('invalid_json', 'The body is empty; it must be a JSON object.');
 export const ENCODING_NOT_ALLOWED = new Failure(
   'unsupported_media_type',
-  'This path takes bodies without content encoding only.',
+  'This path does not accept a content encoding.',
 );
-const FORM_NOT_ALLOWED = new Failure('unsupported_media_type', 'Forms are sent as application/x-www-form-urlencoded.');
+const FORM_NOT_ALLOWED = new Failure(
+  'unsupported_media_type',
+  'The content type must be application/x-www-form-urlencoded.',
+);
 
 const CREDENTIAL_HEAD_BYTES = 16 * 1024;
 const MAX_ANONYMOUS_FORM_BYTES = 64 * 1024;
 const FORM_TIMEOUT_MS = 10_000;
 /** Limit for a filtered body, on the wire and decoded. */
 const MAX_FILTERED_BYTES = 100 * 1024 * 1024;
-const INVALID_UTF8_WARNINGS = ['The body was not valid UTF-8: what could not be read was replaced by U+FFFD.'];
+const INVALID_UTF8_WARNINGS = ['The body was not valid UTF-8: invalid bytes were replaced with U+FFFD.'];
 /** The budget of anonymous senders fits 16 JSON bodies of this size. */
 const MIN_JSON_LIMIT_BYTES = 1024 * 1024;
 const MIN_BYTES_PER_SECOND = 1_024;
@@ -283,5 +286,5 @@ function checkMediaType(kind: BodyKind, type: string, header: string | undefined
   }
   const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(header ?? '')?.[1]?.toLowerCase();
   if (charset === undefined || charset === 'utf-8' || charset === 'utf8' || charset === 'us-ascii') return null;
-  return new Failure('unsupported_media_type', 'JSON is UTF-8; leave the charset out.');
+  return new Failure('unsupported_media_type', 'JSON must be UTF-8; omit the charset.');
 }

@@ -63,12 +63,12 @@ export const SUPPORTED_ENCODINGS = ['gzip', 'deflate', 'br', ...(zstd === null ?
 const ACCEPT_ENCODING_HEADERS = { headers: { 'accept-encoding': SUPPORTED_ENCODINGS } };
 const UNKNOWN_ENCODING = new Failure(
   'unsupported_media_type',
-  `The content encoding is not one of ${SUPPORTED_ENCODINGS}.`,
+  `The content encoding must be one of ${SUPPORTED_ENCODINGS}.`,
   ACCEPT_ENCODING_HEADERS,
 );
 const ZSTD_UNSUPPORTED = new Failure(
   'unsupported_media_type',
-  `Bodies in zstd need Node 22.15 or later on the server, which runs ${process.version}. Send ${SUPPORTED_ENCODINGS} or no encoding.`,
+  `zstd bodies require Node 22.15 or later on the server, which runs ${process.version}. Use ${SUPPORTED_ENCODINGS} or no encoding.`,
   ACCEPT_ENCODING_HEADERS,
 );
 

@@ -6,7 +6,7 @@ const BOUNDARY_PATTERN = /;\s*boundary=(?:"([^"]{1,70})"|([^\s";]{1,70}))\s*(?:;
 const MAX_PARTS = 100;
 
 export type FormWithFiles = Record<string, string | string[] | FormFile>;
-const INVALID_MULTIPART = new Failure('invalid_request', 'The body is no multipart form.');
+const INVALID_MULTIPART = new Failure('invalid_request', 'The body is not a multipart form.');
 
 const MAX_FIELDS = 2_000;
 

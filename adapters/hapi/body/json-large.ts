@@ -35,7 +35,7 @@ class PiecewiseParser {
     if (to - from <= PIECE_BYTES || depth > MAX_SPLIT_DEPTH) return this.#parse(from, to);
     const closing = CLOSING_BYTES[first];
     if (closing === undefined) return this.#parse(from, to);
-    if (closing !== last) throw new SyntaxError('the end does not fit the beginning');
+    if (closing !== last) throw new SyntaxError('opening and closing brackets do not match');
     if (first === QUOTE) return this.#parseString(from + 1, to - 1);
     const inside = this.#trim([from + 1, to - 1]);
     if (inside[0] === inside[1]) return this.#parse(from, from + 1, this.bytes.toString('latin1', to - 1, to));
@@ -61,7 +61,7 @@ class PiecewiseParser {
       const colon = to - from > PIECE_BYTES ? this.#findColon(from) : -1;
       if (colon >= 0)
         entries.push([String(this.#parse(from, colon)), await this.parseValue([colon + 1, to], depth + 1)]);
-      else if (from === to) throw new SyntaxError('a comma without a member');
+      else if (from === to) throw new SyntaxError('trailing comma');
       else entries.push(...Object.entries(JSON.parse(`{${this.bytes.toString('utf8', from, to)}}`) as object));
     }
     return Object.fromEntries(entries);

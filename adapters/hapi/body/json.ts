@@ -98,7 +98,7 @@ class JsonScanner {
     this.#inText = inText;
     this.#depth = depth;
     if (this.#values > this.most)
-      this.fault = new Failure('invalid_json', `The body holds more than ${this.most} values.`);
+      this.fault = new Failure('invalid_json', `The body contains more than ${this.most} values.`);
   }
 }
 

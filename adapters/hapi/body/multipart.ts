@@ -18,7 +18,7 @@ export const hasBoundary = (contentType: string | undefined): boolean => BOUNDAR
 const createMalformedError = (): ServiceError =>
   new ServiceError('invalid_request', 'The multipart body is malformed.');
 const createPartError = (name: string, problem: string): ServiceError =>
-  new ServiceError('validation_failed', 'Some parts of the body are wrong.', { fields: { [name]: problem } });
+  new ServiceError('validation_failed', 'Some parts of the body are not valid.', { fields: { [name]: problem } });
 
 export class MultipartBody implements UploadedBody {
   readonly mediaType = 'multipart/form-data';
@@ -51,7 +51,7 @@ export class MultipartBody implements UploadedBody {
   }
 
   async readFields(): Promise<Record<string, string>> {
-    if (!this.#read) throw new TypeError('the content is read first: parts may come behind it');
+    if (!this.#read) throw new TypeError('the content must be read first: parts may follow it');
     return Object.fromEntries(this.#fields);
   }
 
@@ -111,11 +111,12 @@ export class MultipartBody implements UploadedBody {
         headerSize: 8 * 1024,
       },
       isPartAFile: (name) => {
-        if (name !== file && !fields.includes(name ?? '')) this.#rejectPart(name ?? 'name', 'is no part of this form');
+        if (name !== file && !fields.includes(name ?? ''))
+          this.#rejectPart(name ?? 'name', 'is not a part of this form');
         return name === file;
       },
     });
-    const tooMany = (): void => this.#rejectPart('body', `takes ${[file, ...fields].join(', ')}, each of them once`);
+    const tooMany = (): void => this.#rejectPart('body', `must be ${[file, ...fields].join(', ')}, each exactly once`);
     parser.on('file', (_, stream) => {
       this.#file = stream;
       stream.on('error', () => this.#fail(createMalformedError()));

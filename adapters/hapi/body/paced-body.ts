@@ -8,7 +8,7 @@ export interface MinimumRate {
   windowMs: number;
 }
 
-export const createCutOffError = (): ServiceError => new ServiceError('invalid_request', 'The body was cut off.');
+export const createCutOffError = (): ServiceError => new ServiceError('invalid_request', 'The body is incomplete.');
 export const createTooLongError = (limit: number): ServiceError =>
   new ServiceError('payload_too_large', `The body is larger than ${limit} bytes.`);
 
@@ -76,4 +76,7 @@ class PacedWait {
 }
 
 const createTooSlowError = ({ bytes, windowMs }: MinimumRate): ServiceError =>
-  new ServiceError('invalid_request', `The body came slower than ${bytes} bytes in ${Math.ceil(windowMs / 1000)} s.`);
+  new ServiceError(
+    'invalid_request',
+    `The body arrived slower than ${bytes} bytes in ${Math.ceil(windowMs / 1000)} s.`,
+  );

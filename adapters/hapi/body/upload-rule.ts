@@ -6,7 +6,7 @@ import { hasBoundary, getMaxBodyBytes, MultipartBody } from './multipart.js';
 import { readPacedBody, type MinimumRate } from './paced-body.js';
 
 const MULTIPART_MEDIA_TYPE = 'multipart/form-data';
-const BOUNDARY_MISSING = new Failure('invalid_request', 'The content type names no boundary of 1 to 70 characters.');
+const BOUNDARY_MISSING = new Failure('invalid_request', 'The content type must have a boundary of 1 to 70 characters.');
 
 export class UploadRule {
   readonly #types: readonly string[];

@@ -18,7 +18,7 @@ export const PACE_CHECK_INTERVAL_MS = 5_000;
 
 const EMPTY_BUFFER = Buffer.alloc(0);
 
-const BODY_CUT_OFF = new Failure('invalid_request', 'The body was cut off.');
+const BODY_CUT_OFF = new Failure('invalid_request', 'The body is incomplete.');
 
 /** Node marks the request as complete only after handing over the last bytes. */
 const hasArrived = (req: IncomingMessage): boolean =>

@@ -48,7 +48,7 @@ export class TokenBuckets {
     const { tokens } = this.#getBucket(key);
     const perSecond = this.#tokensPerSecond;
     const wait = this.getWaitSeconds(key, n);
-    return new Failure('rate_limited', `Too many calls. Come back in ${wait} s.`, {
+    return new Failure('rate_limited', `Too many requests. Retry in ${wait} s.`, {
       headers: {
         'retry-after': String(wait),
         'ratelimit-limit': String(this.size),

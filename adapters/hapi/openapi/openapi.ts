@@ -57,9 +57,9 @@ export async function buildOpenApiDocument(mounted: readonly MountedRoute[], abo
       title: 'AOS',
       summary: 'Application Operations Service',
       description:
-        'Errors and bugs, agents, monitors, releases, licenses. Answers carry `status: success` and the data, or `status: error` and `error.code`; ' +
-        'the license endpoints answer without this envelope. Every answer carries `X-Request-Id`. Coding agents can use operations with `x-mcp-tools` ' +
-        'as tools of the Model Context Protocol at `POST /mcp`.',
+        'Errors and bugs, agents, monitors, releases, licenses. Responses contain `status: success` and the data, or `status: error` and `error.code`; ' +
+        'the license endpoints respond without this envelope. Every response has an `X-Request-Id` header. Coding agents can use operations with `x-mcp-tools` ' +
+        'as Model Context Protocol tools at `POST /mcp`.',
       version: about.version,
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },

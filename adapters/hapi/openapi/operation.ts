@@ -62,16 +62,16 @@ export function buildSecuritySchemes(routes: readonly MountedRoute[], secure: bo
   const own = routes.flatMap(({ spec }) => (spec.hidden === true ? [] : (spec.credentialIn ?? [])));
   return {
     token: buildBearerScheme(
-      'A service token. The list names the scope it needs; a `…:manage` scope implies its `…:read`.',
+      'A service token. The list contains the required scope; a `…:manage` scope implies its `…:read`.',
     ),
     sharedKey: buildBearerScheme('The value of `security.shared_key`.'),
-    intakeKey: buildBearerScheme('A public intake key of a project: it can report errors and nothing else.'),
-    basic: { type: 'http', scheme: 'basic', description: 'Asked for only where the path is protected.' },
+    intakeKey: buildBearerScheme('A public intake key of a project, which can only report errors.'),
+    basic: { type: 'http', scheme: 'basic', description: 'Required only where the path is protected.' },
     session: {
       type: 'apiKey',
       in: 'cookie',
       name: toCookieName(SESSION_COOKIE, secure),
-      description: 'A signed-in account; changes also carry `X-CSRF-Token`.',
+      description: 'A signed-in account; changes also require `X-CSRF-Token`.',
     },
     ...Object.fromEntries(
       own.map((place) => [
@@ -79,7 +79,7 @@ export function buildSecuritySchemes(routes: readonly MountedRoute[], secure: bo
         {
           type: 'apiKey',
           ...place,
-          description: 'The intake key, in the place that the client’s protocol has for it.',
+          description: 'The intake key, where the client’s protocol sends it.',
         },
       ]),
     ),
@@ -103,7 +103,7 @@ function buildHeaderParameters({ input }: RouteSpec, policy: AccessPolicy, metho
   const changes = policy.session !== null && method !== 'GET';
   const all = {
     ...input?.headers,
-    ...(changes && { 'X-CSRF-Token': 'With a session: the token of its pages.' }),
+    ...(changes && { 'X-CSRF-Token': 'With a session: the CSRF token of its pages.' }),
   };
   return Object.entries(all).map(([name, description]) => ({
     name,

@@ -102,8 +102,7 @@ function wrapInEnvelope(schema: JsonSchema, { bare, plain }: RouteSpec): JsonSch
 const WARNINGS_SCHEMA = {
   type: 'array',
   items: { type: 'string' },
-  description:
-    'What there is to say of a call that was taken: fields that it does not know, and what was done otherwise',
+  description: 'Warnings for an accepted request: unknown fields, and values that were adjusted',
 };
 
 const STATUS_SCHEMAS = {
@@ -116,7 +115,7 @@ function buildErrorResponses({ spec }: MountedRoute, policy: AccessPolicy, { sha
   for (const code of new Set([...listUsualErrorCodes(spec, policy), ...(spec.errors ?? [])])) {
     const [status] = codes[code] ?? [];
     if (status === undefined)
-      throw new TypeError(`${spec.path}: ${code} is no error code of the service or of a plugin`);
+      throw new TypeError(`${spec.path}: ${code} is not an error code of the service or of a plugin`);
     byStatus.set(status, [...(byStatus.get(status) ?? []), code].toSorted());
   }
   const answers = [...byStatus].map(([status, names]): [string, JsonSchema] => {
@@ -179,7 +178,7 @@ export const ANY_BARE_ERROR_RESPONSE: Json = {
 const FIELDS_SCHEMA = {
   type: 'object',
   additionalProperties: { type: 'string' },
-  description: 'Path in the input → what is wrong.',
+  description: 'Path in the input → problem.',
 };
 
 export const ERROR_SCHEMA: JsonSchema = {
@@ -191,8 +190,8 @@ export const ERROR_SCHEMA: JsonSchema = {
       type: 'object',
       required: ['code', 'message', 'request_id'],
       properties: {
-        code: { type: 'string', description: 'Stable; `x-error-codes` of this document names them all.' },
-        message: { type: 'string', description: 'One sentence for a person.' },
+        code: { type: 'string', description: 'Stable; `x-error-codes` of this document lists all codes.' },
+        message: { type: 'string', description: 'One human-readable sentence.' },
         fields: FIELDS_SCHEMA,
         request_id: { type: 'string' },
       },
@@ -205,15 +204,15 @@ export const BARE_ERROR_SCHEMA: JsonSchema = {
   required: ['status', 'message'],
   properties: {
     status: { type: 'string', description: 'The error code.' },
-    message: { type: 'string', description: 'One sentence for a person.' },
+    message: { type: 'string', description: 'One human-readable sentence.' },
     fields: FIELDS_SCHEMA,
   },
 };
 
 export const RESPONSE_HEADERS: Json = {
-  RequestId: { description: 'The request’s own `X-Request-Id`, or one made for it.', schema: { type: 'string' } },
+  RequestId: { description: 'The request’s own `X-Request-Id`, or a generated one.', schema: { type: 'string' } },
   RetryAfter: { description: 'Seconds to wait.', schema: { type: 'integer' } },
-  Limit: { description: 'Calls that the bucket holds.', schema: { type: 'integer' } },
+  Limit: { description: 'Number of requests that the bucket allows.', schema: { type: 'integer' } },
   Remaining: { description: 'Calls left.', schema: { type: 'integer' } },
   Reset: { description: 'Seconds until the bucket is full again.', schema: { type: 'integer' } },
 };

@@ -99,7 +99,7 @@ export class ViewRenderer {
    */
   async render(folder: string, template: string, context: ViewFields, layout: 'app' | 'blank' | null): Promise<string> {
     const realm = this.#realms.get(folder);
-    if (!realm) throw new Error(`no views in ${folder}`);
+    if (!realm) throw new Error(`${folder} contains no views`);
     const files = [join(folder, `${template}.hbs`)];
     if (layout !== null) files.push(join(this.options.webDir, 'layouts', `${layout}.hbs`));
     const html =

@@ -78,7 +78,7 @@ export class ViewValidator {
       const inside = text.slice(index, end === -1 ? text.length : end);
       if (!/\{\{~?>\s*csrf\b|name\s*=\s*["']csrf_token["']/.test(inside))
         faults.push(
-          `${name}:${line} has a form without its token, which every visitor would be refused: write {{> csrf}} inside`,
+          `${name}:${line} has a form without its token, so every submission would be rejected: add {{> csrf}} to it`,
         );
       const action = /\baction\s*=\s*"([^"]*)"/i.exec(tag)?.[1];
       if (action !== undefined) faults.push(...this.#validateActions({ name, text }, [{ line, action }], own));
@@ -96,7 +96,7 @@ export class ViewValidator {
       .filter(({ path }) => own.has(path.split('/')[1] ?? '') && !this.#acceptsForm(path))
       .map(
         ({ line, path }) =>
-          `${name}:${line} sends a form to ${path.replaceAll(ANY_SEGMENT, '…')}, where no page with method POST is: write its path, or add the page`,
+          `${name}:${line} sends a form to ${path.replaceAll(ANY_SEGMENT, '…')}, which has no page with method POST: fix the path, or add the page`,
       );
   }
 
@@ -117,7 +117,7 @@ interface FormAction {
   action: string;
 }
 
-const formatUnknownIcon = (icon: string): string => `there is no icon "${icon}": web/README.md lists them`;
+const formatUnknownIcon = (icon: string): string => `icon "${icon}" does not exist: web/README.md lists them`;
 const splitPath = (path: string): (string | null)[] =>
   path.split('/').map((segment) => (segment.includes('{') ? null : segment));
 const listNames = (folder: string): string[] =>
@@ -177,7 +177,7 @@ class TemplateVisitor extends Handlebars.Visitor {
     if (original !== '@partial-block' && !partials.has(original) && !this.#inline.has(original))
       this.#addFault(
         loc,
-        `uses the partial "${original}", which does not exist: there are ${[...partials].join(', ')}`,
+        `uses the partial "${original}", which does not exist; available partials: ${[...partials].join(', ')}`,
       );
     const icon = pair('icon');
     if (icon !== null && !icons.has(icon)) this.#addFault(loc, formatUnknownIcon(icon));

@@ -171,10 +171,10 @@ export class ApiRoute {
  */
 function validateRouteSpec({ path, input, limits, credential }: RouteSpec, policy: AccessPolicy): void {
   if (policy.session !== null && path.startsWith('/api/') && !path.startsWith('/api/admin/')) {
-    throw new TypeError(`${path}: no route below /api/ takes the session cookie, /api/admin/ aside`);
+    throw new TypeError(`${path}: routes below /api/ must not accept the session cookie, except /api/admin/`);
   }
   const streamed = input?.stream !== undefined;
   if (streamed && (input.body ?? limits?.payload ?? credential) !== undefined) {
-    throw new TypeError(`${path}: a streamed body is the only body, and holds no credential`);
+    throw new TypeError(`${path}: a streamed body must be the only body and cannot contain a credential`);
   }
 }

@@ -115,7 +115,7 @@ class MountedTool {
         ...wrong,
         ...unknown.map((name) => [name.slice(0, 200), `is not an argument of ${this.tool.name}`]),
       ];
-      const message = `Some arguments of ${this.tool.name} are wrong.`;
+      const message = `Some arguments of ${this.tool.name} are not valid.`;
       return new Failure('validation_failed', message, { fields: Object.fromEntries(fields.slice(0, 50)) });
     }
     const all = Object.entries({ ...args, ...this.tool.fixed });
@@ -136,7 +136,7 @@ class MountedTool {
   #buildUrl(params: Record<string, unknown>, query: [string, unknown][]): string | Failure {
     const names = [...this.route.path.matchAll(/\{([^*?}]+)[^}]*\}/g)].map(([, name]) => name!);
     const wrong = names.find((name) => !isPathSegment(params[name]));
-    if (wrong !== undefined) return new Failure('not_found', `Nothing found for this ${wrong}.`);
+    if (wrong !== undefined) return new Failure('not_found', `No object found for this ${wrong}.`);
     const path = this.route.path.replace(/\{([^*?}]+)[^}]*\}/g, (_, name: string) =>
       encodeURIComponent(String(params[name])),
     );
@@ -181,7 +181,7 @@ export class RouteToolRegistry implements RouteTools {
     const tool = this.#tools.get(name);
     if (tool === undefined) return null;
     if (!(request instanceof IncomingRequest))
-      throw new TypeError('a tool is called with the request that a handler was given');
+      throw new TypeError('a tool must be called with the request passed to a handler');
     const toolRequest = tool.buildRequest(args);
     if (toolRequest instanceof Failure) {
       const body = tool.explainArguments(parseObject(String(buildFailureResponse(toolRequest, request.id).body)));

@@ -28,10 +28,10 @@ export async function createFileResponse(
   rules: FileStreamOptions,
 ): Promise<HttpResponse | Failure> {
   const part = resolveFilePart(file, method, requestHeaders);
-  if (part.status === 412) return new Failure('precondition_failed', 'The file is another one by now.');
+  if (part.status === 412) return new Failure('precondition_failed', 'The file was replaced.');
   if (part.status === 416) {
     const headers = { 'content-range': `bytes */${file.size}`, 'accept-ranges': 'bytes' };
-    return new Failure('invalid_request', `The range lies outside the file of ${file.size} bytes.`, { headers }, 416);
+    return new Failure('invalid_request', `The range is outside the file of ${file.size} bytes.`, { headers }, 416);
   }
   const bytes = part.end - part.start;
   const headers: HttpResponse['headers'] = {
@@ -105,12 +105,12 @@ class FileBody implements BodyStream {
     let left = this.bytes ?? 0;
     for (let piece = await source.next(); piece !== null; piece = await source.next()) {
       left -= piece.length;
-      if (left < 0) throw new RangeError('a file gave more bytes than it has');
+      if (left < 0) throw new RangeError('a file returned more bytes than its size');
       if (!(await out.write(piece))) return false;
       buffers.release(piece);
       place.markProgress();
     }
-    if (left > 0) throw new RangeError(`a file gave ${left} bytes fewer than it has`);
+    if (left > 0) throw new RangeError(`a file returned ${left} bytes fewer than its size`);
     return true;
   }
 }

@@ -84,7 +84,7 @@ export function installListeners(
   });
 }
 
-const EXPECTATION_FAILED = new Failure('invalid_request', 'The Expect header may only hold 100-continue.');
+const EXPECTATION_FAILED = new Failure('invalid_request', 'The Expect header must be 100-continue.');
 
 export function sendFailure(req: IncomingMessage, res: ServerResponse, failure: Failure, ids: Ids): void {
   const id = resolveRequestId(req.headers['x-request-id'], ids);
@@ -113,6 +113,6 @@ function formatMalformedResponse(error: NodeJS.ErrnoException, ids: Ids): string
 
 /** Of the codes of contract 00 only `invalid_request` fits. */
 const STATUS_BY_ERROR: Readonly<Record<string, readonly [status: number, message: string]>> = {
-  HPE_HEADER_OVERFLOW: [431, 'The request’s header is larger than 16 KiB.'],
+  HPE_HEADER_OVERFLOW: [431, 'The request headers are larger than 16 KiB.'],
   ERR_HTTP_REQUEST_TIMEOUT: [400, 'The request did not arrive in time.'],
 };

@@ -23,12 +23,12 @@ export class RequestMetrics {
       method: [],
       status: STATUS_CLASSES,
     });
-    this.#errors = metrics.counter('aos_http_errors_total', 'Errors that were answered, by their code', {
+    this.#errors = metrics.counter('aos_http_errors_total', 'Error responses, by error code', {
       code: Object.keys(CODES),
     });
     this.#seconds = metrics.histogram(
       'aos_http_request_duration_seconds',
-      'Time from the request to its answer, by kind of route',
+      'Time from request to response, by kind of route',
       DURATION_BUCKETS_SECONDS,
       { kind: ROUTE_KINDS },
     );

@@ -19,7 +19,7 @@ export class TokenLeakGuard {
   async #findLeaks(live: LiveTokenDetector, given: Record<string, unknown>): Promise<Failure | null> {
     const fields = await findLiveTokenFields(live, given);
     if (Object.keys(fields).length === 0) return null;
-    return new Failure('validation_failed', 'A text holds a credential of this service.', { fields });
+    return new Failure('validation_failed', 'A text contains a credential of this service.', { fields });
   }
 }
 

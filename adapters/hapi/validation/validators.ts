@@ -72,7 +72,7 @@ export class BodyValidator {
     const { value, error } = rule.first.validate(body);
     if (!error) return { value, unknown: this.#listUnknownFields(body) };
     const all = bytes > LARGE_BODY_BYTES ? error : (rule.all.validate(body).error ?? error);
-    return new Failure('validation_failed', 'Some fields of the body are wrong.', {
+    return new Failure('validation_failed', 'Some fields of the body are not valid.', {
       fields: toFieldErrors(all, 'body'),
     });
   }
@@ -117,7 +117,7 @@ export class QueryValidator {
     if (!error) return { value, unknown: listUnknownParameters(query, known) };
     const fields = toFieldErrors(error, 'query', (type) =>
       type === 'object.unknown'
-        ? `is not a parameter of this path; ${known.size === 0 ? 'it takes none' : `it takes ${[...known].join(', ')}`}`
+        ? `is not a parameter of this path; ${known.size === 0 ? 'it has none' : `allowed: ${[...known].join(', ')}`}`
         : null,
     );
     const fieldErrors = Object.entries(fields).map(([path, text]): [string, string] => [
@@ -125,7 +125,7 @@ export class QueryValidator {
       single.find((key) => path === `${key}.0`) ?? path,
       Array.isArray(query[path]) && !lists.includes(path) ? 'is given more than once' : text,
     ]);
-    return new Failure('invalid_request', 'Some query parameters are wrong.', {
+    return new Failure('invalid_request', 'Some query parameters are not valid.', {
       fields: Object.fromEntries(fieldErrors),
     });
   }
@@ -135,7 +135,9 @@ function listUnknownParameters(query: Record<string, unknown>, known: ReadonlySe
   const unknown = Object.keys(query).filter((name) => !known.has(name));
   if (unknown.length === 0) return NO_WARNINGS;
   return [
-    ...unknown.slice(0, MAX_WARNINGS).map((name) => `${cleanName(name)} is no parameter of this path and was ignored`),
+    ...unknown
+      .slice(0, MAX_WARNINGS)
+      .map((name) => `${cleanName(name)} is not a parameter of this path and was ignored`),
     ...(unknown.length > MAX_WARNINGS ? ['further parameters were ignored'] : []),
   ];
 }

@@ -10,7 +10,7 @@ export class UndeclaredCode extends Error {
       declared === undefined
         ? `add it to \`errors\` of its manifest: {${code}: [${status}, 'what it means']}`
         : `it is declared with ${declared}`;
-    super(`plugin ${plugin} refused with the error code "${code}" and the status ${status}: ${fix} (${message})`);
+    super(`plugin ${plugin} returned the error code "${code}" with status ${status}: ${fix} (${message})`);
   }
 }
 

@@ -30,7 +30,9 @@ export const STOPPING = new Failure('not_ready', 'The service is stopping.', {
 export const PLUGIN_NOT_READY = new Failure('not_ready', 'This part of the service is not running.', {
   headers: { 'retry-after': '10' },
 });
-export const OVERLOADED = new Failure('overloaded', 'Too many requests at once.', { headers: { 'retry-after': '1' } });
+export const OVERLOADED = new Failure('overloaded', 'Too many concurrent requests.', {
+  headers: { 'retry-after': '1' },
+});
 
 export const STORAGE_FULL = new Failure('insufficient_storage', 'No disk space for new data. Saved data is safe.', {
   headers: { 'retry-after': '60' },
@@ -55,7 +57,7 @@ const BOOM_FAILURES: Record<number, [ErrorCode, string]> = {
   413: ['payload_too_large', 'The body is larger than the limit.'],
   415: ['unsupported_media_type', 'Unsupported content type.'],
   416: ['invalid_request', 'The range is outside the file.'],
-  503: ['overloaded', 'Too many requests at once.'],
+  503: ['overloaded', 'Too many concurrent requests.'],
 };
 
 /** Null for an internal error, which is logged. */

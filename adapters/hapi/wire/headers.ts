@@ -20,8 +20,7 @@ export function validateHeaders(headers: Readonly<Record<string, string>>): Reco
   const checked: Record<string, string> = {};
   for (const name in headers) {
     const value = headers[name] ?? '';
-    if (UNPRINTABLE_PATTERN.test(value))
-      throw new TypeError(`the value of the header ${name} has characters that it cannot have`);
+    if (UNPRINTABLE_PATTERN.test(value)) throw new TypeError(`the value of the header ${name} has invalid characters`);
     checked[name.toLowerCase()] = value;
   }
   return checked;

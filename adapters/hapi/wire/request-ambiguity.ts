@@ -10,9 +10,9 @@ const createRejection = (message: string): Failure => new Failure('invalid_reque
 const VERSION_UNSUPPORTED = createRejection('The request is neither HTTP/1.1 nor HTTP/1.0.');
 const HOST_MISSING = createRejection('The request has no Host header.');
 const HOST_REPEATED = createRejection('The request has more than one Host header.');
-const HOST_INVALID = createRejection('The Host header holds no host.');
-const HOST_MISMATCH = createRejection('The request names another host than its Host header.');
-const CODING_UNSUPPORTED = createRejection('Transfer-Encoding may only be chunked, in HTTP/1.1 alone.');
+const HOST_INVALID = createRejection('The Host header does not contain a host.');
+const HOST_MISMATCH = createRejection('The host of the request URL differs from the Host header.');
+const CODING_UNSUPPORTED = createRejection('Transfer-Encoding must be chunked and requires HTTP/1.1.');
 
 /**
  * A name or address with an optional port (RFC 3986, 3.2.2); empty for a target without an

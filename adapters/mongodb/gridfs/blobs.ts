@@ -61,7 +61,7 @@ export class GridFsBlobs {
         if (next !== n) piece = await this.#readChunk(file as ObjectId, next);
         n = next;
         const part = piece.subarray(at % length, (at % length) + wanted - filled);
-        if (part.length === 0) throw new Error(`piece ${n} of the package ${String(file)} is shorter than it was`);
+        if (part.length === 0) throw new Error(`chunk ${n} of the package ${String(file)} is truncated`);
         buffer.set(part, filled);
         filled += part.length;
         at += part.length;
@@ -98,7 +98,7 @@ export class GridFsBlobs {
     const found = await this.database.run(() =>
       this.database.chunks.findOne({ files_id: file, n }, { projection: { _id: 0, data: 1 } }),
     );
-    if (found === null) throw new MissingChunkError(`piece ${n} of the package ${String(file)} is missing in MongoDB`);
+    if (found === null) throw new MissingChunkError(`chunk ${n} of the package ${String(file)} is missing in MongoDB`);
     return found.data.buffer.subarray(0, found.data.position);
   }
 }

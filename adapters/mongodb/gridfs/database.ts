@@ -181,7 +181,7 @@ function toWriteError(error: unknown): unknown {
 
 /** @throws TypeError for an invalid id of a staged package */
 export function parseStagedId(text: string): ObjectId {
-  if (!/^[0-9a-f]{24}$/.test(text)) throw new TypeError('this is not the id of a staged package');
+  if (!/^[0-9a-f]{24}$/.test(text)) throw new TypeError('not the id of a staged package');
   return new ObjectId(text);
 }
 

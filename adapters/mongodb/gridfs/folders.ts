@@ -20,7 +20,7 @@ export const isValidName = (name: string): boolean => NAME_PATTERN.test(name);
 /** @throws TypeError for an invalid name, which the caller must have checked */
 export function buildFolderPath(...names: readonly string[]): string {
   if (!names.every(isValidName))
-    throw new TypeError('a name of the release store has letters, digits, `.`, `_` and `-` alone');
+    throw new TypeError('a name in the release store may contain only letters, digits, `.`, `_` and `-`');
   return names.join('/');
 }
 

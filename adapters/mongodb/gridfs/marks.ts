@@ -25,7 +25,7 @@ export class FileMarks {
         const { matchedCount } = await this.database.write(() =>
           this.database.marks.updateOne({ _id: id, state: 'incoming' }, { $currentDate: { at: true } }),
         );
-        if (matchedCount === 0) throw new Error('the upload was silent for so long that it was given up');
+        if (matchedCount === 0) throw new Error('the upload was idle for too long and was abandoned');
       }
       yield piece;
     }
@@ -40,14 +40,13 @@ export class FileMarks {
     const { matchedCount } = await this.database.write(() =>
       this.database.marks.updateOne({ _id: id, state: 'incoming' }, whole),
     );
-    if (matchedCount === 0) throw new Error('the upload was silent for so long that it was given up');
+    if (matchedCount === 0) throw new Error('the upload was idle for too long and was abandoned');
   }
 
   /** @throws Error when nothing is staged under the id */
   async getStaged(id: ObjectId): Promise<{ size: number; sha256: string }> {
     const mark = await this.database.run(() => this.database.marks.findOne({ _id: id, state: 'staged' }));
-    if (mark?.size === undefined || mark.sha256 === undefined)
-      throw new Error(`nothing is staged under ${id.toHexString()}`);
+    if (mark?.size === undefined || mark.sha256 === undefined) throw new Error(`no staged package ${id.toHexString()}`);
     return { size: mark.size, sha256: mark.sha256 };
   }
 

@@ -173,6 +173,6 @@ export class GridFsPackages implements PackageStore {
   /** @throws DiskFull */
   async checkFreeSpace(keepFree: number): Promise<void> {
     const free = keepFree > 0 ? await this.parts.database.getFreeBytes() : null;
-    if (free !== null && free < keepFree) throw new DiskFull(`less than ${keepFree} bytes are free at MongoDB`);
+    if (free !== null && free < keepFree) throw new DiskFull(`fewer than ${keepFree} bytes are free at MongoDB`);
   }
 }

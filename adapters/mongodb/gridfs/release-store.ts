@@ -87,7 +87,7 @@ export class GridFsReleaseStore implements ReleaseStore {
     allocate: (() => Uint8Array) | undefined,
   ): AsyncGenerator<Uint8Array> {
     const replaced = (): never => {
-      throw new FileReplaced('another file took its place, or it was withdrawn');
+      throw new FileReplaced('the file was replaced or withdrawn');
     };
     if (folderFile.file !== undefined) {
       if (!(await this.#folders.hasFile(path, slot, folderFile.tag))) replaced();

@@ -89,7 +89,7 @@ export class KeyRing implements Signer {
     this.#watchers.add(callback);
     const look = (): void => {
       this.#refresh().catch((err: unknown) =>
-        this.options.log.warn({ err, key: this.options.setting }, 'could not ask for the key in use'),
+        this.options.log.warn({ err, key: this.options.setting }, 'the key in use could not be read'),
       );
     };
     this.#timer ??= setInterval(look, WATCH_INTERVAL_MS).unref();
@@ -121,14 +121,14 @@ export class KeyRing implements Signer {
     } else if ((doc?.predecessors ?? []).some(({ key_id }) => key_id === own.public.key_id)) {
       if (save === null) {
         throw new KeyError(
-          `keys: ${setting} was replaced on ${doc?.rotated_at}; name the new key (${used.key_id}) there`,
+          `keys: ${setting} was replaced on ${doc?.rotated_at}; set it to the new key (${used.key_id})`,
         );
       }
       await this.#refresh();
     } else {
       log.warn(
         { setting, key_id: own.public.key_id, before: used.key_id },
-        'another key signs from now on, without a chain',
+        'switched to another signing key, without a key chain',
       );
       await rows().change({ id: setting, 'key.key_id': used.key_id }, { set, unset: ['handover', 'rotated_at'] });
     }
@@ -143,11 +143,11 @@ export class KeyRing implements Signer {
     const { rows, setting, cipher, clock, fingerprint } = this.options;
     const doc = await this.#refresh();
     const before = this.#signing;
-    if (before === null) throw new ServiceError('conflict', `Nothing is signed: ${setting} is empty.`);
+    if (before === null) throw new ServiceError('conflict', `Signing is disabled: ${setting} is empty.`);
     const earlier = doc?.predecessors ?? [];
     const { key_id } = next.public;
     if ([before.public, ...earlier].some((known) => known.key_id === key_id)) {
-      throw new ServiceError('conflict', `The key ${key_id} is or was in use already: rotate to a new one.`);
+      throw new ServiceError('conflict', `The key ${key_id} is or was already in use: rotate to a new one.`);
     }
     const predecessor: PredecessorKey = { ...before.public, signature: await before.sign(next.spki) };
     const set = {
@@ -160,7 +160,7 @@ export class KeyRing implements Signer {
     const filter = doc === null ? { id: setting } : { id: setting, 'key.key_id': doc.key?.key_id ?? null };
     const setOnInsert = { created_at: clock.iso() };
     const changed = await rows().change(filter, { set, setOnInsert }, doc === null ? { upsert: true } : {});
-    if (changed === null) throw new ServiceError('conflict', 'Another rotation came first.');
+    if (changed === null) throw new ServiceError('conflict', 'Another rotation was faster.');
     await this.#refresh();
     return { key: next.public, predecessor };
   }
@@ -180,9 +180,11 @@ export class KeyRing implements Signer {
     const doc = await rows().get(setting);
     const used = doc?.key;
     if (used !== undefined && this.#signing !== null && used.key_id !== this.#signing.public.key_id) {
-      if (!doc?.handover) throw new Error(`${setting}: the key in use, ${used.key_id}, is not the one given here`);
+      if (!doc?.handover)
+        throw new Error(`${setting}: the key in use, ${used.key_id}, differs from the configured one`);
       const next = read(cipher.open(doc.handover, this.#purpose));
-      if (next.public.key_id !== used.key_id) throw new Error(`${setting}: the key handed over is another one`);
+      if (next.public.key_id !== used.key_id)
+        throw new Error(`${setting}: the stored successor key does not match the key in use`);
       await this.#activate(next);
     }
     this.#readAt = began;
@@ -193,7 +195,7 @@ export class KeyRing implements Signer {
     const { setting, save, log } = this.options;
     await save?.(next.text);
     this.#signing = next;
-    log.info({ key: setting, key_id: next.public.key_id }, 'another key signs from now on');
+    log.info({ key: setting, key_id: next.public.key_id }, 'switched to another signing key');
     for (const callback of this.#watchers) callback();
   }
 }

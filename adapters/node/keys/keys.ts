@@ -75,7 +75,7 @@ async function ensureKeyFile(path: string, make: () => Promise<string>): Promise
   if (there !== null) return { text: there.trim(), created: false };
   const created = await createFile(path, `${await make()}\n`);
   const text = await readKeyFile(path);
-  if (text === null) throw new KeyError(`${path} vanished while it was read`);
+  if (text === null) throw new KeyError(`${path} was removed while it was being read`);
   return { text: text.trim(), created };
 }
 
@@ -89,7 +89,7 @@ export const generateSecret = async (): Promise<string> => randomBytes(32).toStr
 async function readConfiguredReleaseKey(path: string): Promise<ReleaseKey> {
   // A PEM in place of a path must not appear in the error, which is logged.
   if (path.includes('-----BEGIN'))
-    throw new KeyError('release_private_key: is a key itself; write it to a file, and name that file');
+    throw new KeyError('release_private_key: is a key itself; write it to a file, and set the path of that file');
   let pem: string;
   try {
     pem = await readConfiguredFile(path);
@@ -121,7 +121,9 @@ export async function loadKeys(
     settings.data_key === null ? 'security.data_key (SVC_SECURITY__DATA_KEY)' : '',
   ].filter(Boolean);
   if (shared && missing.length > 0) {
-    throw new KeyError(`keys: with MongoDB these must be given, the same in every process: ${missing.join(', ')}`);
+    throw new KeyError(
+      `keys: with MongoDB these must be set to the same value in every process: ${missing.join(', ')}`,
+    );
   }
   const created: string[] = [];
   const secret = async (given: string | null, file: string, key: string): Promise<string> => {
@@ -209,6 +211,6 @@ export async function compareFingerprints(store: DocumentStore, keys: ServiceKey
   if (!keys.release && (await collection.get('release_private_key'))) differ.push('release_private_key');
   if (differ.length === 0) return;
   throw new KeyError(
-    `keys: ${differ.join(', ')} ${differ.length === 1 ? 'is not the one' : 'are not those'} that this store is used with`,
+    `keys: ${differ.join(', ')} ${differ.length === 1 ? 'differs' : 'differ'} from what this store is used with`,
   );
 }

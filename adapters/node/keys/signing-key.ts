@@ -34,7 +34,7 @@ function parsePrivateKey(text: string, kinds: readonly string[], wanted: string)
   if (!kinds.includes(key.asymmetricKeyType ?? '')) throw new Error(`is not ${wanted}`);
   const bits = key.asymmetricKeyDetails?.modulusLength;
   if (bits !== undefined && bits < MIN_RSA_BITS) {
-    throw new Error(`has ${bits} bits; at least ${MIN_RSA_BITS} are needed`);
+    throw new Error(`has ${bits} bits; at least ${MIN_RSA_BITS} are required`);
   }
   return key;
 }

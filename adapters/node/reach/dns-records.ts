@@ -9,10 +9,10 @@ const MAX_RECORDS = 100;
 const MAX_RECORD_LENGTH = 500;
 
 const RESOLVER_MESSAGES: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'no name server answers',
-  EREFUSED: 'the name server refuses',
+  ECONNREFUSED: 'no name server responds',
+  EREFUSED: 'the name server refused the query',
   ESERVFAIL: 'the name server failed',
-  ETIMEOUT: 'the name server did not answer in time',
+  ETIMEOUT: 'the name server did not respond in time',
 };
 
 export class RecordResolver {

@@ -21,16 +21,13 @@ const UNREACHABLE_PATTERN = /unreachable|no route|cannot assign/i;
  * @param stderrText stderr; passed on in languages other than English
  */
 function toOutboundError({ code, killed }: ExecFileException, stderrText: string, timeoutMs: number): OutboundError {
-  if (code === 'ENOENT') return new OutboundError('unsupported', 'this system has no ping');
+  if (code === 'ENOENT') return new OutboundError('unsupported', 'this system has no ping command');
   if (code === 'EACCES' || FORBIDDEN_PATTERN.test(stderrText)) {
-    return new OutboundError('unsupported', 'this system does not let the service send an echo');
+    return new OutboundError('unsupported', 'this system does not allow the service to send a ping');
   }
-  if (UNREACHABLE_PATTERN.test(stderrText)) return new OutboundError('connect', 'this system has no route to it');
+  if (UNREACHABLE_PATTERN.test(stderrText)) return new OutboundError('connect', 'this system has no route to the host');
   if (killed === true || code === 1) return new OutboundError('timeout', `no answer within ${timeoutMs} ms`);
-  return new OutboundError(
-    'connect',
-    `the ping of this system failed: ${stderrText.trim().slice(0, 100) || String(code)}`,
-  );
+  return new OutboundError('connect', `ping failed: ${stderrText.trim().slice(0, 100) || String(code)}`);
 }
 
 /**

@@ -35,7 +35,7 @@ export class ThreadYamlParser implements YamlParser {
       const timer = setTimeout(() => finish({ problem: 'takes too long to parse; send JSON' }), this.timeoutMs);
       worker.once('message', finish);
       worker.once('error', () => finish({ problem: 'too complex to parse; send JSON' }));
-      worker.once('exit', () => finish({ problem: 'the parser ended early; send the document again' }));
+      worker.once('exit', () => finish({ problem: 'the parser stopped early; send the document again' }));
     });
   }
 }

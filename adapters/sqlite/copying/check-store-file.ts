@@ -25,7 +25,7 @@ export function checkStoreFile(path: string): string | null {
       driver.close();
     }
   } catch (error) {
-    return `that is no store: ${getOpenFailureReason(error) ?? (error as Error).message.split('\n', 1)[0]}`;
+    return `that is not a store: ${getOpenFailureReason(error) ?? (error as Error).message.split('\n', 1)[0]}`;
   }
 }
 
@@ -33,15 +33,15 @@ function findFault(driver: Driver, size: number): string | null {
   driver.exec('PRAGMA trusted_schema = OFF');
   const [n, longest] = driver.prepare('SELECT count(*), max(length(sql)) FROM sqlite_master').get([]) ?? [];
   if (Number(n) > MAX_SCHEMA_ENTRIES || Number(longest) > MAX_DEFINITION_LENGTH)
-    return `that is no store of AOS: its schema is too large`;
+    return `that is not an AOS store: its schema is too large`;
   const [pages] =
     driver.prepare('SELECT page_count * page_size FROM pragma_page_count, pragma_page_size').get([]) ?? [];
-  if (Number(pages) !== size) return 'that is cut short';
+  if (Number(pages) !== size) return 'that is truncated';
   const entries = driver.prepare('SELECT type, name, sql FROM sqlite_master').all([]);
   const odd = entries.find(([type, , sql]) => !isAosSchemaEntry(String(type), sql === null ? null : String(sql)));
   if (odd !== undefined)
-    return `that is no store of AOS: it has the ${String(odd[0])} ${JSON.stringify(String(odd[1]).slice(0, 100))}, which AOS has not made`;
-  return entries.some(([, name]) => name === MIGRATIONS_TABLE) ? null : 'that is no store of AOS';
+    return `that is not an AOS store: it has the ${String(odd[0])} ${JSON.stringify(String(odd[1]).slice(0, 100))}, which AOS did not create`;
+  return entries.some(([, name]) => name === MIGRATIONS_TABLE) ? null : 'that is not an AOS store';
 }
 
 function isAosSchemaEntry(type: string, sql: string | null): boolean {

@@ -37,7 +37,7 @@ function readTablesFrom(driver: Driver, tables: readonly string[]): Record<strin
   const found: Record<string, Row[]> = {};
   let bytes = 0;
   for (const table of tables) {
-    if (!TABLE_NAME_PATTERN.test(table)) throw new TypeError(`${table} is no name of a table`);
+    if (!TABLE_NAME_PATTERN.test(table)) throw new TypeError(`${table} is not a table name`);
     // A view may compute rows endlessly.
     if (driver.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get([table]) === undefined)
       continue;
@@ -51,7 +51,9 @@ function readTablesFrom(driver: Driver, tables: readonly string[]): Record<strin
     // Empty values use memory too.
     bytes += Number(size) + Number(rowCount) * columns.length;
     if (bytes > MAX_ROWS_BYTES)
-      throw invalid({ file: `holds more than ${MAX_ROWS_BYTES / 1024 / 1024} MiB in the tables ${tables.join(', ')}` });
+      throw invalid({
+        file: `contains more than ${MAX_ROWS_BYTES / 1024 / 1024} MiB in the tables ${tables.join(', ')}`,
+      });
     const rows = driver.prepare(`SELECT ${quoted.join()} FROM ${table} ORDER BY rowid`).all([]);
     found[table] = rows.map((row) => Object.fromEntries(columns.map((name, at) => [name, row[at] ?? null])));
   }

@@ -43,11 +43,11 @@ export function isDiskFullError(error: unknown): boolean {
 export const isCorruptionError = (error: unknown): boolean => [11, 26].includes(getResultCode(error) & 0xff);
 
 const UNAVAILABLE_REASONS: Readonly<Record<number, string>> = {
-  3: 'this user may not open its file',
+  3: 'this user cannot open its file',
   8: 'its file or its disk is read-only',
-  10: 'its disk refuses to read or write',
+  10: 'its disk has read or write errors',
   14: 'its file cannot be opened',
-  23: 'this user may not open its file',
+  23: 'this user cannot open its file',
 };
 
 export const getUnavailableReason = (error: unknown): string | undefined =>

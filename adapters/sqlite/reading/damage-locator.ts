@@ -10,7 +10,7 @@ export function locateDamage(connection: Connection, name: string, error: unknow
   const sql = `SELECT id FROM (${bodies}) WHERE NOT json_valid(body) LIMIT 1`;
   try {
     const [id] = connection.prepare(sql).get([MAX_SEARCHED_DOCUMENTS]) ?? [];
-    return typeof id === 'string' ? new DamagedTextError('it is no JSON', id, { cause: error }) : error;
+    return typeof id === 'string' ? new DamagedTextError('it is not valid JSON', id, { cause: error }) : error;
   } catch {
     return error;
   }

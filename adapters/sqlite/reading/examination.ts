@@ -86,7 +86,7 @@ export class StoreExaminer {
       if (body === undefined) return;
       const doc = parseBody(restoreBody(String(body)));
       if (doc.id === id) this.#documents += 1;
-      else this.#recordDamage(`${at()} of ${name}: its body has another id`);
+      else this.#recordDamage(`${at()} of ${name}: its body has a different id`);
     } catch (error) {
       if (!isDamageError(error) && !isCorruptionError(error)) throw error;
       this.#recordDamage(`${at()} of ${name}: ${formatError(error)}`);

@@ -13,7 +13,7 @@ export function checkFormatVersion(connection: StatementSource): void {
   const [version] = connection.prepare('PRAGMA user_version').get([]) ?? [];
   if (tables.length > 0 && version !== FORMAT_VERSION)
     throw new Error(
-      `its tables are of layout ${String(version)}, and this version reads layout ${FORMAT_VERSION}: export it with the version that made it, and import it`,
+      `its tables have layout ${String(version)}, but this version reads layout ${FORMAT_VERSION}: export it with the version that created it, and import it`,
     );
   // The schema may fit on the first page: this read detects a file that is truncated after it.
   readDeclaration(connection, '');

@@ -48,7 +48,7 @@ export function toError(thrown: unknown): Error {
 
 export function createOpenError(path: string, cause: unknown): Error {
   return new Error(
-    `cannot open ${path}: ${getOpenFailureReason(cause) ?? toError(cause).message}; aos doctor says what to do`,
+    `cannot open ${path}: ${getOpenFailureReason(cause) ?? toError(cause).message}; run aos doctor for a fix`,
     {
       cause,
     },

@@ -88,7 +88,7 @@ export function toOutcome(error: unknown, collection: string | null = null, id: 
   if (isMalformedJsonError(error)) return { damaged: { collection, id }, error: String(error) };
   if (isCorruptionError(error)) return { damaged: { collection: null, id: null }, error: String(error) };
   const reason = getUnavailableReason(error);
-  if (reason !== undefined) return { error: `the store takes no calls: ${reason}`, name: 'StoreUnavailable' };
+  if (reason !== undefined) return { error: `the store does not accept calls: ${reason}`, name: 'StoreUnavailable' };
   if (error instanceof Error) return { error: error.message, name: error.name };
   return { error: String(error), name: 'Error' };
 }

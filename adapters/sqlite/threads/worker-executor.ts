@@ -48,7 +48,7 @@ export class WorkerExecutor implements RequestExecutor {
     if (hello !== READY_MESSAGE) throw new Error('a storage worker did not start');
     worker.on('message', (outcomes: readonly RequestOutcome[]) => this.#handleOutcomes(outcomes));
     worker.on('error', (error) => this.#handleExit(error));
-    worker.on('exit', () => this.#handleExit(new Error('a storage worker ended')));
+    worker.on('exit', () => this.#handleExit(new Error('a storage worker exited')));
     this.#worker = worker;
   }
 

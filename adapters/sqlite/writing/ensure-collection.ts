@@ -81,7 +81,7 @@ function declareBytes(connection: Connection, name: string, field: string | unde
   const known = readBytesField(connection.driver, name);
   if (known === undefined)
     connection.driver.exec(`ALTER TABLE "${name}" ADD COLUMN ${toBytesColumn(checkPath(field))} BLOB`);
-  else if (known !== field) throw new TypeError(`the bytes of ${name} are in ${known}`);
+  else if (known !== field) throw new TypeError(`the bytes of ${name} are stored in ${known}`);
 }
 
 function ensureIndexes(

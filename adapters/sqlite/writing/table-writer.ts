@@ -66,7 +66,7 @@ export class TableWriter {
     const found = this.#findFirst(filter, sort);
     if (found !== null) return [this.#replace(found, update), false];
     if (upsert !== true) return null;
-    if (typeof filter['id'] !== 'string') throw new TypeError('an upsert names the id by equality');
+    if (typeof filter['id'] !== 'string') throw new TypeError('the filter of an upsert must match the id by equality');
     const doc = applyUpdate(buildSeed(filter), update, true);
     this.insert(this.#encode(doc));
     return [JSON.stringify(doc), true];

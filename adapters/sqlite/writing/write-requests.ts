@@ -25,7 +25,7 @@ const WRITE_OPERATIONS: Record<
 
 /** @throws TypeError for a request without documents, which would report success without writing */
 function requireDocs(docs: readonly EncodedDoc[]): readonly EncodedDoc[] {
-  if (docs.length === 0) throw new TypeError('nothing is given to insert');
+  if (docs.length === 0) throw new TypeError('an insert requires at least one document');
   return docs;
 }
 
@@ -72,7 +72,7 @@ function runTransaction(
     return careful ? connection.runSavepoint(all) : all();
   } catch (error) {
     if (!careful && steps.completedWrites > 0 && isOperationError(error))
-      throw new TransactionAbortedError('a transaction cannot be finished', { cause: error });
+      throw new TransactionAbortedError('a transaction could not be finished', { cause: error });
     if (error instanceof UnmatchedChangeError || error instanceof StoreConflict) return null;
     throw error;
   }

@@ -9,7 +9,7 @@ const access = { session: 'member' } as const;
 function shiftOf(form: Partial<NewShift>, timezone: string): NewShift {
   const { person = '', starts_at = '', ends_at = '' } = form;
   const [starts, ends] = [utcOfLocal(starts_at, timezone), utcOfLocal(ends_at, timezone)];
-  const time = 'Name a day and a time.';
+  const time = 'Enter a day and a time.';
   if (person.trim() === '') throw invalid({ person: 'Name somebody.' });
   if (starts === null) throw invalid({ starts_at: time });
   if (ends === null) throw invalid({ ends_at: time });
@@ -34,7 +34,7 @@ export const pages = (shifts: Shifts, add: (shift: NewShift) => Promise<Shift>, 
       return orAgain(
         async () => {
           const { person } = await add(shiftOf(form, timezone));
-          return new Redirect(PATH, { tone: 'success', message: `${person} has a shift.` });
+          return new Redirect(PATH, { tone: 'success', message: `Shift of ${person} added.` });
         },
         async (problem) => new View('shifts', { shifts: await shifts.coming(), form, ...problem }),
       );
@@ -47,7 +47,7 @@ export const pages = (shifts: Shifts, add: (shift: NewShift) => Promise<Shift>, 
     access,
     handle: async ({ params }) => {
       await shifts.remove(params['id'] ?? '');
-      return new Redirect(PATH, { tone: 'success', message: 'The shift is removed.' });
+      return new Redirect(PATH, { tone: 'success', message: 'Shift removed.' });
     },
   },
 ];

@@ -46,7 +46,7 @@ test('adds shifts and says who is on call', async () => {
   assert.match(await service.panels(), /<strong>Ada<\/strong>/);
 });
 
-test('refuses two at once, and an end before the begin', async () => {
+test('rejects overlapping shifts, and an end before the start', async () => {
   await add('Ada', 0);
   const overlap = await add('Ben', 4);
   assert.deepEqual([overlap.status, overlap.code, overlap.fields], [409, 'oncall_overlap', { starts_at: 'Is taken.' }]);
@@ -67,7 +67,7 @@ test('the page takes local times, shows the shift and removes it', async () => {
   assert.equal(await service.collection('oncall_shifts').count(), 0);
 });
 
-test('tells a critical item who is on call', async () => {
+test('comments on a critical item who is on call', async () => {
   const { body } = await add('Ada', 0);
   const bug = {
     id: 'b1',
@@ -86,7 +86,7 @@ test('tells a critical item who is on call', async () => {
   ]);
 });
 
-test('announces a shift once, when it begins', async () => {
+test('announces a shift once, when it starts', async () => {
   await add('Ada', 1);
   const announced = (): unknown[] =>
     service.emitted.filter(({ event }) => event === HANDOVER.event).map(({ data }) => data);
@@ -98,7 +98,7 @@ test('announces a shift once, when it begins', async () => {
   assert.deepEqual(announced().length, 1);
 });
 
-test('the rules alone, without the service', async () => {
+test('validates shifts without the service', async () => {
   const ctx = await contextFor<Config>(plugin);
   const shifts = new Shifts(ctx.collection('shifts'), ctx.clock, ctx.ids);
   assert.equal(await shifts.now(), null);

@@ -40,7 +40,7 @@ export default definePlugin<Config>({
     const shifts = new Shifts(ctx.collection('shifts'), ctx.clock, ctx.ids);
     const add = async (shift: NewShift): Promise<Shift> => {
       const done = await ctx.lock('shifts', () => shifts.add(shift));
-      if (done === null) throw conflict('Somebody else is changing the shifts. Send it again.');
+      if (done === null) throw conflict('Someone else is changing the shifts. Try again.');
       return done.result;
     };
     const announce = (shift: Shift): Promise<boolean> => {

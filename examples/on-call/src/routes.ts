@@ -10,7 +10,7 @@ export const routes = (shifts: Shifts, add: (shift: NewShift) => Promise<Shift>)
   {
     method: 'GET',
     path: '/api/oncall/v1/shifts',
-    summary: 'Running and coming shifts, the next first',
+    summary: 'Current and upcoming shifts, the next first',
     access: { scope: 'oncall:read' },
     output: joi.object({ items: joi.array().items(shift).required() }),
     handle: async () => ({ items: (await shifts.coming()).map(shown) }),
@@ -24,7 +24,7 @@ export const routes = (shifts: Shifts, add: (shift: NewShift) => Promise<Shift>)
     tool: {
       name: 'who_is_on_call',
       title: 'Who is on call',
-      description: 'Answers the person who is on call now and until when, or null. Use it before you ask a person.',
+      description: 'Returns the person who is on call now and until when, or null. Use it before you contact a person.',
       readOnly: true,
     },
     handle: async () => {

@@ -21,7 +21,7 @@ export interface Handover {
 export const HANDOVER = event<Handover>('oncall.handover');
 
 export const ERRORS = {
-  oncall_overlap: [409, 'Another shift is at that time'],
+  oncall_overlap: [409, 'Another shift overlaps'],
   oncall_backwards: [422, 'The shift ends before it begins'],
 } as const;
 const refuse = refusals(ERRORS);
@@ -58,7 +58,7 @@ export class Shifts {
   async add({ person, starts_at, ends_at }: NewShift): Promise<Shift> {
     if (ends_at <= starts_at)
       throw refuse('oncall_backwards', 'The shift ends before it begins.', {
-        fields: { ends_at: 'Name a later time.' },
+        fields: { ends_at: 'Enter a later time.' },
       });
     const overlap = { starts_at: { lt: ends_at }, ends_at: { gt: starts_at } };
     const [other] = (await this.rows.find({ filter: overlap, limit: 1 })).items;

@@ -33,7 +33,7 @@ export function parsePaxRecords(bytes: Buffer, name: string): PaxRecords {
     at = next;
   }
   const size = found.get('size') ?? null;
-  if (size !== null && !/^\d{1,15}$/.test(size)) throw new UnsafePackage(name, 'has an impossible size');
+  if (size !== null && !/^\d{1,15}$/.test(size)) throw new UnsafePackage(name, 'has an invalid size');
   return { path: found.get('path') ?? null, size: size === null ? null : Number(size), refused: rejection };
 }
 

@@ -58,7 +58,7 @@ export function parseTarHeader(block: Buffer, longer: string | null): TarHeader 
   const name = longer ?? path;
   const fail = (why: string): UnsafePackage => new UnsafePackage(name, why);
   if (!header.cksumValid) throw fail('has a header with a wrong checksum');
-  if (!MAGIC_VALUES.has(block.toString('latin1', 257, 265))) throw fail('has a header of an unknown kind of tar');
+  if (!MAGIC_VALUES.has(block.toString('latin1', 257, 265))) throw fail('has a header in an unknown tar format');
   const flag = String.fromCharCode(block[156] ?? 0);
   const rejection = REJECTED_KINDS[flag];
   if (rejection !== undefined) throw fail(rejection);

@@ -64,19 +64,19 @@ describe('jobs: unavailable store', function () {
     store.away = true;
     await waitUntil('many polls', async () => store.tries >= 20);
     expect(log.told.map(({ level, message }) => [level, message])).to.deep.equal([
-      ['error', 'jobs: an error outside of any job'],
+      ['error', 'jobs: an error occurred outside any job'],
     ]);
     expect(log.told[0]).to.not.have.property('left_out');
 
     clock.advance(60_000);
     const again = await waitUntil('the next line', async () => log.told[1]);
-    expect(again).to.include({ level: 'error', message: 'jobs: an error outside of any job' });
+    expect(again).to.include({ level: 'error', message: 'jobs: an error occurred outside any job' });
     expect(again['left_out']).to.be.a('number').that.is.at.least(19);
 
     clock.advance(5_000);
     store.away = false;
     const back = await waitUntil('the line that it is back', async () => log.told[2]);
-    expect(back).to.include({ level: 'warn', message: 'the store answers again', seconds: 65 });
+    expect(back).to.include({ level: 'warn', message: 'the store is reachable again', seconds: 65 });
     expect(back['left_out']).to.be.a('number');
     await jobs.drain();
     expect(log.told).to.have.lengthOf(3);

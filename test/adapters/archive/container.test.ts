@@ -80,20 +80,20 @@ describe('archive files', () => {
   it('does not overwrite an existing file, and leaves nothing behind after a failure', async () => {
     await writeFile(path, 'mine');
     expect((await getRejection(writeArchive(path, HEAD, listed()))).message).to.match(
-      /is there already: name another file/,
+      /already exists: choose another file/,
     );
     expect(await readFile(path, 'utf8')).to.equal('mine');
     const short = join(folder, 'short.tar.gz');
     const less = { path: 'a', size: 5, content: [Buffer.from('abc')] };
     expect((await getRejection(writeArchive(short, HEAD, listed(less)))).message).to.match(
-      /changed while it was copied/,
+      /changed while it was being copied/,
     );
     const other = { ...createTextEntry('a', 'abc'), sha256: '0'.repeat(64) };
     expect((await getRejection(writeArchive(short, HEAD, listed(other)))).message).to.match(
-      /changed while it was copied/,
+      /changed while it was being copied/,
     );
     expect((await getRejection(writeArchive(join(folder, 'no', 'x'), HEAD, listed()))).message).to.match(
-      /is its folder there/,
+      /check that its folder exists/,
     );
     expect(await readdir(folder)).to.deep.equal(['a.tar.gz']);
   });
@@ -127,17 +127,17 @@ describe('archive files', () => {
     const head = { name: 'archive.json', content: JSON.stringify(HEAD) };
     const hashes = (...entries: object[]) => ({ name: 'hashes.json', content: JSON.stringify({ entries }) });
     const cases: [Parameters<typeof buildTar>, RegExp][] = [
-      [[{ name: 'a', content: 'x' }], /is no archive of AOS/],
-      [[{ name: 'archive.json', content: '{' }], /cannot be read/],
+      [[{ name: 'a', content: 'x' }], /is not an AOS archive/],
+      [[{ name: 'archive.json', content: '{' }], /cannot be parsed/],
       [
         [{ ...head, content: JSON.stringify({ ...HEAD, format_version: 2 }) }],
-        /has format 2, and this version reads 1/,
+        /has format 2, but this version reads format 1/,
       ],
       [[{ ...head, content: JSON.stringify({ ...HEAD, kind: 'odd' }) }], /unknown kind/],
       [[head], /ends without hashes\.json/],
-      [[head, { name: 'a', content: 'x' }, hashes()], /holds a, which its hashes\.json does not name/],
+      [[head, { name: 'a', content: 'x' }, hashes()], /contains a, which its hashes\.json does not list/],
       [[head, hashes(), { name: 'a', content: 'x' }], /has a after hashes\.json/],
-      [[head, hashes({ path: 'a', size: 1, sha256: '' })], /holds archive\.json|lacks/],
+      [[head, hashes({ path: 'a', size: 1, sha256: '' })], /contains archive\.json|lacks/],
     ];
     for (const [entries, why] of cases) {
       await writeFile(path, buildGzip(buildTar(...entries)));
@@ -146,7 +146,7 @@ describe('archive files', () => {
     await rm(path);
     await writeArchive(path, { ...HEAD, kind: 'export', migrations: [] }, listed());
     const error = await getRejection(readArchive(path, 'backup', () => Promise.resolve()));
-    expect(error.message).to.match(/is an export: `aos import` takes it/);
+    expect(error.message).to.match(/is an export: use `aos import`/);
   });
 
   it('rejects links, devices, paths outside the archive, sparse files and multiple gzip members', async function () {

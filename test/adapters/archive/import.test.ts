@@ -94,7 +94,7 @@ describe('archive import', () => {
       const file = join(folder, `${typeof data}.tar.gz`);
       await writeExport(file, ABOUT, source, null);
       const into = { ...target(() => Promise.resolve()), collections: [{ name: 'maps', bytes: 'data', indexes: [] }] };
-      expect((await getRejection(importDocuments(file, into))).message).to.include('whose data is no base64');
+      expect((await getRejection(importDocuments(file, into))).message).to.include('whose data is not valid base64');
       expect(await store.collection('maps').count({})).to.equal(0);
     }
   });

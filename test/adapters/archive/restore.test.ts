@@ -124,26 +124,26 @@ describe('archive restore', function () {
     const store = { name: 'store.db', content: STORE };
     const pack = { name: `releases/${hash('x')}.tar.gz`, content: 'x' };
     const cases: [string, Buffer, RegExp][] = [
-      ['no store', whole(), /holds no store\.db/],
-      ['another kind of file', whole({ name: 'store.db', content: 'no database' }), /is no store/],
+      ['no store', whole(), /does not contain store\.db/],
+      ['another kind of file', whole({ name: 'store.db', content: 'no database' }), /is not a store/],
       [
         'a key of a name that nobody knows',
         whole(store, { name: 'keys/authorized_keys', content: 'x' }),
-        /has no place in it/,
+        /does not belong in it/,
       ],
-      ['a package with another content', whole(store, { ...pack, content: 'y' }), /another content/],
+      ['a package with another content', whole(store, { ...pack, content: 'y' }), /different content/],
       [
         'a place that leads out',
         whole(store, pack, {
           name: 'releases/places/000001.json',
           content: place({ place: { ...PLACE, product: '..' } }),
         }),
-        /has no place/,
+        /without a valid location/,
       ],
       [
         'a place of no package',
         whole(store, { name: 'releases/places/000001.json', content: place({}) }),
-        /before it holds it/,
+        /before it contains it/,
       ],
       ...HOSTILE_ARCHIVES.filter(
         ({ slow, only, limits }) => slow !== true && only === undefined && limits === undefined,

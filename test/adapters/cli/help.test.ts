@@ -36,13 +36,13 @@ describe('cli: help, placeholders and suggestions', () => {
   const refused: [string[], string][] = [
     [['--role', 'admin'], '<name> is missing'],
     [['ada'], '--role is missing'],
-    [['ada', '--username', 'bob', '--role', 'admin'], '<name> is given twice, as ada and by --username'],
+    [['ada', '--username', 'bob', '--role', 'admin'], '<name> is given twice, as ada and with --username'],
     [['ada', 'bob', '--role', 'admin'], 'unexpected argument bob'],
     [['ada', '--rolle', 'admin'], 'unknown option --rolle; did you mean --role?'],
     [['ada', '--nothing-like-it'], 'unknown option --nothing-like-it'],
     [['ada', '-x'], 'unknown option -x'],
-    [['ada', '--role'], '--role needs a value'],
-    [['ada', '--role', 'admin', '--json=yes'], '--json takes no value'],
+    [['ada', '--role'], '--role requires a value'],
+    [['ada', '--role', 'admin', '--json=yes'], '--json does not accept a value'],
   ];
   for (const [words, message] of refused) {
     it(`rejects "${words.join(' ')}" with: ${message}`, () => {

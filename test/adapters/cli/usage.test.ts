@@ -34,7 +34,7 @@ describe('cli: arguments and options', () => {
     [['--name', 'ci'], '<project> is missing'],
     [['shop', 'note', 'more', '--name', 'ci'], 'unexpected argument more'],
     [['shop', '--name', 'ci', '--colour'], 'unknown option --colour'],
-    [['shop', '--name'], '--name needs a value'],
+    [['shop', '--name'], '--name requires a value'],
   ] as const)
     it(`rejects ${words.join(' ')}: ${message}`, () => {
       expect(() => parseCommand(SPEC, words))

@@ -125,16 +125,16 @@ describe('release store on the file system', function () {
       const refused = await getRejection(write());
       expect(refused, name).to.be.instanceOf(FolderTaken);
       expect(refused.message, name).to.equal(
-        `${blog} is not this service's: it holds ".htaccess". Move it elsewhere, or name a directory of its own in ` +
-          `releases.path (now ${root()}).`,
+        `${blog} does not belong to this service: it contains ".htaccess". Move it elsewhere, or set releases.path to ` +
+          `a separate directory (now ${root()}).`,
       );
     }
     expect((await readdir(blog)).toSorted()).to.deep.equal(['.ht-left', '.htaccess']);
     expect(await readFile(join(blog, '.htaccess'), 'utf8')).to.equal('Require all denied\n');
     await symlink(blog, join(root(), 'linked'));
-    expect((await getRejection(store.requireFolder('linked'))).message).to.contain('it is a link');
+    expect((await getRejection(store.requireFolder('linked'))).message).to.contain('it is a symbolic link');
     await writeFile(join(root(), 'file'), '');
-    expect((await getRejection(store.requireFolder('file'))).message).to.contain('it is no folder');
+    expect((await getRejection(store.requireFolder('file'))).message).to.contain('it is not a folder');
     await store.requireFolder('shop');
     await store.requireFolder('new');
   });

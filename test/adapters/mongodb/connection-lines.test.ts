@@ -18,11 +18,11 @@ describe('mongodb: log lines for an unavailable server', () => {
     tell('lost');
     const told = log.lines.map(({ level, message, data }) => [level, message.split(':')[0], data['left_out'] ?? 0]);
     expect(told).to.deep.equal([
-      ['error', 'MongoDB is away', 0],
+      ['error', 'MongoDB is unreachable', 0],
       ['info', 'MongoDB is back', 0],
-      ['error', 'MongoDB is away', 59],
+      ['error', 'MongoDB is unreachable', 59],
       ['info', 'MongoDB is back', 59],
-      ['error', 'MongoDB stays silent', 0],
+      ['error', 'MongoDB still does not respond', 0],
     ]);
     expect(lost).to.equal(1);
   });

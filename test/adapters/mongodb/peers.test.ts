@@ -78,7 +78,7 @@ describe('mongodb: registry of processes', () => {
     await first.start();
     expect(first.count).to.equal(2);
     expect(log.messages('warn')).to.deep.equal([
-      'the processes of this store were not counted; limits stay as they are',
+      'the processes of this store could not be counted; limits stay unchanged',
     ]);
   });
 });

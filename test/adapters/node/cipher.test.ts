@@ -19,14 +19,14 @@ describe('DataCipher', () => {
 
   it('rejects texts of another purpose or key, and tampered, truncated or foreign texts', () => {
     const sealed = cipher.seal('secret', 'totp');
-    expect(() => cipher.open(sealed, 'webhook')).to.throw('another key, for another purpose, or changed');
+    expect(() => cipher.open(sealed, 'webhook')).to.throw('another key or for another purpose, or was modified');
     expect(() => new DataCipher('x'.repeat(32)).open(sealed, 'totp')).to.throw('another key');
     const at = sealed.length - 2;
     const changed = sealed.slice(0, at) + (sealed[at] === 'A' ? 'B' : 'A') + sealed.slice(at + 1);
     expect(() => cipher.open(changed, 'totp')).to.throw('another key');
-    expect(() => cipher.open(sealed.slice(0, 20), 'totp')).to.throw('not a sealed text');
-    expect(() => cipher.open('v2.' + sealed.slice(3), 'totp')).to.throw('not a sealed text');
-    expect(() => cipher.open('', 'totp')).to.throw('not a sealed text');
+    expect(() => cipher.open(sealed.slice(0, 20), 'totp')).to.throw('the text is not encrypted');
+    expect(() => cipher.open('v2.' + sealed.slice(3), 'totp')).to.throw('the text is not encrypted');
+    expect(() => cipher.open('', 'totp')).to.throw('the text is not encrypted');
   });
 
   it('derives one key per purpose, identical in every process that shares the data key', () => {

@@ -60,11 +60,11 @@ describe('PrometheusMetrics', () => {
     metrics.counter('aos_a_total', 'A.').inc();
     metrics.counter('aos_a_total', 'A.').inc();
     expect(await samples(metrics)).to.deep.equal(['aos_a_total 2']);
-    expect(() => metrics.histogram('aos_a_total', 'A.', [1])).to.throw(TypeError, 'counters end in _total');
+    expect(() => metrics.histogram('aos_a_total', 'A.', [1])).to.throw(TypeError, 'must end in _total');
     metrics.gauge('aos_b', 'B.', () => 1);
     expect(() => metrics.histogram('aos_b', 'B.', [1])).to.throw(TypeError, 'aos_b is a gauge');
-    expect(() => metrics.counter('aos_b', 'B.')).to.throw(TypeError, 'counters end in _total');
-    expect(() => metrics.gauge('b', 'B.', () => 1)).to.throw(TypeError, 'it begins with aos_');
+    expect(() => metrics.counter('aos_b', 'B.')).to.throw(TypeError, 'must end in _total');
+    expect(() => metrics.gauge('b', 'B.', () => 1)).to.throw(TypeError, 'must start with aos_');
     expect(() => metrics.counter('aos_a b_total', 'A.')).to.throw(TypeError);
     expect(() => metrics.counter('aos_a_total', 'A.').inc({}, -1)).to.throw();
     expect(() => metrics.counter('aos_c_total', 'C.').inc({ path: '/' })).to.throw();

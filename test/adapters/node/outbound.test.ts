@@ -191,7 +191,7 @@ describe('NodeOutbound', () => {
     const early = await listen(net.createServer((socket) => socket.once('data', () => socket.resetAndDestroy())));
     expect(await fault(get(`http://127.0.0.1:${early}/`))).to.deep.equal([
       'reset',
-      'the connection was closed before the answer was complete',
+      'the connection was closed before the response was complete',
     ]);
     const late = await serve((_request, response) => {
       response.writeHead(200, { 'content-length': '1000' });
@@ -202,14 +202,14 @@ describe('NodeOutbound', () => {
 
   it('reports a response that is not HTTP or has endless headers', async () => {
     const port = await listen(net.createServer((socket) => socket.once('data', () => socket.end('SSH-2.0-x\r\n'))));
-    expect((await fault(get(`http://127.0.0.1:${port}/`)))[1]).to.match(/^the answer is not HTTP: HPE_/);
+    expect((await fault(get(`http://127.0.0.1:${port}/`)))[1]).to.match(/^the response is not HTTP: HPE_/);
     const endless = await listen(
       net.createServer((socket) =>
         socket.once('data', () => socket.write(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(100_000)}`)),
       ),
     );
     expect((await fault(get(`http://127.0.0.1:${endless}/`)))[1]).to.equal(
-      'the headers of the answer are longer than 80 KiB',
+      'the response headers are longer than 80 KiB',
     );
   });
 

@@ -129,17 +129,17 @@ describe('source maps in a separate process', function () {
   });
 
   const hostile: [name: string, map: () => string | Buffer, says: RegExp][] = [
-    ['no JSON', () => 'no map', /^is no JSON$/],
-    ['a page in its place', () => '<!doctype html>', /^is no JSON$/],
-    ['another object', () => '{"version":3}', /^is no source map$/],
-    ['a list', () => '[]', /^is no source map$/],
+    ['no JSON', () => 'no map', /^is not valid JSON$/],
+    ['a page in its place', () => '<!doctype html>', /^is not valid JSON$/],
+    ['another object', () => '{"version":3}', /^is not a source map$/],
+    ['a list', () => '[]', /^is not a source map$/],
     [
       'sections within sections',
       () =>
         '{"version":3,"sections":[{"offset":{"line":0,"column":0},"map":'.repeat(20_000) + '1' + '}]}'.repeat(20_000),
       /^has sections within sections$/,
     ],
-    ['names that are objects', () => mapOf({ names: [{}] }), /^has names that are no texts$/],
+    ['names that are objects', () => mapOf({ names: [{}] }), /^has names that are not strings$/],
     [
       'more names than are read',
       () => mapOf({ names: Array.from({ length: 1_000_001 }, () => '') }),
@@ -251,13 +251,13 @@ describe('source maps in a separate process', function () {
   });
 
   const broken: [name: string, bytes: () => Buffer, says: RegExp][] = [
-    ['nothing', () => Buffer.alloc(0), /^is no zip archive$/],
-    ['noise', () => Buffer.alloc(100_000, 'PK'), /^is no zip archive$/],
+    ['nothing', () => Buffer.alloc(0), /^is not a zip archive$/],
+    ['noise', () => Buffer.alloc(100_000, 'PK'), /^is not a zip archive$/],
     ['no manifest', () => archive([{ name: 'a', bytes: Buffer.from('a') }]), /^has no manifest\.json$/],
     [
       'a manifest that is no JSON',
       () => archive([{ name: 'manifest.json', bytes: Buffer.from('{') }]),
-      /^has a manifest that is no JSON$/,
+      /^has a manifest that is not valid JSON$/,
     ],
     [
       'a manifest without files',
@@ -272,7 +272,7 @@ describe('source maps in a separate process', function () {
     [
       'a file outside',
       () => archive([{ name: 'manifest.json', bytes: Buffer.from('{}'), says: { offset: 4_000_000 } }]),
-      /^has a file outside of its bounds$/,
+      /^has a file outside its bounds$/,
     ],
     [
       'a file of another method',
@@ -290,7 +290,7 @@ describe('source maps in a separate process', function () {
         archive([
           { name: 'manifest.json', bytes: Buffer.from('{}'), says: { packed: 2 ** 32 - 1, offset: 2 ** 32 - 1 } },
         ]),
-      /^has a file outside of its bounds$/,
+      /^has a file outside its bounds$/,
     ],
     [
       'two files in one place',

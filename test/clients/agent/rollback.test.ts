@@ -82,7 +82,7 @@ describe('update-agent: rollback by the server', function () {
     ['has a rollback of another form', { rollback: { from: 'x', to: '1.0.0', at: AT } }],
     ['has a rollback that is no object', { rollback: true }],
     [
-      'names another manifest as the newest',
+      'has a different manifest for the newest release',
       {
         rollback: { from: '1.2.0', to: '1.0.0', at: AT },
         latest: { any: { version: '1.0.0', manifest_sha256: '0'.repeat(64) } },
@@ -100,7 +100,7 @@ describe('update-agent: rollback by the server', function () {
       { rollback: { from: '1.2.0', to: '1.0.0', at: AT }, expires_at: new Date(Date.now() - 1_000).toISOString() },
     ],
     [
-      'is older than one that was seen before',
+      'is older than a previous one',
       { rollback: { from: '1.2.0', to: '1.0.0', at: AT }, issued_at: '2026-01-01T00:00:00.000Z' },
     ],
   ];

@@ -37,7 +37,7 @@ describe('commands that copy and move a store', function () {
   const archives = async (): Promise<string[]> => (await readdir(folder)).filter((name) => name.includes('.tar.gz'));
 
   describe('of a store that an import has filled in part', () => {
-    const why = /^the import of \/mnt\/all\.tar\.gz into this store, begun at .*, was cut off: run it again/;
+    const why = /^the import of \/mnt\/all\.tar\.gz into this store, started at .*, was interrupted: run it again/;
     beforeEach(() =>
       insert(MOVES_COLLECTION, {
         id: 'import',
@@ -96,12 +96,12 @@ describe('commands that copy and move a store', function () {
       const { code, stderr } = await run('target', [name, at('part.tar.gz')]);
       expect([code, stderr]).to.deep.equal([
         1,
-        `A restore into ${at('target')} was cut off: start the service, which finishes it.\n`,
+        `A restore into ${at('target')} was interrupted: start the service to finish it.\n`,
       ]);
     }
     const again = await run('target', ['restore', at('b.tar.gz')]);
     expect([again.code, again.stderr]).to.deep.equal([0, '']);
-    expect(again.stdout).to.match(/^Finished the restore that was cut off: .*\n$/);
+    expect(again.stdout).to.match(/^Finished the interrupted restore: .*\n$/);
     const twice = await run('target', ['restore', at('b.tar.gz')]);
     expect([twice.code, twice.stdout]).to.deep.equal([1, '']);
     expect(twice.stderr).to.match(/^The target is not empty/);

@@ -141,7 +141,7 @@ describe('cli: untrusted server responses', () => {
       expect([code, stdout, stderr]).to.deep.equal([
         1,
         '',
-        `${url} answered ${answer.status}, and not as an AOS service does: is another server at this address, or before it?\n`,
+        `${url} answered ${answer.status}, but not as an AOS service; check whether another server or proxy uses this address\n`,
       ]);
     });
   }
@@ -171,7 +171,7 @@ describe('cli: untrusted server responses', () => {
     expect((await run(['bug', 'list', '--url', url], env)).code).to.equal(0);
     const needed = await run(['bug', 'list', '--url', url], { ...env, SVC_TOKEN: undefined });
     expect([needed.code, needed.stderr]).to.satisfy(
-      ([code, said]: [number, string]) => code === 1 && said.includes('is no profile'),
+      ([code, said]: [number, string]) => code === 1 && said.includes('is not a valid profile'),
     );
   });
 

@@ -99,7 +99,7 @@ describe('cli: commands against a running service', () => {
     );
     const words = ['release', 'withdraw', '1.0.0', '--product', 'shop', '--channel', 'stable'];
     expect((await run(words)).code, 'without a reason').to.equal(64);
-    expect((await run([...words, '--reason', 'broken'])).stdout).to.equal('shop 1.0.0 is withdrawn from stable.\n');
+    expect((await run([...words, '--reason', 'broken'])).stdout).to.equal('shop 1.0.0 was withdrawn from stable.\n');
     expect((await run(['release', 'list', '--channel', 'stable', '--product', 'shop'])).stdout).to.include('withdrawn');
   });
 
@@ -136,12 +136,12 @@ describe('cli: commands against a running service', () => {
     const delivered = await run(['webhook', 'test', id]);
     expect([delivered.code, delivered.stdout], delivered.stderr).to.deep.equal([
       0,
-      'The test was delivered: it answered 204.\n',
+      'Test delivered: the endpoint answered 204.\n',
     ]);
     answers = 500;
     const failed = await run(['webhook', 'test', id]);
     expect([failed.code, failed.stdout]).to.satisfy(
-      ([code, text]: [number, string]) => code === 1 && text.startsWith('The test was not delivered:'),
+      ([code, text]: [number, string]) => code === 1 && text.startsWith('Test not delivered:'),
     );
   });
 
@@ -150,7 +150,7 @@ describe('cli: commands against a running service', () => {
     const none = await run(['bug', 'list'], without);
     expect([none.code, none.stderr]).to.deep.equal([
       64,
-      'no address of a service: give --url, set SVC_URL, or run "aos login"\n',
+      'no service address; pass --url, set SVC_URL, or run "aos login"\n',
     ]);
     const login = await run(['login', '--url', service.url, '--token-stdin'], without, `${token}\n`);
     expect(login.code, login.stderr).to.equal(0);
@@ -159,7 +159,7 @@ describe('cli: commands against a running service', () => {
     expect((await run(['bug', 'list'], without)).code).to.equal(0);
     await chmod(path, 0o644);
     const open = await run(['bug', 'list'], without);
-    expect([open.code, open.stderr]).to.deep.equal([1, `${path} can be read by others; run: chmod 600 ${path}\n`]);
+    expect([open.code, open.stderr]).to.deep.equal([1, `${path} is readable by other users; run: chmod 600 ${path}\n`]);
     await chmod(path, 0o600);
   });
 
@@ -168,12 +168,12 @@ describe('cli: commands against a running service', () => {
     const other = await run(['bug', 'list', '--url', `http://127.0.0.1:${port}`], { SVC_TOKEN: undefined });
     expect([other.code, other.stderr]).to.deep.equal([
       64,
-      `no token for http://127.0.0.1:${port}: set SVC_TOKEN, or run "aos login"\n`,
+      `no token for http://127.0.0.1:${port}; set SVC_TOKEN, or run "aos login"\n`,
     ]);
     const open = await run(['bug', 'list', '--url', 'http://aos.example.com']);
     expect([open.code, open.stderr]).to.deep.equal([
       64,
-      'http://aos.example.com has no TLS: write https://, or add --allow-http\n',
+      'http://aos.example.com does not use TLS; use https://, or add --allow-http\n',
     ]);
   });
 

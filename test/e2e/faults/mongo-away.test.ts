@@ -45,11 +45,11 @@ describe('faults: loss of the MongoDB connection', function () {
     expect((await service.request('GET', '/api/health/live', null)).status).to.equal(200);
     const ready = async (): Promise<number> => (await service.request('GET', '/api/health/ready', null)).status;
     await waitUntil('it is not ready', async () => (await ready()) === 503);
-    await waitUntil('the log says so', () => linesOf(service, 'MongoDB is away').length > 0);
+    await waitUntil('the log says so', () => linesOf(service, 'MongoDB is unreachable').length > 0);
     proxy.restore();
     await waitUntil('reports are taken', async () => (await report(0)).status === 200);
     await waitUntil('it is ready', async () => (await ready()) === 200);
-    expect(linesOf(service, 'MongoDB is away')).to.have.length(1);
+    expect(linesOf(service, 'MongoDB is unreachable')).to.have.length(1);
   });
 
   it('exits 1 with a one-line error when MongoDB stays unreachable', async () => {
@@ -59,7 +59,7 @@ describe('faults: loss of the MongoDB connection', function () {
     const [code] = (await once(child, 'exit')) as [number | null];
     await refused;
     expect(code).to.equal(1);
-    expect(linesOf(service, 'MongoDB stays silent')).to.have.length(1);
+    expect(linesOf(service, 'MongoDB still does not respond')).to.have.length(1);
   });
 });
 

@@ -58,7 +58,7 @@ describe('faults: kill -9 while a store is backed up or moved', function () {
       child.on('error', reject);
       child.on('close', (code, signal) => {
         clearTimeout(timer);
-        if (signal === null && code !== 0) reject(new Error(`${args.join(' ')} ended with ${code}`));
+        if (signal === null && code !== 0) reject(new Error(`${args.join(' ')} exited with ${code}`));
         else resolve(signal === null);
       });
     });

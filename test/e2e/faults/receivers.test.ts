@@ -136,7 +136,7 @@ describe('faults: misbehaving webhook receivers', () => {
       redirect: ['retrying', 302, /^HTTP 302: redirects are not followed$/],
       endless: ['success', 200, null],
       reset: ['retrying', null, /^reset: /],
-      'not HTTP': ['retrying', null, /^reset: the answer is not HTTP/],
+      'not HTTP': ['retrying', null, /^reset: the response is not HTTP/],
       'slow headers': ['retrying', null, /^timeout: no complete answer within 15000 ms$/],
       silent: ['retrying', null, /^timeout: no complete answer within 15000 ms$/],
       gone: ['exhausted', 410, /^HTTP 410$/],

@@ -63,7 +63,7 @@ describe('external plugins', function () {
   it('are named when their job blocks the event loop', async () => {
     await waitUntil('the line', () =>
       lines().some(({ msg }) =>
-        /^the event loop stood still for \d+ ms while .*sender\.compute.* ran$/.test(String(msg)),
+        /^the event loop was blocked for \d+ ms while .*sender\.compute.* ran$/.test(String(msg)),
       ),
     );
   });
@@ -84,7 +84,7 @@ describe('external plugins', function () {
     expect((JSON.parse(bad.stdout) as { reason: string }).reason).to.include('needs "nobody.api"');
     const none = await runCli(service.env, ['plugin', 'check', './nowhere']);
     expect([none.code, none.stdout]).to.satisfy(
-      ([code, stdout]: [number, string]) => code === 1 && stdout.includes('no file and no folder of this name'),
+      ([code, stdout]: [number, string]) => code === 1 && stdout.includes('no file or folder of this name'),
     );
   });
 });

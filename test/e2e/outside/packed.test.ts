@@ -75,7 +75,7 @@ describe('packed service', function () {
     let said = '';
     child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString('utf8')));
     const url = await new Promise<string>((resolve, reject) => {
-      child.on('close', (code) => reject(new Error(`the service ended with ${code}: ${said}`)));
+      child.on('close', (code) => reject(new Error(`the service exited with ${code}: ${said}`)));
       child.stdout.on('data', (chunk: Buffer) => {
         said += chunk.toString('utf8');
         const address = /^listening on (http\S+)$/m.exec(said)?.[1];

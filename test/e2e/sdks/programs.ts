@@ -118,7 +118,7 @@ export function run({ command, args, env }: Program, mode: Mode, dsn: string): P
     child.on('error', reject);
     child.on('close', (code) => {
       if (code === 0 && output.includes('done')) resolve();
-      else reject(new Error(`${command} ${mode} ended with ${code}: ${output.slice(0, 4000)}`));
+      else reject(new Error(`${command} ${mode} exited with ${code}: ${output.slice(0, 4000)}`));
     });
   });
 }

@@ -56,11 +56,11 @@ describe('start: invalid configuration', function () {
     ],
     'a data directory below a file': [
       { SVC_DATA_DIR: '/etc/passwd/data' },
-      'data_dir /etc/passwd/data is no directory, or lies below a file (from environment variable SVC_DATA_DIR)',
+      'data_dir /etc/passwd/data is not a directory, or is below a file (from environment variable SVC_DATA_DIR)',
     ],
     'a store below a file': [
       { SVC_STORAGE_URL: 'sqlite:/etc/passwd/aos.db' },
-      'storage.url /etc/passwd/aos.db is no directory, or lies below a file (from environment variable SVC_STORAGE_URL)',
+      'storage.url /etc/passwd/aos.db is not a directory, or is below a file (from environment variable SVC_STORAGE_URL)',
     ],
     'an option that MongoDB does not know': [
       { ...MONGO, SVC_STORAGE_URL: 'mongodb://127.0.0.1:1/aos?nosuch=1' },
@@ -68,7 +68,7 @@ describe('start: invalid configuration', function () {
     ],
     'a host that is no address here': [
       { SVC_HOST: '192.0.2.1' },
-      'server.host 192.0.2.1 is no address of this machine (from environment variable SVC_HOST)',
+      'server.host 192.0.2.1 is not an address of this machine (from environment variable SVC_HOST)',
     ],
   };
   for (const [name, [extra, line]] of Object.entries(told)) {
@@ -86,7 +86,7 @@ describe('start: invalid configuration', function () {
     const { code, stderr } = await runCliInProcess(buildServiceEnv(place), ['serve']);
     expect({ code, stderr }).to.deep.equal({
       code: 1,
-      stderr: `configuration: data_dir is a folder that others use (theirs.txt) and may write to, and so no place for keys: name one of its own, such as ${join(place, 'aos')} (from environment variable SVC_DATA_DIR)\n`,
+      stderr: `configuration: data_dir is a folder that others use (theirs.txt) and can write to, so keys cannot be stored in it: choose a separate one, such as ${join(place, 'aos')} (from environment variable SVC_DATA_DIR)\n`,
     });
     expect(await readdir(place)).to.deep.equal(['theirs.txt']);
     expect((await stat(place)).mode & 0o7777).to.equal(0o2775);
@@ -114,8 +114,8 @@ describe('start: invalid configuration', function () {
       expect({ code, stderr }).to.deep.equal({
         code: 1,
         stderr:
-          `configuration: ${setting} leads to ${path}, which belongs to user ${STRANGER}, and this is user 0: remove it ` +
-          'if that user has put it there, else give it to this user (chown), or run this as that user ' +
+          `configuration: ${setting} leads to ${path}, which belongs to user ${STRANGER}, but this is user 0: remove it ` +
+          'if that user put it there, otherwise change its owner to this user (chown), or run this as that user ' +
           `(from ${from.startsWith('SVC') ? 'environment variable ' : ''}${from})\n`,
       });
       expect(await readdir(place)).to.deep.equal([name]);
@@ -143,10 +143,13 @@ describe('start: invalid configuration', function () {
     await chmod(plugin, 0o666);
     const naming = join(folder, 'naming.json');
     await writeFile(naming, JSON.stringify({ plugins: [plugin] }));
-    const why = 'may be written by every user: see that its content is yours, then take that right away (chmod go-w)';
+    const why = 'is writable by every user: check that its content is yours, then remove that permission (chmod go-w)';
     for (const [variables, line] of [
       [{ SVC_CONFIG: file }, `configuration: SVC_CONFIG ${why} (from ${file})`],
-      [{ SVC_LICENSE_KEY_FILE: file }, `configuration: SVC_LICENSE_KEY_FILE names a file that ${why} (from ${file})`],
+      [
+        { SVC_LICENSE_KEY_FILE: file },
+        `configuration: SVC_LICENSE_KEY_FILE refers to a file that ${why} (from ${file})`,
+      ],
       [
         { SVC_RELEASE_PRIVATE_KEY: file },
         `configuration: release_private_key ${file} ${why} (from environment variable SVC_RELEASE_PRIVATE_KEY)`,
@@ -168,7 +171,7 @@ describe('start: invalid configuration', function () {
     const { code, stderr } = await runCliInProcess(env, ['serve']);
     expect({ code, stderr }).to.deep.equal({
       code: 1,
-      stderr: `configuration: storage.url ${place} is no file (from environment variable SVC_STORAGE_URL)\n`,
+      stderr: `configuration: storage.url ${place} is not a file (from environment variable SVC_STORAGE_URL)\n`,
     });
     expect((await stat(place)).mode & 0o777).to.equal(0o777);
   });

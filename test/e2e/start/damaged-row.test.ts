@@ -60,7 +60,7 @@ describe('damaged row', function () {
         const ids = (found.body['items'] as { id: string }[]).map(({ id }) => id);
         expect(ids, query).to.include(third).and.not.include(second);
         expect(found.body['warnings'], query).to.deep.equal([
-          `the document "${second}" of bugs_items is left out, for it is damaged: aos doctor --deep says what to do`,
+          `the document "${second}" of bugs_items is omitted because it is damaged; run aos doctor --deep for a fix`,
         ]);
       }
       const health = await service.request('GET', '/api/health', SHARED_KEY);
@@ -147,7 +147,7 @@ describe('damaged row in other collections', function () {
       expect(body['warnings'], path).to.have.members(
         [sick, above].map(
           (id) =>
-            `the document "${id}" of watchdog_monitors is left out, for it is damaged: aos doctor --deep says what to do`,
+            `the document "${id}" of watchdog_monitors is omitted because it is damaged; run aos doctor --deep for a fix`,
         ),
       );
       return (body[field] as { source: string }[]).map(({ source }) => source);
@@ -157,7 +157,7 @@ describe('damaged row in other collections', function () {
     expect(await listed('/api/watchdog/v1/monitors', 'items')).to.deep.equal(['below', 'well']);
     // Anyone who sees a part alone is not told the names of others'.
     const shown = await service.request('GET', '/api/watchdog/v1/status', bound);
-    expect(shown.body['warnings']).to.deep.equal(['documents that are damaged are left out: ask an administrator']);
+    expect(shown.body['warnings']).to.deep.equal(['damaged documents are omitted; contact an administrator']);
     expect(shown.body['monitors']).to.deep.equal([]);
     expect(await beat('sick').then(({ status }) => status)).to.equal(500);
     for (const id of [sick, above])
@@ -200,7 +200,7 @@ describe('damaged row in other collections', function () {
     expect(releases.status).to.equal(200);
     expect((releases.body['items'] as object[]).length).to.equal(4);
     expect(releases.body['warnings']).to.deep.equal([
-      `the document "${broken}" of releases_releases is left out, for it is damaged: aos doctor --deep says what to do`,
+      `the document "${broken}" of releases_releases is omitted because it is damaged; run aos doctor --deep for a fix`,
     ]);
     // What cannot be read is there: nobody takes its place.
     expect((await publish('first', '1.2')).status).to.equal(500);

@@ -94,7 +94,7 @@ describe('doctor and usage errors', function () {
     const found = await doctor();
     expect(faults(found)).to.deep.equal(['release store']);
     const item = found.items.find(({ check }) => check === 'release store');
-    expect(item?.detail).to.equal(`${join(releases, 'shop')} belongs to another user than ${join(folder, 'data')}`);
+    expect(item?.detail).to.equal(`${join(releases, 'shop')} and ${join(folder, 'data')} belong to different users`);
     expect(item?.mend).to.include('chown -R');
   });
 
@@ -238,7 +238,7 @@ describe('doctor and usage errors', function () {
       const nothing = itemOf(await run(), 'store');
       expect(nothing).to.include({ ok: false });
       expect(nothing?.detail).to.include('not a database');
-      expect(nothing?.mend).to.include('set storage.url to the right file').and.include('a backup of your own');
+      expect(nothing?.mend).to.include('set storage.url to the right file').and.include('your own backup');
       for (const name of ['aos-20261101T000000Z.tar.gz', 'aos-20261102T000000Z-before-1.2.0.tar.gz', 'zz.tar.gz'])
         await writeFile(join(folder, 'data', 'backups', name), '');
       expect(itemOf(await run(), 'store')?.mend)
@@ -248,7 +248,7 @@ describe('doctor and usage errors', function () {
 
     it('is partially imported: prints the archive and the fix', async () => {
       await made();
-      expect(itemOf(await run(), 'import')).to.include({ ok: true, detail: 'none was cut off' });
+      expect(itemOf(await run(), 'import')).to.include({ ok: true, detail: 'no interrupted import' });
       const store = new SqliteStore({ path: file(), durability: 'full' });
       await store.connect();
       const mark = { id: 'import', archive: '/mnt/all.tar.gz', started_at: '2026-11-24T08:00:00.000Z' };
@@ -262,7 +262,7 @@ describe('doctor and usage errors', function () {
 
     it('has a damaged row: reports the row only with --deep, which reads all rows', async () => {
       await made();
-      expect(itemOf(await run('--deep'), 'stored data')?.detail).to.match(/^\d+ documents can be read$/);
+      expect(itemOf(await run('--deep'), 'stored data')?.detail).to.match(/^\d+ documents are readable$/);
       const connection = new Connection({ path: file(), durability: 'full' });
       connection.driver.exec(
         `UPDATE kernel_migrations SET body = CAST(substr(body, 1, 20) || x'ff' || substr(body, 22) AS TEXT)

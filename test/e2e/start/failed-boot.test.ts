@@ -201,7 +201,7 @@ for (const engine of durableEngines) {
           await place.refused(
             words,
             { SVC_LICENSE_KEY: 'another-license-key-0123456789-0123' },
-            /security\.license_key \(from environment variable SVC_LICENSE_KEY\) is not the one that this store is used with/,
+            /security\.license_key \(from environment variable SVC_LICENSE_KEY\) differs from what this store is used with/,
           );
         });
       }

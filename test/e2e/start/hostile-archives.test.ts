@@ -75,7 +75,7 @@ const documents = (name: string, why: RegExp, collection: string, text: () => st
 ];
 const packages = (name: string, place: object): Attack => [
   name,
-  /describes a package that has no place/,
+  /describes a package without a valid location/,
   (whole) => pack(whole, ...placed(place)),
 ];
 const nested = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`;
@@ -111,11 +111,11 @@ const IMPORTS: readonly Attack[] = [
     'bugs_items',
     () => `{"id":"a","x":"${'x'.repeat(60_000_000)}"}\n`,
   ),
-  documents('a document without an id', /is no document/, 'bugs_items', () => '{"a":1}\n'),
-  documents('a document with an empty id', /is no document/, 'bugs_items', () => '{"id":""}\n'),
-  documents('a table of SQLite as a collection', /has no place in it/, 'sqlite_master', () => '{"id":"a"}\n'),
-  documents('a mark of an import', /has no place in it/, 'kernel_moves', () => '{"id":"import"}\n'),
-  ['a head whose migrations are no list', /archive\.json that is not whole/, head({ migrations: 5 })],
+  documents('a document without an id', /is not a document/, 'bugs_items', () => '{"a":1}\n'),
+  documents('a document with an empty id', /is not a document/, 'bugs_items', () => '{"id":""}\n'),
+  documents('a table of SQLite as a collection', /does not belong in it/, 'sqlite_master', () => '{"id":"a"}\n'),
+  documents('a mark of an import', /does not belong in it/, 'kernel_moves', () => '{"id":"import"}\n'),
+  ['a head whose migrations are no list', /an incomplete archive\.json/, head({ migrations: 5 })],
   ['a head with a migration of a plugin without any', /does not know/, head({ migrations: ['bugs:999-later'] })],
   [
     'a list of hashes that holds null',
@@ -158,7 +158,7 @@ const foreign = async (path: string, table: string): Promise<void> => {
   await rm(path);
   await sql(`CREATE TABLE ${table}`)(path);
 };
-const NOT_MADE = /it has the \w+ "\w+", which AOS has not made/;
+const NOT_MADE = /it has the \w+ "\w+", which AOS did not create/;
 const tables = (n: number): string =>
   `BEGIN; ${Array.from({ length: n }, (_, i) => `CREATE TABLE t${i} (a);`).join(' ')} COMMIT;`;
 
@@ -179,30 +179,34 @@ const STORES: readonly (readonly [name: string, why: RegExp, change: Corrupt])[]
   ['a definition of 50 MB', /its schema is too large/, schema(`sql || ' -- ' || hex(zeroblob(25000000))`)],
   [
     'a definition that is no SQL',
-    /that is no store: the database is malformed/,
+    /that is not a store: the database is malformed/,
     schema(`'CREATE TABLE bugs_items (('`),
   ],
-  ['a definition of another table', /that is no store/, schema(`'CREATE TABLE access_tokens (id, body)'`)],
-  ['half of its pages', /that is (?:cut short|no store)/, first(0.5)],
-  ['all but its last byte', /that is (?:cut short|no store)/, async (path) => (await readFile(path)).subarray(0, -1)],
+  ['a definition of another table', /that is not a store/, schema(`'CREATE TABLE access_tokens (id, body)'`)],
+  ['half of its pages', /that is (?:truncated|not a store)/, first(0.5)],
+  [
+    'all but its last byte',
+    /that is (?:truncated|not a store)/,
+    async (path) => (await readFile(path)).subarray(0, -1),
+  ],
   [
     'nothing but the first hundred bytes',
-    /that is (?:cut short|no store)/,
+    /that is (?:truncated|not a store)/,
     async (path) => (await readFile(path)).subarray(0, 100),
   ],
   [
     'a page size that there is not',
-    /that is no store: the file is not a database/,
+    /that is not a store: the file is not a database/,
     async (path) => {
       const whole = await readFile(path);
       whole.writeUInt16BE(3, 16);
       return whole;
     },
   ],
-  ['the tables of a foreign program', /that is no store of AOS/, (path) => foreign(path, 'moz_places (id, url)')],
+  ['the tables of a foreign program', /that is not an AOS store/, (path) => foreign(path, 'moz_places (id, url)')],
   [
     'a header before 300 MB of zeros',
-    /that is (?:cut short|no store)/,
+    /that is (?:truncated|not a store)/,
     async (path) => Buffer.concat([(await readFile(path)).subarray(0, 100), Buffer.alloc(300_000_000)]),
   ],
 ];

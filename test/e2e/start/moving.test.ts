@@ -228,7 +228,7 @@ describe('backup, restore, export and import', function () {
         const started = await runCliInProcess(strange, ['serve']);
         expect([started.code, started.stderr]).to.deep.equal([
           1,
-          'keys: security.data_key (from environment variable SVC_SECURITY__DATA_KEY) is not the one that this store is used with\n',
+          'keys: security.data_key (from environment variable SVC_SECURITY__DATA_KEY) differs from what this store is used with\n',
         ]);
       }
       const two = await runCliJsonInProcess<Written>(other.env, ['export', at('2.tar.gz')]);
@@ -257,7 +257,7 @@ describe('backup, restore, export and import', function () {
     const second = await embeddedAt('second');
     const { code, stderr } = await runCliInProcess(second.env, ['import', at('e.tar.gz')]);
     expect(code).to.equal(1);
-    expect(stderr).to.match(/belongs to other keys: give .*security\.data_key.* to .*second/);
+    expect(stderr).to.match(/belongs to other keys: copy .*security\.data_key.* to .*second/);
     expect(await stat(join(at('second'), 'aos.db')).catch(() => null)).to.equal(null);
     for (const key of ['data-key', 'license-key', 'release-key.pem'])
       await cp(join(at('first'), key), join(at('second'), key));
@@ -280,15 +280,15 @@ describe('backup, restore, export and import', function () {
     const target = await embeddedAt('target');
     await writeFile(at('odd.tar.gz'), gzipSync('odd'));
     const words: [string[], RegExp][] = [
-      [['backup', at('b.tar.gz')], /b\.tar\.gz is there already: name another file\./],
-      [['export', at('b.tar.gz')], /b\.tar\.gz is there already: name another file\./],
-      [['backup', join(at('no'), 'b.tar.gz')], /is its folder there\?/],
+      [['backup', at('b.tar.gz')], /b\.tar\.gz already exists: choose another file\./],
+      [['export', at('b.tar.gz')], /b\.tar\.gz already exists: choose another file\./],
+      [['backup', join(at('no'), 'b.tar.gz')], /check that its folder exists/],
       [['backup', '--verify', at('odd.tar.gz')], /odd\.tar\.gz /],
-      [['restore', at('none.tar.gz')], /none\.tar\.gz is not there\./],
+      [['restore', at('none.tar.gz')], /none\.tar\.gz does not exist\./],
       [['restore', at('odd.tar.gz')], /odd\.tar\.gz /],
-      [['restore', at('e.tar.gz')], /is an export: `aos import` takes it/],
-      [['import', at('b.tar.gz')], /is a backup: `aos restore` takes it/],
-      [['import', at('none.tar.gz')], /none\.tar\.gz is not there\./],
+      [['restore', at('e.tar.gz')], /is an export: use `aos import`/],
+      [['import', at('b.tar.gz')], /is a backup: use `aos restore`/],
+      [['import', at('none.tar.gz')], /none\.tar\.gz does not exist\./],
     ];
     const files = async (): Promise<string[]> => (await readdir(folder, { recursive: true })).toSorted();
     const before = await files();

@@ -64,7 +64,7 @@ describe('commands without an installation', () => {
   it('creates no directory for a restore or import of a missing file', async () => {
     for (const name of ['restore', 'import']) {
       const { code, stderr } = await aosThere([name, 'none.tar.gz']);
-      expect([code, stderr]).to.deep.equal([1, `${join(folder, 'none.tar.gz')} is not there.\n`]);
+      expect([code, stderr]).to.deep.equal([1, `${join(folder, 'none.tar.gz')} does not exist.\n`]);
       expect(await readdir(folder)).to.deep.equal([]);
     }
   });

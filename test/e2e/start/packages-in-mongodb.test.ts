@@ -132,7 +132,7 @@ describe('start: packages in MongoDB', function () {
     const { items } = JSON.parse(stdout) as { items: { check: string; ok: boolean; detail: string }[] };
     expect(items.find(({ check }) => check === 'access files')).to.deep.include({
       ok: true,
-      detail: 'in MongoDB with the packages: this service alone serves them',
+      detail: 'in MongoDB with the packages: only this service serves them',
     });
     expect(items.filter(({ ok, check }) => !ok && /release|store/.test(check))).to.deep.equal([]);
   });
@@ -208,8 +208,8 @@ describe('start: packages in MongoDB', function () {
   it('does not start with a contradictory configuration', async () => {
     const keys = Object.fromEntries(Object.entries(settings).filter(([name]) => /KEY/.test(name)));
     const wrong: [Record<string, string>, RegExp][] = [
-      [{ ...keys, SVC_RELEASES__URL: 'mongodb:' }, /releases\.url wants storage\.url to name MongoDB/],
-      [{ ...settings, SVC_RELEASES__WEB_PATH: '/srv' }, /releases\.url .*take out releases\.web_path/],
+      [{ ...keys, SVC_RELEASES__URL: 'mongodb:' }, /releases\.url requires storage\.url to be a MongoDB database/],
+      [{ ...settings, SVC_RELEASES__WEB_PATH: '/srv' }, /releases\.url .*remove releases\.web_path/],
       [{ ...settings, SVC_RELEASES__URL: 's3:bucket' }, /releases\.url must be `mongodb:`/],
     ];
     for (const [given, line] of wrong) {

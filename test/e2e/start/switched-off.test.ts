@@ -179,7 +179,7 @@ describe('start: disabled plugins', function () {
         expect(pages.filter((path) => /ignore|^\/errors/.test(path))).to.deep.equal([]);
         expect(checks.plugins['sentry']).to.include({
           state: 'off',
-          reason: 'needs "errorstream.intake" of plugin errorstream, which is switched off',
+          reason: 'needs "errorstream.intake" of plugin errorstream, which is disabled',
         });
       }
     });
@@ -190,9 +190,9 @@ describe('start: disabled plugins', function () {
     service = stopped;
     const critical = await runCli(stopped.env, ['serve']);
     expect(critical.code).to.equal(1);
-    expect(critical.stderr).to.include('plugins_off names "bugs", and the service cannot run without it');
+    expect(critical.stderr).to.include('plugins_off contains "bugs", but the service cannot run without it');
     const unknown = await runCli({ ...stopped.env, SVC_PLUGINS_OFF: '["errorstraem"]' }, ['serve']);
     expect(unknown.code).to.equal(1);
-    expect(unknown.stderr).to.include('plugins_off names "errorstraem", and there is no such plugin');
+    expect(unknown.stderr).to.include('plugins_off contains "errorstraem", but this plugin does not exist');
   });
 });

@@ -25,6 +25,6 @@ describe('test programs', () => {
 
   it('are distinguished from child processes that hold their output open', async () => {
     const told = await failed('sleep 986 & echo $!; exit 4');
-    expect(told).to.match(/ended with 4, a program that it started had not after 3 s; still running:\n.* sleep 986\n/);
+    expect(told).to.match(/exited with 4, a program that it started had not after 3 s; still running:\n.* sleep 986\n/);
   });
 });

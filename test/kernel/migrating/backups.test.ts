@@ -55,7 +55,7 @@ describe('kernel: backups before migrations', () => {
     const later = migrator('one', 'two', 'three', 'four');
     const error = await getRejection(later.run());
     expect(error.message).to.equal(
-      'migrations wait for a backup, which could not be made: There is no room for /backups/x.',
+      'migrations require a backup, which could not be created: There is no room for /backups/x.',
     );
     expect(steps).to.deep.equal([]);
     expect(await later.listPending()).to.deep.equal(['bugs:004-four']);

@@ -175,7 +175,7 @@ describe('kernel/migrator', () => {
       [
         'bugs',
         'bugs:001-start',
-        'it was applied as bugs:001-first: give bugs:001-start that name back, and a change of it a new number; or run `aos plugin forget bugs`, and all migrations of the plugin run again',
+        'it was applied as bugs:001-first: restore that name for bugs:001-start, and give a changed migration a new number; or run `aos plugin forget bugs` to run all migrations of the plugin again',
       ],
     ]);
     expect((await migrator.run()).failed).to.have.lengthOf(1);

@@ -77,7 +77,7 @@ describe('kernel: version skew on one store', () => {
         const { name, message } = await getRejection(work());
         expect(name).to.equal('StoreTooNew');
         expect(message).to.match(
-          /^the store has the migration bugs:\S+ of version 0\.3\.0, which this version, 0\.1\.0,/,
+          /^the store has the migration bugs:\S+ of version 0\.3\.0, which is unknown to this version, 0\.1\.0:/,
         );
         expect(message).to.not.include('\n');
       }

@@ -76,7 +76,7 @@ describe('lib: logo images', () => {
 
     it(`rejects a ${kind} with trailing bytes, or truncated anywhere`, () => {
       for (const more of ['\0', '<script>alert(1)</script>', 'PK\x03\x04'])
-        expect(readLogo(Buffer.concat([bytes, Buffer.from(more)])), more).to.match(/behind the end/);
+        expect(readLogo(Buffer.concat([bytes, Buffer.from(more)])), more).to.match(/after the end/);
       for (let end = 0; end < bytes.length; end++)
         expect(readLogo(bytes.subarray(0, end)), String(end)).to.be.a('string');
     });

@@ -36,11 +36,11 @@ describe('lib: untrusted files', () => {
     }
     await chmod(file, 0o602);
     for (const read of [readOwnedFile, readConfiguredFile, requireRestrictedFile, requireOwnedFile])
-      expect(await said(read(file))).to.match(/key may be written by every user: .*chmod go-w/);
+      expect(await said(read(file))).to.match(/key is writable by every user: .*chmod go-w/);
     if (process.geteuid?.() !== 0) return;
     await chown(file, 0, STRANGER);
     await chmod(file, 0o660);
-    expect(await said(readOwnedFile(file))).to.contain(`may be written by group ${STRANGER}`);
+    expect(await said(readOwnedFile(file))).to.contain(`is writable by group ${STRANGER}`);
     await chown(folder, 0, STRANGER);
     expect(await said(readOwnedFile(file))).to.equal('');
   });
@@ -48,7 +48,7 @@ describe('lib: untrusted files', () => {
   it('include files of another user, except that root trusts the owner of the folder (as root)', async function () {
     if (process.geteuid?.() !== 0) this.skip();
     await chown(file, STRANGER, STRANGER);
-    expect(await said(readOwnedFile(file))).to.contain(`belongs to user ${STRANGER}, and this is user 0`);
+    expect(await said(readOwnedFile(file))).to.contain(`belongs to user ${STRANGER}, but this is user 0`);
     expect(await readConfiguredFile(file)).to.equal('text');
     await chown(folder, STRANGER, STRANGER);
     expect(await readOwnedFile(file)).to.equal('text');
@@ -59,12 +59,12 @@ describe('lib: untrusted files', () => {
     expect(await readDiscoveredFile(file)).to.equal('text');
     expect(await said(readDiscoveredFile(join(folder, 'none')))).to.contain('ENOENT');
     await chmod(folder, 0o777);
-    expect(await said(readDiscoveredFile(file))).to.contain(`${folder} may be written by every user`);
+    expect(await said(readDiscoveredFile(file))).to.contain(`${folder} is writable by every user`);
     await chmod(folder, 0o1777);
     expect(await readDiscoveredFile(file)).to.equal('text');
     if (process.geteuid?.() !== 0) return;
     await chown(file, STRANGER, STRANGER);
-    expect(await said(readDiscoveredFile(file))).to.contain(`belongs to user ${STRANGER}, and this is user 0`);
+    expect(await said(readDiscoveredFile(file))).to.contain(`belongs to user ${STRANGER}, but this is user 0`);
     await chmod(folder, 0o755);
     expect(await readDiscoveredFile(file)).to.equal('text');
   });
@@ -76,7 +76,7 @@ describe('lib: untrusted files', () => {
     await chmod(shared, 0o1777);
     expect(await said(requireRestrictedFile(shared))).to.equal('');
     await chmod(shared, 0o777);
-    expect(await said(requireRestrictedFile(shared))).to.contain('may be written by every user');
+    expect(await said(requireRestrictedFile(shared))).to.contain('is writable by every user');
     expect(await said(requireOwnedFile(shared, 'file'))).to.equal('');
     expect(await said(requireOwnedFile(join(folder, 'none')))).to.equal('');
     expect(await said(readConfiguredFile('/dev/null'))).to.equal('');

@@ -65,9 +65,14 @@ describe('freshness statements', () => {
     ['that have expired', {}, { now: Date.parse('2026-11-27T10:00:00Z') }, /expired/],
     ['older than the newest one seen', {}, { newestSeen: '2026-11-20T10:00:00.001Z' }, /older/],
     ['as old as the newest one seen', {}, { newestSeen: '2026-11-20T10:00:00Z' }, null],
-    ['that name more than was offered', {}, { offered: { version: '1.5', manifestSha256: HASH } }, /names 2.0/],
+    ['that name more than was offered', {}, { offered: { version: '1.5', manifestSha256: HASH } }, /for version 2\.0/],
     ['that name something where nothing was offered', {}, { offered: null }, /offered nothing/],
-    ['with another manifest', {}, { offered: { version: '2.0', manifestSha256: 'b'.repeat(64) } }, /another manifest/],
+    [
+      'with another manifest',
+      {},
+      { offered: { version: '2.0', manifestSha256: 'b'.repeat(64) } },
+      /a different manifest/,
+    ],
     [
       'that say the newest is out of reach',
       { steps: [{ version: '2.0', min_version: '1.5' }] },
@@ -78,7 +83,7 @@ describe('freshness statements', () => {
       'that say a step is in reach',
       { steps: [{ version: '2.0', min_version: '1.0' }] },
       { offered: { version: '1.5', manifestSha256: HASH } },
-      /names 2.0/,
+      /for version 2\.0/,
     ],
     [
       'that know a step between',
@@ -89,7 +94,7 @@ describe('freshness statements', () => {
         ],
       },
       { offered: { version: '1.5', manifestSha256: HASH } },
-      /names 2.0/,
+      /for version 2\.0/,
     ],
   ];
   for (const [what, change, known, why] of cases)

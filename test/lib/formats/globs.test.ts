@@ -74,7 +74,7 @@ describe('globs over a complete relative path', () => {
   const UNSUPPORTED: [glob: string, why: RegExp][] = [
     ['{a,b}', /braces/],
     ['[ab].txt', /brackets/],
-    ['!x', /begins with !/],
+    ['!x', /must not start with !/],
     ['', /empty/],
     ['/a', /relative/],
   ];

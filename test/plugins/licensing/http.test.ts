@@ -608,7 +608,7 @@ describe('licensing over HTTP', function () {
       const { key } = await create();
       const body = { license_key: key, product: 'shop' };
       expect((await validate(body, '?machin_id=1'))['warnings']).to.deep.equal([
-        'machin_id is no parameter of this path and was ignored',
+        'machin_id is not a parameter of this path and was ignored',
       ]);
       for (const path of ['file', 'deactivate']) {
         const init = { method: 'POST', headers: { ...json, authorization: `Bearer ${SHARED_KEY}` }, body: '{}' };

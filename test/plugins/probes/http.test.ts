@@ -97,7 +97,7 @@ describe('HTTP probes', () => {
 
   it('reports the size of headers that are too long (W19)', async () => {
     const url = await serve((_request, response) => response.setHeader('x', 'h'.repeat(150_000)).end());
-    expect((await ask({ url })).message).to.equal('The headers of the answer are longer than 80 KiB');
+    expect((await ask({ url })).message).to.equal('The response headers are longer than 80 KiB');
   });
 
   it('reads the headers and the first bytes of an endless response (W26)', async () => {

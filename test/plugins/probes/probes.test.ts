@@ -125,7 +125,7 @@ describe('probes', () => {
     });
     const circle: string = await serve((_request, response) => response.writeHead(302, { location: '/again' }).end());
     expect((await ask({ url: silent, timeout_ms: 500 })).message).to.match(/within \d+ ms/);
-    expect((await ask({ url: short })).message).to.include('before the answer was complete');
+    expect((await ask({ url: short })).message).to.include('before the response was complete');
     expect(await ask({ url: waiting }), 'the headers are the answer').to.include({ ok: true });
     expect((await ask({ url: waiting, contains: 'y', timeout_ms: 500 })).message).to.include(
       'in the part received in time',

@@ -77,7 +77,7 @@ describe('protocol probes', () => {
     message: RegExp,
   ][] = [
     ['a Redis that answers', 'redis', '', () => '+PONG\r\n', true, /PONG/],
-    ['a Redis with a password', 'redis', '', () => '-NOAUTH Authentication required.\r\n', true, /asks for a password/],
+    ['a Redis with a password', 'redis', '', () => '-NOAUTH Authentication required.\r\n', true, /requires a password/],
     [
       'a Redis that loads',
       'redis',
@@ -86,7 +86,7 @@ describe('protocol probes', () => {
       false,
       /^Redis reports: LOADING/,
     ],
-    ['another server than Redis', 'redis', '', () => 'HTTP/1.1 400 Bad Request\r\n\r\n', false, /not that of Redis/],
+    ['another server than Redis', 'redis', '', () => 'HTTP/1.1 400 Bad Request\r\n\r\n', false, /not from Redis/],
     [
       'a PostgreSQL that asks who is there',
       'postgresql',
@@ -119,7 +119,7 @@ describe('protocol probes', () => {
       false,
       /too many/,
     ],
-    ['another server than PostgreSQL', 'postgresql', '', () => 'HTTP/1.1 400', false, /not that of PostgreSQL/],
+    ['another server than PostgreSQL', 'postgresql', '', () => 'HTTP/1.1 400', false, /not from PostgreSQL/],
     [
       'a MySQL that greets',
       'mysql',
@@ -136,7 +136,7 @@ describe('protocol probes', () => {
       false,
       /Too many connections/,
     ],
-    ['another server than MySQL', 'mysql', '220 mail.example ESMTP\r\n', () => '', false, /not that of MySQL/],
+    ['another server than MySQL', 'mysql', '220 mail.example ESMTP\r\n', () => '', false, /not from MySQL/],
     ['a MongoDB that answers', 'mongodb', '', pong, true, /ok$/],
     [
       'another server than MongoDB',
@@ -144,7 +144,7 @@ describe('protocol probes', () => {
       '',
       () => 'HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n',
       false,
-      /not that of MongoDB/,
+      /not from MongoDB/,
     ],
     [
       'a MongoDB that fails',
@@ -167,7 +167,7 @@ describe('protocol probes', () => {
       const silent = await listen(net.createServer());
       expect((await ask({ kind, port: silent, timeout_ms: 300 })).message, kind).to.match(/within 300 ms/);
       const gone = await listen(net.createServer((socket) => socket.end()));
-      expect((await ask({ kind, port: gone })).message, kind).to.match(/closed before the answer was complete/);
+      expect((await ask({ kind, port: gone })).message, kind).to.match(/closed before the response was complete/);
       expect((await ask({ kind, port: 1 })).message, kind).to.equal('Connection refused');
     }
   });
@@ -193,9 +193,9 @@ describe('protocol probes', () => {
     expect(await ask({ kind: 'websocket', url }, { 'X-Key': 'hush', Host: 'shop.example' })).to.include({ ok: true });
     expect(asked).to.deep.equal(['/live?a=1 shop.example hush']);
     for (const [answer, message] of [
-      ['HTTP/1.1 404 Not Found\r\n\r\n', 'HTTP 404, where a WebSocket was expected'],
-      ['HTTP/1.1 101 Switching Protocols\r\nSec-WebSocket-Accept: x\r\n\r\n', /did not accept the key/],
-      ['SSH-2.0-x\r\n\r\n', 'The answer is not HTTP'],
+      ['HTTP/1.1 404 Not Found\r\n\r\n', 'HTTP 404 instead of a WebSocket'],
+      ['HTTP/1.1 101 Switching Protocols\r\nSec-WebSocket-Accept: x\r\n\r\n', /did not accept the WebSocket key/],
+      ['SSH-2.0-x\r\n\r\n', 'The response is not HTTP'],
     ] as const) {
       const seen = await ask({ kind: 'websocket', url: `ws://127.0.0.1:${await speaking('', () => answer)}/` });
       expect(seen.ok).to.equal(false);
@@ -245,7 +245,7 @@ describe('protocol probes', () => {
 
     it('reports a server that does not support gRPC', async () => {
       const port = await speaking('', () => 'HTTP/1.1 400 Bad Request\r\n\r\n');
-      expect((await ask({ kind: 'grpc', port })).message).to.equal('The answer is not gRPC');
+      expect((await ask({ kind: 'grpc', port })).message).to.equal('The response is not gRPC');
     });
 
     it('reports a connection closed without a response', async () => {
@@ -256,7 +256,7 @@ describe('protocol probes', () => {
       ]) {
         const port = await listen(net.createServer(close));
         expect((await ask({ kind: 'grpc', port })).message).to.equal(
-          'The connection was closed before the answer was complete',
+          'The connection was closed before the response was complete',
         );
       }
     });

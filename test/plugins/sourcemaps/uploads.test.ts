@@ -187,7 +187,11 @@ describe('source map uploads', function () {
       chunks: [sha1(bytes)],
       projects: ['shop'],
     });
-    expect(answer.body).to.deep.equal({ state: 'error', missingChunks: [], detail: 'The bundle is no zip archive.' });
+    expect(answer.body).to.deep.equal({
+      state: 'error',
+      missingChunks: [],
+      detail: 'The bundle is not a zip archive.',
+    });
     expect([await count('bundles'), await count('pieces'), await count('artifacts')]).to.deep.equal([0, 0, 0]);
   });
 
@@ -209,7 +213,7 @@ describe('source map uploads', function () {
   it('reads a rejected map again when its bundle is uploaded again', async () => {
     await fixture.upload(filesOf(app, DEBUG_ID));
     const artifacts = fixture.service.store.collection<{ id: string; fault: string | null }>('sourcemaps_artifacts');
-    await artifacts.changeMany({}, { set: { fault: 'takes longer than a map may' } });
+    await artifacts.changeMany({}, { set: { fault: 'takes too long' } });
     await fixture.report(app, debugMeta);
     expect((await fixture.items()).map(({ item }) => item['file_path'])).to.deep.equal([RAW.file_path]);
     expect((await fixture.upload(filesOf(app, DEBUG_ID))).body).to.include({ state: 'ok' });

@@ -4,7 +4,7 @@ import type { ProtocolConnection } from './protocol-connection.js';
 
 const createProtocolError = (message: string): OutboundError => new OutboundError('protocol', message);
 const createUnexpectedReplyError = (name: string): OutboundError =>
-  createProtocolError(`the answer is not that of ${name}`);
+  createProtocolError(`the response is not from ${name}`);
 const cleanText = (text: string): string => text.slice(0, 150);
 
 /** Accepts `PONG` or an authentication error. */
@@ -12,7 +12,7 @@ async function pingRedis(wire: ProtocolConnection): Promise<string> {
   wire.write('*1\r\n$4\r\nPING\r\n');
   const line = await wire.readLine();
   if (line === '+PONG') return 'PONG';
-  if (/^-(?:NOAUTH|NOPERM)\b/.test(line)) return 'it asks for a password';
+  if (/^-(?:NOAUTH|NOPERM)\b/.test(line)) return 'it requires a password';
   if (line.startsWith('-')) throw createProtocolError(`Redis reports: ${cleanText(line.slice(1))}`);
   throw createUnexpectedReplyError('Redis');
 }

@@ -6,7 +6,7 @@ import type { Deadlines } from '../../deadlines.js';
 const SERVING_STATES = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'];
 const MAX_RESPONSE_BYTES = 4_096;
 const STATUS_MESSAGES: Readonly<Record<string, string>> = {
-  '5': 'NOT_FOUND: there is no such service',
+  '5': 'NOT_FOUND: the service does not exist',
   '12': 'UNIMPLEMENTED: the server has no health check',
   '14': 'UNAVAILABLE',
   '16': 'UNAUTHENTICATED',
@@ -34,9 +34,9 @@ export function checkGrpcHealth(socket: Socket, authority: string, service: stri
       reject(fault);
     };
     clock.onFault(fail);
-    const rejectAnswer = (): void => fail(new OutboundError('protocol', 'the answer is not gRPC'));
+    const rejectAnswer = (): void => fail(new OutboundError('protocol', 'the response is not gRPC'));
     const rejectClosed = (): void =>
-      fail(new OutboundError('reset', 'the connection was closed before the answer was complete'));
+      fail(new OutboundError('reset', 'the connection was closed before the response was complete'));
     const broken = ({ code = '' }: NodeJS.ErrnoException): void =>
       code.startsWith('ERR_HTTP2_') ? rejectAnswer() : rejectClosed();
     session = connect(`http://${authority}`, { createConnection: () => socket });
@@ -61,7 +61,7 @@ export function checkGrpcHealth(socket: Socket, authority: string, service: stri
       const code = [headers['grpc-status'] ?? []].flat()[0];
       const state = parseServingState(chunks);
       if (headers[':status'] === undefined) rejectClosed();
-      else if (http !== 200) fail(new OutboundError('protocol', `HTTP ${http}, where gRPC was expected`));
+      else if (http !== 200) fail(new OutboundError('protocol', `HTTP ${http} instead of gRPC`));
       else if (code === undefined) rejectAnswer();
       else if (code !== '0')
         fail(new OutboundError('protocol', `gRPC reports ${STATUS_MESSAGES[code] ?? `status ${code}`}`));

@@ -10,7 +10,7 @@ export class ProtocolConnection {
   #notifyReader: () => void = () => undefined;
   readonly #append = (chunk: Buffer): void => {
     this.#bytes = Buffer.concat([this.#bytes, chunk]);
-    if (this.#bytes.length > MAX_REPLY_BYTES) this.#fail(new OutboundError('protocol', 'the answer is too long'));
+    if (this.#bytes.length > MAX_REPLY_BYTES) this.#fail(new OutboundError('protocol', 'the response is too long'));
     this.#notifyReader();
   };
 
@@ -29,7 +29,7 @@ export class ProtocolConnection {
     this.socket.off('data', this.#append);
     this.socket.pause();
     // They would be read as if they had come over TLS.
-    if (this.#bytes.length > 0) throw new OutboundError('protocol', 'the server said more than was asked before TLS');
+    if (this.#bytes.length > 0) throw new OutboundError('protocol', 'the server sent unexpected data before TLS');
     return this.socket;
   }
 
@@ -69,7 +69,7 @@ export class ProtocolConnection {
   }
 
   #handleClose(): void {
-    this.#fail(new OutboundError('reset', 'the connection was closed before the answer was complete'));
+    this.#fail(new OutboundError('reset', 'the connection was closed before the response was complete'));
   }
 
   #fail(fault: OutboundError): void {

@@ -3,7 +3,7 @@ import type { StartTlsProtocol } from '../../../../ports/network-probe.js';
 import type { ProtocolConnection } from './protocol-connection.js';
 
 const createRefusalError = (reply: string): OutboundError =>
-  new OutboundError('protocol', `the server takes no STARTTLS: ${reply.slice(0, 100)}`);
+  new OutboundError('protocol', `the server does not accept STARTTLS: ${reply.slice(0, 100)}`);
 
 async function readReply(wire: ProtocolConnection): Promise<string> {
   let line = await wire.readLine();
@@ -47,7 +47,7 @@ async function startLdapTls(wire: ProtocolConnection): Promise<void> {
   const request = Buffer.concat([Buffer.from([0x77, name.length + 2, 0x80, name.length]), name]);
   wire.write(Buffer.concat([Buffer.from([0x30, request.length + 3, 0x02, 0x01, 0x01]), request]));
   const [tag = 0, short = 0] = await wire.read(2);
-  if (tag !== 0x30 || short === 0x80 || short > 0x82) throw createRefusalError('the answer is not LDAP');
+  if (tag !== 0x30 || short === 0x80 || short > 0x82) throw createRefusalError('the response is not LDAP');
   const length = short < 0x80 ? short : (await wire.read(short & 0x0f)).reduce((sum, byte) => sum * 256 + byte, 0);
   const answer = await wire.read(length);
   // The first member of an extended response is the result code, an enumeration.

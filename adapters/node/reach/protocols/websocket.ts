@@ -33,8 +33,8 @@ export async function openWebSocket(
   wire.write(`${lines.join('\r\n')}\r\n\r\n`);
   const [status = '', ...answer] = (await wire.readUntil('\r\n\r\n')).split('\r\n');
   const code = /^HTTP\/1\.[01] (\d{3})\b/.exec(status)?.[1];
-  if (code === undefined) throw new OutboundError('protocol', 'the answer is not HTTP');
-  if (code !== '101') throw new OutboundError('protocol', `HTTP ${code}, where a WebSocket was expected`);
+  if (code === undefined) throw new OutboundError('protocol', 'the response is not HTTP');
+  if (code !== '101') throw new OutboundError('protocol', `HTTP ${code} instead of a WebSocket`);
   const accept = answer
     .find((line) => /^sec-websocket-accept\s*:/i.test(line))
     ?.replace(/^[^:]*:\s*/, '')
@@ -45,6 +45,6 @@ export async function openWebSocket(
       .update(key + HANDSHAKE_GUID)
       .digest('base64')
   )
-    throw new OutboundError('protocol', 'the server did not accept the key of the WebSocket');
+    throw new OutboundError('protocol', 'the server did not accept the WebSocket key');
   wire.write(CLOSE_FRAME);
 }

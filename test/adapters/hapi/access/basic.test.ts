@@ -139,7 +139,7 @@ describe('hapi: HTTP Basic', () => {
       const both: RouteSpec = { ...route, access: [{ basic: guard }, { anyToken: true }] };
       let thrown: unknown = null;
       await TestServer.create({ routes: [both] }).catch((error: unknown) => (thrown = error));
-      expect(String(thrown)).to.contain('stands alone');
+      expect(String(thrown)).to.contain('cannot be combined');
     });
   });
 });

@@ -344,7 +344,7 @@ describe('hapi: streamed request bodies', () => {
       const answer = await send(form(part('notes', 'x')), { 'content-type': FORM });
       expect(answer.body.error.fields).to.deep.equal({ package: 'is required' });
       const other = await send(form(part('other', 'x')), { 'content-type': FORM });
-      expect(other.body.error.fields).to.deep.equal({ other: 'is no part of this form' });
+      expect(other.body.error.fields).to.deep.equal({ other: 'is not a part of this form' });
     });
 
     it('leaks no file descriptor', async () => {

@@ -205,8 +205,7 @@ describe('hapi: OpenAPI', () => {
         warnings: {
           type: 'array',
           items: { type: 'string' },
-          description:
-            'What there is to say of a call that was taken: fields that it does not know, and what was done otherwise',
+          description: 'Warnings for an accepted request: unknown fields, and values that were adjusted',
         },
       },
       required: ['status', 'items'],

@@ -43,10 +43,10 @@ describe('hapi: query parameters', () => {
     const unknown = await test.ask('GET', '/api/t/v1/strict?statsu=open&constructor=1');
     expect([unknown.status, unknown.code]).to.deep.equal([400, 'invalid_request']);
     expect(unknown.fields['statsu']).to.equal(
-      'is not a parameter of this path; it takes limit, status, q, include_total',
+      'is not a parameter of this path; allowed: limit, status, q, include_total',
     );
     expect((await test.ask('GET', '/api/t/v1/none?a=1')).fields['a']).to.equal(
-      'is not a parameter of this path; it takes none',
+      'is not a parameter of this path; it has none',
     );
     expect((await test.ask('GET', '/api/t/v1/loose?statsu=open&__proto__=1')).body.query).to.deep.equal({ limit: 50 });
   });

@@ -98,7 +98,7 @@ describe('signing keys', function () {
     const key = await one.releases.getKey();
     const error = await getRejection(start({ release: before }));
     expect(error).to.be.instanceOf(KeyError);
-    expect(error.message).to.match(/release_private_key was replaced .* name the new key/);
+    expect(error.message).to.match(/release_private_key was replaced .* set it to the new key/);
     const two = await start({ release: after });
     expect(await two.releases.getKey()).to.deep.equal(key);
     expect(await two.releases.listPredecessors()).to.have.length(1);

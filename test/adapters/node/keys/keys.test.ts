@@ -75,7 +75,7 @@ describe('key loading', () => {
 
   it('requires configured keys with MongoDB', async () => {
     expect(await fault(loadKeys({ ...NONE, data_key: 'd'.repeat(32) }, folder, true))).to.equal(
-      'keys: with MongoDB these must be given, the same in every process: release_private_key (SVC_RELEASE_PRIVATE_KEY; empty for unsigned releases), security.license_key (SVC_LICENSE_KEY)',
+      'keys: with MongoDB these must be set to the same value in every process: release_private_key (SVC_RELEASE_PRIVATE_KEY; empty for unsigned releases), security.license_key (SVC_LICENSE_KEY)',
     );
     expect(await readdir(folder)).to.deep.equal([]);
   });
@@ -92,7 +92,7 @@ describe('key loading', () => {
     const load = (): Promise<ServiceKeys> => loadKeys({ ...GIVEN, release_private_key: path }, folder, false);
     expect(await fault(load())).to.equal(`release_private_key: ${path} cannot be read: ENOENT`);
     await pemFile(rsa(1024));
-    expect(await fault(load())).to.equal(`release_private_key: ${path} has 1024 bits; at least 2048 are needed`);
+    expect(await fault(load())).to.equal(`release_private_key: ${path} has 1024 bits; at least 2048 are required`);
     const ed = generateKeyPairSync('ed25519').privateKey;
     await pemFile(ed.export({ type: 'pkcs8', format: 'pem' }));
     expect(await fault(load())).to.equal(`release_private_key: ${path} is not an RSA key`);
@@ -143,13 +143,13 @@ describe('key loading', () => {
       await checkFingerprints(store, keys({ release: release('a') }), now);
       expect(
         await fault(checkFingerprints(store, keys({ release: release('a'), data: 'x'.repeat(32) }), now)),
-      ).to.equal('keys: security.data_key is not the one that this store is used with');
+      ).to.equal('keys: security.data_key differs from what this store is used with');
       const all = keys({ release: release('b'), data: 'x'.repeat(32), license: 'y'.repeat(32) });
       expect(await fault(checkFingerprints(store, all, now))).to.equal(
-        'keys: security.license_key, security.data_key, release_private_key are not those that this store is used with',
+        'keys: security.license_key, security.data_key, release_private_key differ from what this store is used with',
       );
       expect(await fault(checkFingerprints(store, keys(), now))).to.equal(
-        'keys: release_private_key is not the one that this store is used with',
+        'keys: release_private_key differs from what this store is used with',
       );
     });
 
@@ -158,7 +158,7 @@ describe('key loading', () => {
       await checkFingerprints(store, keys(), now);
       await checkFingerprints(store, keys({ release: release('a') }), now);
       expect(await fault(checkFingerprints(store, keys({ release: release('b') }), now))).to.equal(
-        'keys: release_private_key is not the one that this store is used with',
+        'keys: release_private_key differs from what this store is used with',
       );
     });
   });

@@ -96,6 +96,6 @@ describe('readTables', () => {
     it(`rejects more than 16 MiB of ${of}`, () => {
       const further = Array.from({ length: 100 }, (_, n) => `c${n} TEXT`);
       write(`CREATE TABLE monitor (id INTEGER, name TEXT, ${further.join()})`, insert);
-      expect(reject()).to.deep.equal({ code, file: 'holds more than 16 MiB in the tables monitor' });
+      expect(reject()).to.deep.equal({ code, file: 'contains more than 16 MiB in the tables monitor' });
     });
 });

@@ -24,7 +24,7 @@ async function killed(root: string, line: string, ms: number): Promise<number> {
   let said = '';
   const ended = new Promise((resolve) => child.once('close', resolve));
   await new Promise<void>((resolve, reject) => {
-    child.once('exit', (code) => reject(new Error(`it ended with ${code}`)));
+    child.once('exit', (code) => reject(new Error(`it exited with ${code}`)));
     child.stdout.on('data', (piece: Buffer) => {
       said += piece.toString();
       if (said.includes(`${line}\n`)) resolve();

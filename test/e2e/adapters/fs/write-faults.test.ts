@@ -37,7 +37,7 @@ describe('disk write errors', () => {
     for (const code of ['EACCES', 'EPERM']) {
       const { name, message } = await failing(code, '/releases/shop');
       expect(name).to.equal('DiskUnwritable');
-      expect(message).to.equal('/releases/shop belongs to another user, or its modes refuse this one');
+      expect(message).to.equal('/releases/shop belongs to another user, or its mode denies this user access');
     }
     expect((await failing('EIO')).message).to.equal('EIO');
   });

@@ -252,7 +252,7 @@ describe('packager', function () {
       ['has no releases', (r) => answer(r, 200, { status: 'success' }), /no history/],
       ['has releases that are none', (r) => answer(r, 200, { releases: [{}] }), /no history/],
       [
-        'is cut short',
+        'is truncated',
         (r) => void r.writeHead(200, { 'content-length': '100' }).write('{', () => r.destroy()),
         /could not be asked/,
       ],
@@ -564,12 +564,12 @@ describe('packager', function () {
       await chmod(root, 0o1777);
       const refused = await here();
       expect(refused.code).to.equal(1);
-      expect(refused.stderr).to.contain(`${file} belongs to user 54321, and this is user 0`);
+      expect(refused.stderr).to.contain(`${file} belongs to user 54321, but this is user 0`);
       await chmod(root, 0o755);
       await chmod(secret, 0o606);
       const open = await here();
       expect(open.code).to.equal(1);
-      expect(open.stderr).to.contain(`SVC_TOKEN_FILE: ${secret} may be written by every user`);
+      expect(open.stderr).to.contain(`SVC_TOKEN_FILE: ${secret} is writable by every user`);
       expect(service.asked).to.have.length(0);
       await chmod(secret, 0o600);
       expect((await here()).code).to.equal(0);

@@ -70,7 +70,7 @@ export class Driver {
       const ended = (code: number | null, signal: string | null): void => {
         clearTimeout(limit);
         if (child === this.#standing) this.#standing = null;
-        reject(Object.assign(new Error(`${this.program} ended with ${code ?? signal}`), { signal }));
+        reject(Object.assign(new Error(`${this.program} exited with ${code ?? signal}`), { signal }));
       };
       child.once('error', reject);
       child.once('exit', ended);

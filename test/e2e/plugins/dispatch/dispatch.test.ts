@@ -244,7 +244,7 @@ describe('dispatch: agent requests', function () {
       expect((await call('POST', `${HOOKS}/webhooks`, hooked)).status).to.equal(201);
       const ref = await report({ title: 'Start one' });
       await call('POST', `${BUGS}/${ref}/request`, { agent: 'fixer' });
-      await waitUntil('the agent', () => said.includes(`${ref}: the agent ended with 0`));
+      await waitUntil('the agent', () => said.includes(`${ref}: the agent exited with 0`));
       expect(await readFile(out, 'utf8')).to.match(
         new RegExp(`^${ref} fixer http://[^ ]+/mcp svc_sub_[0-9A-Za-z]{43} \\n$`),
       );

@@ -113,7 +113,7 @@ describe('probes: DNS (with dnsmasq)', function () {
 
   it('distinguish a server that refuses the query, a slow server, and an unreachable server', async () => {
     expect((await asked({ host: 'shop.example' })).message).to.equal(
-      'shop.example cannot be resolved: the name server refuses (EREFUSED)',
+      'shop.example cannot be resolved: the name server refused the query (EREFUSED)',
     );
     const slow = await asked({ host: 'a.slow.test', timeout_ms: 400 });
     expect(slow).to.include({ ok: false, response_ms: null });
@@ -124,6 +124,6 @@ describe('probes: DNS (with dnsmasq)', function () {
     await new Promise<void>((resolve) => gone.close(() => resolve()));
     const nobody = await asked({ host: 'web.probe.test', timeout_ms: 10_000 }, [`127.0.0.1:${port}`]);
     expect(nobody.ok).to.equal(false);
-    expect(nobody.message).to.match(/no name server answers \(ECONNREFUSED\)|did not answer in time \(ETIMEOUT\)/);
+    expect(nobody.message).to.match(/no name server responds \(ECONNREFUSED\)|did not respond in time \(ETIMEOUT\)/);
   });
 });

@@ -91,20 +91,20 @@ describe('probes: ICMP', () => {
       [
         'a socket that may not be opened (iputils)',
         'echo "ping: socktype: SOCK_RAW" >&2; echo "ping: socket: Operation not permitted" >&2; exit 2',
-        'This system does not let the service send an echo',
+        'This system does not allow the service to send a ping',
       ],
       [
         'a socket that may not be opened (busybox)',
         'echo "ping: permission denied (are you root?)" >&2; exit 1',
-        'This system does not let the service send an echo',
+        'This system does not allow the service to send a ping',
       ],
       [
         'a network that is not reached',
         'echo "ping: connect: Network is unreachable" >&2; exit 2',
-        'This system has no route to it',
+        'This system has no route to the host',
       ],
       ['no answer', 'exit 1', 'No answer within 30000 ms'],
-      ['another fault', 'echo "ping: bad option" >&2; exit 2', 'The ping of this system failed: ping: bad option'],
+      ['another fault', 'echo "ping: bad option" >&2; exit 2', 'Ping failed: ping: bad option'],
     ];
     for (const [says, script, message] of SAID)
       it(`report ${says}`, async () => {

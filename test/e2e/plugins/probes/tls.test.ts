@@ -153,8 +153,7 @@ describe('probes: TLS certificates (with openssl)', function () {
       const trusted = await sees({ ...probe, ca_pem: made.ca });
       const insecure = await sees({ ...probe, insecure: true });
       if (probe.kind === 'websocket') {
-        for (const seen of [trusted, insecure])
-          expect(seen.message).to.equal('HTTP 200, where a WebSocket was expected');
+        for (const seen of [trusted, insecure]) expect(seen.message).to.equal('HTTP 200 instead of a WebSocket');
       } else for (const seen of [trusted, insecure]) expect(seen, seen.message).to.include({ ok: true });
     }
     const late = { kind: 'http', url: `https://localhost:${expired}/`, ca_pem: made.ca };
@@ -221,7 +220,7 @@ describe('probes: TLS certificates (with openssl)', function () {
       expect(seen.certificate).to.include({ subject: 'soon' });
       const without = await sees('smtp', await mail(false));
       expect(without.ok).to.equal(false);
-      expect(without.message).to.match(/^The server takes no STARTTLS/);
+      expect(without.message).to.match(/^The server does not accept STARTTLS/);
     });
 
     for (const [starttls, greeting, ready, replies] of [
@@ -244,12 +243,12 @@ describe('probes: TLS certificates (with openssl)', function () {
     ] as const)
       it(`report a rejection by ${starttls} (${JSON.stringify(greeting)})`, async () => {
         const seen = await sees(starttls, await talking(greeting, /never/, replies));
-        expect(seen.message).to.match(/^The server takes no STARTTLS/);
+        expect(seen.message).to.match(/^The server does not accept STARTTLS/);
       });
 
     it('ignore data sent before the handshake', async () => {
       const port = await talking('+OK ready\r\n', /never/, () => '+OK begin\r\n+OK injected\r\n');
-      expect((await sees('pop3', port)).message).to.equal('The server said more than was asked before TLS');
+      expect((await sees('pop3', port)).message).to.equal('The server sent unexpected data before TLS');
     });
   });
 });

@@ -27,7 +27,7 @@ export function describeEndingJobs(world: JobsFixture): void {
     expect((reason as Error).message).to.equal('job a.listens took longer than 60 ms');
     const [first, second] = await jobs.list();
     expect(first?.fail_reason).to.equal('job a.listens took longer than 60 ms');
-    expect(second?.fail_reason).to.equal('job a.deaf ignored the end of its 60 ms');
+    expect(second?.fail_reason).to.equal('job a.deaf did not stop at its timeout of 60 ms');
   });
 
   it('accepts no new job while draining, waits for running ones, and returns the others', async () => {
@@ -107,7 +107,7 @@ export function describeEndingJobs(world: JobsFixture): void {
     await jobs.start();
     down = true;
     await waitUntil('the log line', async () =>
-      lines.some(({ message }) => message === 'jobs: an error outside of any job'),
+      lines.some(({ message }) => message === 'jobs: an error occurred outside any job'),
     );
     const refused = await jobs.enqueue('a.b').then(
       () => null,
@@ -125,22 +125,22 @@ export function describeEndingJobs(world: JobsFixture): void {
       { name: 'a.b', run },
       { name: 'a.tick', everyMs: 60_000, run },
     ]);
-    expect(() => jobs.define({ name: 'a.b', run })).to.throw(TypeError, 'job a.b: is defined twice');
+    expect(() => jobs.define({ name: 'a.b', run })).to.throw(TypeError, 'job a.b is defined twice');
     expect(() => jobs.define({ name: 'A', run })).to.throw(TypeError, 'lower case');
     expect(() => jobs.define({ name: 'c', everyMs: 0, run })).to.throw(TypeError, 'everyMs must be a positive number');
     expect(() => jobs.define({ name: 'c', everyMs: 1, cron: '* * * * *', run })).to.throw(TypeError, 'both');
     expect(() => jobs.define({ name: 'c', cron: 'every day', run })).to.throw(TypeError, 'cron must have five fields');
-    expect(() => jobs.define({ name: 'c', cron: '99 * * * *', run })).to.throw(TypeError, 'cron cannot be read');
+    expect(() => jobs.define({ name: 'c', cron: '99 * * * *', run })).to.throw(TypeError, 'cron is not valid');
     const refused = async (work: Promise<unknown>): Promise<string> =>
       work.then(
         () => 'accepted',
         (error: unknown) => (error as Error).message,
       );
-    expect(await refused(jobs.enqueue('nobody'))).to.equal('no job is named nobody');
-    expect(await refused(jobs.runNow('nobody'))).to.equal('no job is named nobody');
-    expect(await refused(jobs.enqueue('a.b', null, { at: 'tomorrow' }))).to.equal('job a.b: "at" is no time');
-    expect(await refused(jobs.enqueue('a.tick', 1))).to.equal('job a.tick repeats and takes no data');
+    expect(await refused(jobs.enqueue('nobody'))).to.equal('job nobody does not exist');
+    expect(await refused(jobs.runNow('nobody'))).to.equal('job nobody does not exist');
+    expect(await refused(jobs.enqueue('a.b', null, { at: 'tomorrow' }))).to.equal('job a.b: "at" is not a valid time');
+    expect(await refused(jobs.enqueue('a.tick', 1))).to.equal('job a.tick is recurring and cannot have data');
     await jobs.start();
-    expect(() => jobs.define({ name: 'late', run })).to.throw(TypeError, 'jobs are defined before start');
+    expect(() => jobs.define({ name: 'late', run })).to.throw(TypeError, 'jobs must be defined before start');
   });
 }

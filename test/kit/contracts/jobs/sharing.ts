@@ -58,7 +58,7 @@ export function describeSharedJobs(world: JobsFixture): void {
     await world.store.collection('kernel_jobs').change({ name: 'a.b', lock: { exists: true } }, { set: thief });
     release();
     await waitUntil('the log line', async () =>
-      lines.some(({ message }) => message === 'the end of a job could not be stored'),
+      lines.some(({ message }) => message === 'the result of a job could not be stored'),
     );
     expect(await world.store.collection('kernel_jobs').count({ lock: 'thief' })).to.equal(1);
   });

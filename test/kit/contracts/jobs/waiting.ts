@@ -126,7 +126,7 @@ export function describeEnqueuedJobs(world: JobsFixture): void {
     await jobs.start();
     await jobs.enqueue('a.b');
     await waitUntil('the line', async () =>
-      lines.some(({ message }) => /^the event loop stood still for \d+ ms while a\.b ran$/.test(message)),
+      lines.some(({ message }) => /^the event loop was blocked for \d+ ms while a\.b ran$/.test(message)),
     );
   });
 

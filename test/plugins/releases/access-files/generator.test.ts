@@ -70,8 +70,8 @@ describe('access files of the release store', function () {
     expect(JSON.parse(refused.message.slice('publish: 409 '.length)).error).to.deep.include({
       code: 'conflict',
       message:
-        `${blog} is not this service's: it holds ".htaccess". Move it elsewhere, or name a directory of its own in ` +
-        `releases.path (now ${join(fixture.folder, 'releases')}).`,
+        `${blog} does not belong to this service: it contains ".htaccess". Move it elsewhere, or set releases.path to ` +
+        `a separate directory (now ${join(fixture.folder, 'releases')}).`,
     });
     expect(await readdir(blog)).to.deep.equal(['.htaccess']);
     expect(await fixture.read('blog', '.htaccess')).to.equal('Require all denied\n');

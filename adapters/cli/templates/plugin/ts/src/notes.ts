@@ -28,7 +28,7 @@ export class Notes {
 
   /** @throws ServiceError sample_empty */
   async add(text: string): Promise<Note> {
-    const fields = { text: 'Write a few words.' };
+    const fields = { text: 'Enter a text.' };
     if (text.trim() === '') throw refuse(422, 'sample_empty', 'The note has no text.', { fields });
     const note: Note = { id: this.ids.uuid(), text: text.trim(), at: this.clock.iso(), source: 'person' };
     await this.rows.insert(note);
