@@ -91,7 +91,8 @@ export class AgentOutput {
     const fields = { path, kept_as: keptAs };
     this.record('user_file_kept', fields);
     if (this.json) this.#printLine({ event: 'user_file_kept', ...fields });
-    else this.printPromptText(`${toPrintable(path)} was changed on this machine: it is kept as ${toPrintable(keptAs)}`);
+    else
+      this.printPromptText(`${toPrintable(path)} was changed on this machine; it was saved as ${toPrintable(keptAs)}`);
   }
 
   reportFailed(outcome: string, code: number, text: string): void {

@@ -34,7 +34,8 @@ export async function promptText(
   option: string,
   signal: AbortSignal,
 ): Promise<string> {
-  if (!process.stdin.isTTY) throw new AgentFailure('usage', `${option} is missing, and there is no terminal to ask at`);
+  if (!process.stdin.isTTY)
+    throw new AgentFailure('usage', `${option} is missing, and there is no terminal for prompts`);
   const shown = standard === '' ? toPrintable(question) : `${toPrintable(question)} [${toPrintable(standard)}]`;
   return (await readLine(`${shown}: `, process.stderr, signal)).trim() || standard;
 }

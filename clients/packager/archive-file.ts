@@ -55,7 +55,7 @@ export async function packArchive(
     });
     const contents = await validateArchive(partial, options);
     if (contents.files.length !== files.length || contents.unpackedBytes !== total)
-      throw new PackagerFailure(EXIT_CODES.error, 'The archive does not hold what was packed.');
+      throw new PackagerFailure(EXIT_CODES.error, 'The archive does not match the packed files.');
     await rename(partial, path);
     return { path, size, sha256: hash.digest('hex'), files: files.length, unpackedBytes: total };
   } catch (error) {
@@ -69,7 +69,7 @@ async function validateArchive(file: string, { platform, entry }: PackOptions): 
     return await readPackage(createReadStream(file, { highWaterMark: READ_BYTES }), { platform, entry });
   } catch (error) {
     if (error instanceof UnsafePackage)
-      throw new PackagerFailure(EXIT_CODES.refused, `The service would refuse it: ${error.message}.`);
+      throw new PackagerFailure(EXIT_CODES.refused, `The service would reject it: ${error.message}.`);
     throw error;
   }
 }

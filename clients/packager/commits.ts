@@ -107,7 +107,7 @@ function runGitLog(range: string, cwd: string, format: readonly string[]): Promi
         new PackagerFailure(
           EXIT_CODES.error,
           error.code === 'ENOENT'
-            ? '--commits needs git, which was not found.'
+            ? '--commits requires git, which was not found.'
             : `git cannot be run (${error.message}).`,
         ),
       ),
@@ -121,5 +121,5 @@ function runGitLog(range: string, cwd: string, format: readonly string[]): Promi
 }
 
 const formatGitError = (range: string, stderrText: string): string =>
-  `--commits ${toPrintable(range, 200)} cannot be read: ${toPrintable(stderrText.trim().split('\n')[0] ?? '', 300) || 'git ended without a word'}. ` +
-  'It is a range such as 1.3.0..HEAD, of the repository in the current directory; a shallow clone lacks older commits (git fetch --unshallow --tags).';
+  `--commits ${toPrintable(range, 200)} cannot be read: ${toPrintable(stderrText.trim().split('\n')[0] ?? '', 300) || 'git exited without output'}. ` +
+  'It must be a range such as 1.3.0..HEAD of the repository in the current directory; a shallow clone lacks older commits (git fetch --unshallow --tags).';

@@ -60,20 +60,20 @@ function parseConfig(file: string, text: string): PackagerConfig {
   try {
     json = JSON.parse(text.replace(/^\ufeff/, ''));
   } catch (error) {
-    throw fail(`is no JSON (${(error as Error).message})`);
+    throw fail(`is not valid JSON (${(error as Error).message})`);
   }
   if (typeof json !== 'object' || json === null || Array.isArray(json)) throw fail('is no JSON object');
   const known: readonly string[] = [...TEXT_KEYS, ...GLOB_KEYS, '$schema'];
   for (const [key, value] of Object.entries(json)) {
-    if (!known.includes(key)) throw fail(`${key} is unknown; known are ${known.slice(0, -1).join(', ')}`);
+    if (!known.includes(key)) throw fail(`${key} is unknown; allowed: ${known.slice(0, -1).join(', ')}`);
     if ((GLOB_KEYS as readonly string[]).includes(key)) checkGlobs(key, value, fail);
-    else if (typeof value !== 'string' || value === '') throw fail(`${key} has to be a text`);
+    else if (typeof value !== 'string' || value === '') throw fail(`${key} must be a string`);
   }
   return json;
 }
 
 function checkGlobs(key: string, value: unknown, fail: (why: string) => PackagerFailure): void {
-  if (!Array.isArray(value)) throw fail(`${key} has to be a list of globs`);
+  if (!Array.isArray(value)) throw fail(`${key} must be a list of globs`);
   for (const [i, glob] of value.entries()) {
     const why = typeof glob === 'string' ? findUnsupportedGlob(glob) : 'is no text';
     if (why !== null) throw fail(`${key}[${i}] ${why}`);

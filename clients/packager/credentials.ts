@@ -40,14 +40,14 @@ const SCANNED_BYTES = 256 * 1024;
 const SUSPICIOUS_CONTENTS: readonly [what: string, pattern: RegExp][] = [
   ['a private key', /-----BEGIN (?:[A-Z]{2,12} ){0,3}PRIVATE KEY-----\s/],
   ['a token of this service', /\b(?:svc_live_|svc_sub_|wd_live_|svc_setup_)[0-9A-Za-z]{43}/],
-  ['an access key of AWS', /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/],
-  ['a token of GitHub', /\b(?:gh[pousr]_[0-9A-Za-z]{36}|github_pat_\w{60})/],
-  ['a token of GitLab', /\bglpat-[\w-]{20}/],
-  ['a token of npm', /\b(?:npm_[0-9A-Za-z]{36}|_authToken\s?=\s?[\w-]{20})/],
-  ['a token of Slack', /\bxox[abposr]-[0-9A-Za-z-]{20}/],
-  ['a key of Stripe', /\b[rs]k_live_[0-9A-Za-z]{20}/],
-  ['a key of Google', /\bAIza[\w-]{35}/],
-  ['a password in an address', /\b[a-z][a-z0-9+]{1,20}:\/\/[^\s:/@"'<>]{1,60}:[^\s:/@"'<>${}]{3,60}@/i],
+  ['an AWS access key', /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/],
+  ['a GitHub token', /\b(?:gh[pousr]_[0-9A-Za-z]{36}|github_pat_\w{60})/],
+  ['a GitLab token', /\bglpat-[\w-]{20}/],
+  ['an npm token', /\b(?:npm_[0-9A-Za-z]{36}|_authToken\s?=\s?[\w-]{20})/],
+  ['a Slack token', /\bxox[abposr]-[0-9A-Za-z-]{20}/],
+  ['a Stripe key', /\b[rs]k_live_[0-9A-Za-z]{20}/],
+  ['a Google key', /\bAIza[\w-]{35}/],
+  ['a password in a URL', /\b[a-z][a-z0-9+]{1,20}:\/\/[^\s:/@"'<>]{1,60}:[^\s:/@"'<>${}]{3,60}@/i],
 ];
 /**
  * A connection string or setting (`MYSQL_ROOT_PASSWORD: x`) with a value that is not a placeholder.
@@ -70,13 +70,11 @@ export async function findCredentialWarnings(
     const history = VERSION_CONTROL_PATTERN.exec(path)?.[0];
     if (history !== undefined && !histories.has(history)) {
       histories.add(history);
-      warnings.push(
-        `${history}/ holds everything that was ever committed. Exclude it (excludePatterns: ${history}/**).`,
-      );
+      warnings.push(`${history}/ contains the complete commit history. Exclude it (excludePatterns: ${history}/**).`);
     }
     if (history !== undefined || preserved(path)) continue;
     const seen = hasSuspiciousName(path)
-      ? 'is named like a file with credentials'
+      ? 'has the name of a credentials file'
       : findSuspiciousContent(path, await readFileStart(file, Math.min(size, SCANNED_BYTES)));
     if (seen !== null)
       warnings.push(`${path} ${seen}. Exclude it (excludePatterns) or preserve it (preservePatterns).`);
@@ -91,9 +89,9 @@ function findSuspiciousContent(path: string, bytes: Buffer): string | null {
   // Binaries may contain key prefixes in order to recognize keys.
   if (bytes.includes(0)) return null;
   const text = bytes.toString('latin1');
-  for (const [what, pattern] of SUSPICIOUS_CONTENTS) if (pattern.test(text)) return `seems to hold ${what}`;
+  for (const [what, pattern] of SUSPICIOUS_CONTENTS) if (pattern.test(text)) return `seems to contain ${what}`;
   if (!SETTINGS_FILE_PATTERN.test(path.toLowerCase()) || TEMPLATE_PATTERN.test(path.toLowerCase())) return null;
   for (const [, value = ''] of text.matchAll(PASSWORD_PATTERN))
-    if (!PLACEHOLDER_PATTERN.test(value)) return 'seems to hold a password';
+    if (!PLACEHOLDER_PATTERN.test(value)) return 'seems to contain a password';
   return null;
 }

@@ -36,7 +36,7 @@ export async function sendHttpRequest(
   let size = 0;
   for await (const part of answer.body as AsyncIterable<Buffer>) {
     size += part.length;
-    if (size > MAX_ANSWER_BYTES) throw new Error(`an answer of more than ${MAX_ANSWER_BYTES} bytes`);
+    if (size > MAX_ANSWER_BYTES) throw new Error(`a response of more than ${MAX_ANSWER_BYTES} bytes`);
     parts.push(part);
   }
   return {

@@ -83,7 +83,10 @@ async function readJson(file: string): Promise<Record<string, unknown> | null> {
     const value: unknown = JSON.parse((await readFile(file, 'utf8')).replace(/^\ufeff/, ''));
     return isRecord(value) ? value : null;
   } catch {
-    throw new PackagerFailure(EXIT_CODES.error, `${file} is no JSON, so the version of the build cannot be read.`);
+    throw new PackagerFailure(
+      EXIT_CODES.error,
+      `${file} is not valid JSON, so the version of the build cannot be read.`,
+    );
   }
 }
 

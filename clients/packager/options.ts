@@ -7,33 +7,33 @@ import { isPlatform, PLATFORMS, type Platform } from '../../lib/formats/platform
 import { readConfig } from './config-file.js';
 import { EXIT_CODES, PackagerFailure } from './packager-failure.js';
 
-export const USAGE_TEXT = `packager – packs a build, checks it and publishes it as a release
+export const USAGE_TEXT = `packager – pack a build, check it and publish it as a release
 
-  --project <slug>            the project
-  --version <version>         the version; without it, that of the main assembly
-  --channel <name>            the channel (stable)
-  --platform <id>             ${PLATFORMS.join(', ')}; without it, what the publish path names, else any
-  --publish-dir <dir>         the build output
-  --ignore-version-mismatch   publish although the main assembly has another version
+  --project <slug>            slug of the project
+  --version <version>         version (default: that of the main assembly)
+  --channel <name>            channel (default: stable)
+  --platform <id>             ${PLATFORMS.join(', ')} (default: that of the publish path, else any)
+  --publish-dir <dir>         directory with the build output
+  --ignore-version-mismatch   publish even if the main assembly has another version
   --notes <text>              release notes; --notes-file <file> reads them from a file
-  --commits <range>           the commits since the last release, from git (1.3.0..HEAD): items name those that may have
-                              brought an error
-  --build <id>                the build that bug items name in resolved_in_build (the version counts as well)
-  --min-version <version>     the oldest version that may update to this one directly
-  --mandatory                 clients must not put this update off
-  --rollout-percent <0-100>   the share of machines that it is offered to (100)
-  --server <url>              the service (or SVC_URL)
-  --allow-http                send the token without encryption to another machine
-  --config <file>             packager.json (./packager.json)
-  --output <dir or .tar.gz>   keep the archive there
-  --strict                    refuse files that look like credentials, which are a warning otherwise
-  --dry-run                   pack and check, and publish nothing
-  --json                      one JSON object on stdout instead of sentences
-  --help
+  --commits <range>           commits since the last release, from git (1.3.0..HEAD); items list those that may have
+                              caused an error
+  --build <id>                build in resolved_in_build of bug items (the version is accepted as well)
+  --min-version <version>     oldest version that can update directly to this one
+  --mandatory                 do not allow clients to postpone this update
+  --rollout-percent <0-100>   percentage of machines that are offered the release (default: 100)
+  --server <url>              address of the service (or SVC_URL)
+  --allow-http                send the token unencrypted to another machine
+  --config <file>             configuration file (default: ./packager.json)
+  --output <dir or .tar.gz>   write the archive to this path
+  --strict                    fail for files that look like credentials instead of warning
+  --dry-run                   pack and check without publishing
+  --json                      print one JSON object on stdout
+  --help                      show this help
 
-The token (scope updateservice:publish) is read from SVC_TOKEN, or from the variable that tokenEnv names, or from the file
-that <variable>_FILE names.
-Exit codes: 0 done, 1 error, 2 latest.json cannot be read, 3 versions differ, 4 refused, 64 wrong usage.
+The token (scope updateservice:publish) is read from SVC_TOKEN, from the variable set as tokenEnv, or from the file
+set in <variable>_FILE.
+Exit codes: 0 done, 1 error, 2 latest.json cannot be read, 3 versions differ, 4 rejected, 64 wrong usage.
 `;
 
 export interface PackagerSettings {
@@ -102,13 +102,13 @@ export async function readSettings(argv: readonly string[], env: Environment): P
   const dryRun = given['dry-run'] === true;
   const project = given.project ?? config.project;
   if (project === undefined) throw createUsageFailure('--project is missing: the slug of the project.');
-  if (!/^[\w.-]{1,100}$/.test(project)) throw createUsageFailure('--project is no slug.');
+  if (!/^[\w.-]{1,100}$/.test(project)) throw createUsageFailure('--project must be a slug.');
   const publishDir = given['publish-dir'] ?? config.publishDir;
   if (publishDir === undefined)
     throw createUsageFailure('--publish-dir is missing: the directory with the build output.');
   const mainAssembly = config.mainAssembly ?? null;
   if (mainAssembly !== null && /[\\/]/.test(mainAssembly))
-    throw createUsageFailure(`${configFile}: mainAssembly has to be a file name in the publish directory.`);
+    throw createUsageFailure(`${configFile}: mainAssembly must be a file name in the publish directory.`);
   return {
     project,
     version: parseVersion(given.version, '--version'),
@@ -153,30 +153,31 @@ function parseVersion(text: string | undefined, option: string): string | null {
   const version = stripBuildMetadata(text);
   if (!isVersion(version))
     throw createUsageFailure(
-      `${option} ${text} is no version: up to six numbers with dots, and a suffix after a hyphen.`,
+      `${option} ${text} is not a version: up to six numbers with dots, and a suffix after a hyphen.`,
     );
   return version;
 }
 
 function parseChannel(text: string): string {
-  if (!/^[a-z0-9][a-z0-9._-]{0,63}$/.test(text)) throw createUsageFailure(`--channel ${text} is no name of a channel.`);
+  if (!/^[a-z0-9][a-z0-9._-]{0,63}$/.test(text))
+    throw createUsageFailure(`--channel ${text} is not a valid channel name.`);
   return text;
 }
 
 function parsePlatform(text: string | undefined): Platform | null {
   if (text === undefined || isPlatform(text)) return text ?? null;
-  throw createUsageFailure(`--platform ${text} is unknown; known are ${PLATFORMS.join(', ')}.`);
+  throw createUsageFailure(`--platform must be one of ${PLATFORMS.join(', ')}.`);
 }
 
 function parsePercent(text: string | undefined): number | null {
   if (text === undefined) return null;
-  if (!/^\d{1,3}$/.test(text) || Number(text) > 100) throw createUsageFailure('--rollout-percent has to be 0 to 100.');
+  if (!/^\d{1,3}$/.test(text) || Number(text) > 100) throw createUsageFailure('--rollout-percent must be 0 to 100.');
   return Number(text);
 }
 
 function parseRange(text: string | undefined): string | null {
   if (text !== undefined && (text.trim() === '' || text.length > 200 || text.startsWith('-') || /[\0\r\n]/.test(text)))
-    throw createUsageFailure('--commits has to be a range of git, such as 1.3.0..HEAD.');
+    throw createUsageFailure('--commits must be a git range, such as 1.3.0..HEAD.');
   return text ?? null;
 }
 
@@ -205,19 +206,17 @@ async function resolveServer(
   if (address === undefined) throw createUsageFailure('--server is missing: the address of the service (or SVC_URL).');
   if (token === null)
     throw createUsageFailure(
-      `${variable} is not set: the token with the scope updateservice:publish. --dry-run publishes nothing.`,
+      `${variable} is not set: set it to a token with the scope updateservice:publish, or use --dry-run.`,
     );
   const base = address.endsWith('/') ? address : `${address}/`;
   if (!URL.canParse(base) || !/^https?:/.test(base))
-    throw createUsageFailure(`--server ${address} is no http or https address.`);
+    throw createUsageFailure(`--server ${address} is not an http or https address.`);
   const url = new URL(base);
   if (url.username !== '' || url.password !== '')
-    throw createUsageFailure('--server must hold no user name and no password.');
+    throw createUsageFailure('--server must not contain a user name or password.');
   const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
   if (url.protocol === 'http:' && !loopback && !allowHttp)
-    throw createUsageFailure(
-      'The token would cross the network unencrypted: take https, or allow it with --allow-http.',
-    );
+    throw createUsageFailure('The token would be sent unencrypted: use https, or allow it with --allow-http.');
   return { url, token };
 }
 
@@ -236,6 +235,6 @@ async function readSecret(variable: string, env: Environment): Promise<string | 
           );
         }));
   const token = text?.trim() ?? '';
-  if (/[^\x21-\x7e]/.test(token)) throw createUsageFailure(`${variable} holds something that is no token.`);
+  if (/[^\x21-\x7e]/.test(token)) throw createUsageFailure(`${variable} does not contain a valid token.`);
   return token === '' ? null : token;
 }

@@ -54,7 +54,7 @@ export async function runPackager(
   const commits = settings.commits === null ? null : await readCommits(settings.commits, process.cwd());
   if (commits !== null) console.printLine(formatCommitSummary(commits));
   const service = settings.server && new PublishingClient(settings.server.url, settings.server.token);
-  if (service === null) warn('Without --server and a token the history of releases was not read.');
+  if (service === null) warn('The release history was not read, because --server or a token is missing.');
   const history = service === null ? [] : await service.fetchHistory(project, channel);
   listNewerReleaseWarnings(history, version, platform).forEach(warn);
 
@@ -69,7 +69,7 @@ export async function runPackager(
   });
   const all = [...files.map(({ path }) => path), ...excluded];
   findUnmatchedPatterns('excludePatterns', settings.exclude, all).forEach(warn);
-  if (junk.length > 0) console.printLine(`Left out ${junk.length} files of the system: ${junk.slice(0, 5).join(', ')}`);
+  if (junk.length > 0) console.printLine(`Excluded ${junk.length} system files: ${junk.slice(0, 5).join(', ')}`);
   const preserved = createGlobMatcher(settings.preserve);
   const suspicious = await findCredentialWarnings(files, preserved);
   suspicious.forEach(warn);
@@ -165,14 +165,14 @@ function formatCommitSummary({ range, commits, truncated }: GitCommits): string 
 async function checkDirectory(dir: string): Promise<void> {
   const found = await stat(dir).catch(() => null);
   if (found === null) throw new PackagerFailure(EXIT_CODES.error, `--publish-dir ${dir} does not exist.`);
-  if (!found.isDirectory()) throw new PackagerFailure(EXIT_CODES.error, `--publish-dir ${dir} is no directory.`);
+  if (!found.isDirectory()) throw new PackagerFailure(EXIT_CODES.error, `--publish-dir ${dir} is not a directory.`);
 }
 
 /** One time for all entries, so that equal files produce equal packages. */
 function parseMtime(epoch: string | undefined): Date {
   if (epoch === undefined || epoch === '') return new Date(DEFAULT_MTIME_S * 1000);
   if (!/^\d{1,10}$/.test(epoch))
-    throw new PackagerFailure(EXIT_CODES.error, 'SOURCE_DATE_EPOCH has to be seconds since 1970.');
+    throw new PackagerFailure(EXIT_CODES.error, 'SOURCE_DATE_EPOCH must be a number of seconds since 1970.');
   return new Date(Number(epoch) * 1000);
 }
 
@@ -182,10 +182,10 @@ function resolveVersion(
   warn: (text: string) => void,
 ): string {
   if (version === null) {
-    if (built === null) throw new PackagerFailure(EXIT_CODES.usage, '--version is missing, and the build states none.');
+    if (built === null) throw new PackagerFailure(EXIT_CODES.usage, '--version is missing, and the build has none.');
     return built;
   }
-  if (built === null) warn(`The build states no version, so ${version} was compared with nothing.`);
+  if (built === null) warn(`The build has no version, so ${version} was not verified.`);
   else if (!isSameVersion(built, version)) {
     const differs = `--version ${version} differs from ${built}, the version of ${source}`;
     if (!ignoreVersionMismatch)
@@ -198,7 +198,7 @@ function resolveVersion(
 function detectPlatform(dir: string, warn: (text: string) => void): Platform {
   const named = findPlatformInPath(dir, (text) => isPlatform(text) && text !== 'any');
   if (isPlatform(named)) return named;
-  warn('No --platform, and the publish path names none: the package is published for any platform.');
+  warn('No --platform, and none in the publish path: the package is published for any platform.');
   return 'any';
 }
 
@@ -210,7 +210,7 @@ function listNewerReleaseWarnings(history: readonly ListedRelease[], version: st
   const [newest] = seen.toSorted((a, b) => compareVersions(b.version, a.version));
   if (newest === undefined || compareVersions(newest.version, version) <= 0) return [];
   return [
-    `${version} is older than ${newest.version}, the newest for ${platform}: only machines below a min_version of ${newest.version} are offered it.`,
+    `${version} is older than ${newest.version}, the newest for ${platform}: it is offered only to machines below a min_version of ${newest.version}.`,
   ];
 }
 
@@ -225,7 +225,7 @@ function listReplacementWarnings(
     (release) => isSameVersion(release.version, version) && release.platform === platform,
   );
   if (same === undefined || same.package_sha256 === sha256) return [];
-  return [`${same.version} for ${platform} is published already; another package replaces it.`];
+  return [`${same.version} for ${platform} is already published; a different package replaces it.`];
 }
 
 function resolveEntry(

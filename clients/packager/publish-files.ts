@@ -53,12 +53,13 @@ export async function listPublishFiles(root: string, rules: PublishRules): Promi
     if (stat.isSymbolicLink())
       throw createInvalidFileFailure(
         path,
-        'is a symbolic link: put the file itself there, or exclude it by excludePatterns',
+        'is a symbolic link; replace it with the file itself, or exclude it with excludePatterns',
       );
     if (!stat.isFile()) throw createInvalidFileFailure(path, 'is neither a file nor a directory');
     found.push({ path, file, size: stat.size, executable: (stat.mode & 0o111) !== 0 });
   }
-  if (found.length === 0) throw new PackagerFailure(EXIT_CODES.refused, `${root} holds no file that is not excluded.`);
+  if (found.length === 0)
+    throw new PackagerFailure(EXIT_CODES.refused, `${root} contains no files that are not excluded.`);
   return { files: found.toSorted((a, b) => compareCodePoints(a.path, b.path)), excluded, junk };
 }
 
@@ -69,7 +70,7 @@ export function findUnmatchedPatterns(name: string, patterns: readonly string[],
     .map((glob) => {
       const lower = paths.map((path) => path.toLowerCase());
       const meant = anyMatches(`${glob}/**`, paths)
-        ? `; ${glob}/ means everything in the folder`
+        ? `; ${glob}/ matches everything in the folder`
         : anyMatches(glob.toLowerCase(), lower)
           ? '; case counts'
           : anyMatches(`**/${glob}`, paths)

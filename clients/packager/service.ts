@@ -51,7 +51,10 @@ export class PublishingClient {
       throw new PackagerFailure(EXIT_CODES.latest, `latest.json cannot be read: ${formatRejection(answer)}`);
     const releases = parseRecord(answer.text)?.['releases'];
     if (!Array.isArray(releases) || !releases.every(isListedRelease))
-      throw new PackagerFailure(EXIT_CODES.latest, 'latest.json cannot be read: the answer is no history of releases.');
+      throw new PackagerFailure(
+        EXIT_CODES.latest,
+        'latest.json cannot be read: the response is not a release history.',
+      );
     return releases;
   }
 
@@ -107,7 +110,7 @@ export class PublishingClient {
       answerMs: RESPONSE_TIMEOUT_MS,
     });
     if (answer.status !== 200)
-      throw new PackagerFailure(EXIT_CODES.error, `The commits were not taken: ${formatRejection(answer)}`);
+      throw new PackagerFailure(EXIT_CODES.error, `The commits were not accepted: ${formatRejection(answer)}`);
   }
 
   #buildUrl(path: string, query: Readonly<Record<string, string | null>>): URL {
@@ -128,7 +131,7 @@ export class PublishingClient {
       });
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
-      throw new PackagerFailure(exit, `${url.origin} could not be asked (${code ?? message}).`);
+      throw new PackagerFailure(exit, `${url.origin} cannot be reached (${code ?? message}).`);
     }
   }
 }
@@ -174,9 +177,9 @@ function buildBody(
 
 function formatRejection({ status, location, text }: ReceivedHttpResponse): string {
   if (location !== null)
-    return `${status}, a redirect to ${toPrintable(location, 200)}; give that address as --server.`;
+    return `${status}, a redirect to ${toPrintable(location, 200)}; use that address for --server.`;
   const error = parseRecord(text)?.['error'];
-  if (!isRecord(error)) return `${status}, and not by this service: is --server its address?`;
+  if (!isRecord(error)) return `${status}, but not from an AOS service; check --server.`;
   const fields = isRecord(error['fields']) ? Object.entries(error['fields']) : [];
   const details = fields.map(([name, why]) => `${name}: ${String(why)}`).join('; ');
   return toPrintable(

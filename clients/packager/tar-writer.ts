@@ -47,4 +47,7 @@ const isExecutable = (start: Buffer): boolean =>
   start.toString('latin1') === '\x7fELF' || start.toString('latin1', 0, 2) === '#!';
 
 const createChangedFailure = ({ path }: PublishFile): PackagerFailure =>
-  new PackagerFailure(EXIT_CODES.error, `${path} changed while it was packed: pack when the build has ended.`);
+  new PackagerFailure(
+    EXIT_CODES.error,
+    `${path} changed while it was being packed; run the packager after the build has finished.`,
+  );

@@ -3,13 +3,13 @@ import { EXIT_CODES, PackagerFailure } from './packager-failure.js';
 
 const REASONS_BY_CODE: Readonly<Record<string, string>> = {
   EROFS: 'its file system is read-only',
-  EACCES: 'this user may not write there',
-  EPERM: 'this user may not write there',
+  EACCES: 'this user cannot write to it',
+  EPERM: 'this user cannot write to it',
   ENOSPC: 'its disk is full',
-  EDQUOT: 'this user may use no more of its disk',
-  ENOENT: 'it is not there, and cannot be made',
-  ENOTDIR: 'a file lies in its way',
-  EEXIST: 'a file lies in its way',
+  EDQUOT: 'this user has reached the disk quota',
+  ENOENT: 'it does not exist and cannot be created',
+  ENOTDIR: 'a parent path is a file',
+  EEXIST: 'a parent path is a file',
 };
 
 /** Adds the archive's path, because the system's error names no file or another one. */
@@ -18,6 +18,6 @@ export function toUnwritableFailure(error: unknown, path: string): unknown {
   if (why === undefined) return error;
   return new PackagerFailure(
     EXIT_CODES.error,
-    `The archive cannot be written to ${dirname(path)}: ${why}. --output names another folder; without it TMPDIR does.`,
+    `The archive cannot be written to ${dirname(path)}: ${why}. Choose another folder with --output or TMPDIR.`,
   );
 }

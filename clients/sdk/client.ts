@@ -83,7 +83,8 @@ export class CommonClient {
    * @throws TypeError for an id that is neither a non-empty text nor a number
    */
   setUser(user: { readonly id: string | number } | null): void {
-    if (user !== null && !isUserId(user?.id)) throw new TypeError('user must be {id} with a text or a number, or null');
+    if (user !== null && !isUserId(user?.id))
+      throw new TypeError('user must be {id} with a string or a number, or null');
     this.#user = user === null ? null : { id: user.id };
   }
 

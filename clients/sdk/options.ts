@@ -62,9 +62,9 @@ export function parseOptions(options: ClientOptions): ClientSettings {
     throw new TypeError('project must be a slug such as shop: a-z, 0-9, dot, hyphen and underscore');
   for (const [name, text] of Object.entries({ token, licenseKey, machineId }))
     if (text !== undefined && (typeof text !== 'string' || text === ''))
-      throw new TypeError(`${name} must be a text that is not empty, or left out`);
+      throw new TypeError(`${name} must be a non-empty string, or omitted`);
   if (machineId !== undefined && machineId.length > MAX_MACHINE_ID_LENGTH)
-    throw new TypeError(`machineId has at most ${MAX_MACHINE_ID_LENGTH} characters`);
+    throw new TypeError(`machineId must have at most ${MAX_MACHINE_ID_LENGTH} characters`);
   if (!Number.isFinite(timeoutMs) || timeoutMs <= 0) throw new TypeError('timeoutMs must be a number above 0');
   if (typeof legacyCache !== 'boolean') throw new TypeError('legacyCache must be true or false');
   const licenseKeys = [licensePublicKey].flat();
@@ -86,7 +86,7 @@ function parseServerUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
     throw new TypeError('server must be an address such as https://aos.example.com');
-  if (url.username !== '' || url.password !== '') throw new TypeError('credentials do not belong into server');
+  if (url.username !== '' || url.password !== '') throw new TypeError('server must not contain credentials');
   return url;
 }
 

@@ -32,6 +32,6 @@ export async function provisionToken(
   if (verdict.kind !== 'answer') return { token: null, ...toFailureFields(verdict) };
   const { token, id, scopes, expires_at } = verdict.body as Partial<ProvisionedToken>;
   if (typeof token === 'string') return { token, isTransient: false, unauthorized: false, id, scopes, expires_at };
-  const error = { code: 'network', message: 'an answer without a token' };
+  const error = { code: 'network', message: 'a response without a token' };
   return { token: null, isTransient: true, unauthorized: false, error };
 }

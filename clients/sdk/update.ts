@@ -66,7 +66,7 @@ export async function checkForUpdate(
   }
   if (verdict.kind === 'refused') return { ...UNKNOWN_UPDATE, ...toFailureFields(verdict) };
   const error =
-    verdict.kind === 'answer' ? { code: 'network', message: 'an answer of another service' } : verdict.problem;
+    verdict.kind === 'answer' ? { code: 'network', message: 'a response of another service' } : verdict.problem;
   const cached = cache.read().update;
   const fallback =
     cached !== null && isAnswerTo(cached, updateQuery)

@@ -55,7 +55,7 @@ function evaluateFailure({ status, body, fault }: Exchange): ResponseVerdict {
     return { kind: 'transient', status, problem: { code: 'network', message: fault ?? 'no answer' } };
   const problem = parseProblem(status, body);
   if (problem !== null) return { kind: DEFINITE_STATUSES.has(status) ? 'refused' : 'transient', status, problem };
-  const message = `${status}, and not in the way that this service answers`;
+  const message = `${status}, but not as an AOS service`;
   return { kind: 'transient', status, problem: { code: `http_${status}`, message } };
 }
 

@@ -10,7 +10,7 @@ export async function configureInstallation(agent: Agent): Promise<void> {
     reportRecovery(agent.output, installation.recovered);
     const { manifest, layout } = installation;
     if (manifest === null)
-      throw new AgentFailure('usage', `nothing is installed in ${layout.root}: --action install, or another --dir`);
+      throw new AgentFailure('usage', `no installation in ${layout.root}; use --action install, or another --dir`);
     printPostText(agent, await applySettings(installation, manifest.product));
   } finally {
     await installation.close();

@@ -71,7 +71,7 @@ async function selectFromFile(agent: Agent): Promise<InstallSelection> {
   const { options } = agent;
   const manifestPath = join(dirname(options.package ?? ''), 'manifest.json');
   const bytes = await readFile(manifestPath).catch((error: unknown) => {
-    throw new AgentFailure('usage', `${manifestPath} cannot be read: it belongs beside the package`, { cause: error });
+    throw new AgentFailure('usage', `${manifestPath} cannot be read; it must be next to the package`, { cause: error });
   });
   const manifest = parseManifest(bytes);
   const project = options.project ?? manifest.product;
@@ -83,16 +83,13 @@ async function selectFromFile(agent: Agent): Promise<InstallSelection> {
 async function resolveDirectory(agent: Agent, project: string): Promise<Agent> {
   const { options, signal } = agent;
   if (isSystemDirectoryName(project))
-    throw new AgentFailure(
-      'usage',
-      `--project: ${project} names a directory of the system; nothing of that name is installed`,
-    );
+    throw new AgentFailure('usage', `--project: ${project} is the name of a system directory and cannot be installed`);
   let { dir } = options;
   if (!options.dirGiven && isInteractive(options))
     dir = resolve(await promptText('Directory', await suggestDirectory(dir, project), '--dir', signal));
   await checkDirectory(dir, project, options.adopt);
   if (!options.dirGiven && (await findOwner(dir)) !== null)
-    throw new AgentFailure('usage', `${dir} belongs to another user: say it with --dir, and all is done as that user`);
+    throw new AgentFailure('usage', `${dir} belongs to another user; pass it with --dir to install as that user`);
   return { ...agent, options: { ...options, dir } };
 }
 
@@ -196,7 +193,7 @@ async function offerMonitoring({ agent, project }: InstallSelection): Promise<vo
   if (session === null)
     throw new AgentFailure(
       'usage',
-      '--username is missing: monitoring wants an account with the role installer or admin',
+      '--username is missing: monitoring requires an account with the role installer or admin',
     );
   await monitorMachine(agent, session, { folder: join(resolve(options.dir), '.update-agent', 'monitor'), project });
 }

@@ -63,7 +63,7 @@ async function promptName({ options, signal }: Agent): Promise<string> {
   if (options.yes) return hostname();
   const name = await promptText('Name of this machine in the dashboard', hostname(), '--monitor-name', signal);
   if (!MONITOR_NAME_PATTERN.test(name))
-    throw new AgentFailure('usage', 'the name must be one line of 200 characters at most');
+    throw new AgentFailure('usage', 'the name must be one line of at most 200 characters');
   return name;
 }
 
@@ -71,7 +71,7 @@ async function promptSchedule({ options, signal }: Agent): Promise<boolean> {
   if (options.schedule !== null) return options.schedule;
   if (options.yes) return false;
   const by = ON_WINDOWS ? 'a scheduled task' : 'cron';
-  return promptYesNo(`Report it regularly by ${by}?`, true, '--schedule', signal);
+  return promptYesNo(`Report it regularly with ${by}?`, true, '--schedule', signal);
 }
 
 /** The crontab is read again, because it may have been edited meanwhile. */

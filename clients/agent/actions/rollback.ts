@@ -19,7 +19,7 @@ async function restorePrevious(installation: Installation, restart: ApplicationR
   const { agent, layout, manifest: installed } = installation;
   const previous = await loadPreviousVersion(layout);
   const { copies, carried, missing } = await collectFiles(installation, previous);
-  for (const path of missing) agent.output.warn(`${path} was removed from the installation: it stays removed`);
+  for (const path of missing) agent.output.warn(`${path} was removed from the installation and will not be restored`);
   // A later update does not return to this version by itself.
   await installation.save({ ...installation.state.current, left_version: installed?.version ?? null });
   await installVerified(installation, {

@@ -28,19 +28,19 @@ export async function scheduleUpdates(agent: Agent): Promise<void> {
   const installed = await readInstalledRelease(options.dir);
   const project = options.project ?? installed?.product ?? null;
   if (project === null || !SLUG_PATTERN.test(project))
-    throw new AgentFailure('usage', `nothing is installed in ${options.dir}: --action install, or name its --dir`);
+    throw new AgentFailure('usage', `no installation in ${options.dir}; use --action install, or pass its --dir`);
   if (server === null) throw new AgentFailure('usage', '--server is missing: the address of the service');
   if (username !== null && passwordFile === null)
     throw new AgentFailure(
       'usage',
-      `the nightly run has no password of ${username}: give --password-file, or --license-key instead of the account`,
+      `the nightly run has no password of ${username}; pass --password-file, or --license-key instead of the account`,
     );
   const foreign = await getForeignOwner(options.dir);
   const rootsFile = `${SYSTEM_CONFIG_FOLDER}/${project}.json`;
   if (foreign !== null && (await statPath(rootsFile)) === null)
     throw new AgentFailure(
       'usage',
-      `${options.dir} belongs to another user: write server and key into ${rootsFile} first`,
+      `${options.dir} belongs to another user; write server and key to ${rootsFile} first`,
     );
 
   const channel = options.channel ?? installed?.channel ?? 'stable';
@@ -65,14 +65,14 @@ export async function scheduleUpdates(agent: Agent): Promise<void> {
   if (scheduledDir !== null && !(await isSameFolder(scheduledDir, options.dir)))
     throw new AgentFailure(
       'usage',
-      `${getUnitName(project)} by ${scheduler} updates ${scheduledDir} already: remove that schedule first, or run the update of ${options.dir} by a schedule of another name`,
+      `${getUnitName(project)} by ${scheduler} already updates ${scheduledDir}; remove that schedule first, or schedule the update of ${options.dir} under another name`,
     );
   if (scheduler === 'systemd' && process.geteuid?.() !== 0)
-    output.warn('the timer runs only while you are logged in: `loginctl enable-linger` lets it run always');
+    output.warn('the timer runs only while you are logged in; to run it always, use `loginctl enable-linger`');
   for (const { path, content } of nightly.files) output.printPlain(`# ${path}\n${content}\n`);
   if (!options.yes) {
     if (!isInteractive(options))
-      throw new AgentFailure('usage', 'nothing was installed: there is no terminal to ask at, and --yes is missing');
+      throw new AgentFailure('usage', 'nothing was installed: no terminal for prompts, and --yes is missing');
     if (!(await promptYesNo('Install this?', true, '--yes', signal)))
       throw new AgentFailure('cancelled', 'nothing was installed');
   }

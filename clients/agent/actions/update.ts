@@ -118,11 +118,11 @@ export function buildUpdateQuery({
   const { project, channel, platform, currentVersion, adopt } = agent.options;
   const product = project ?? manifest?.product ?? null;
   if (product === null)
-    throw new AgentFailure('usage', '--project is missing: nothing is installed that would name it');
+    throw new AgentFailure('usage', '--project is missing, and no installation was found that contains it');
   if (manifest !== null && manifest.product !== product && !adopt)
     throw new AgentFailure('usage', `${manifest.product} is installed here, not ${product} (--adopt replaces it)`);
   if (manifest !== null && currentVersion !== null && compareVersions(currentVersion, manifest.version) !== 0)
-    agent.output.warn(`${manifest.version} is installed, as manifest.json says, and not ${currentVersion}`);
+    agent.output.warn(`${manifest.version} is installed according to manifest.json, not ${currentVersion}`);
   const installed = manifest === null || manifest.platform === 'any' ? detectMachinePlatform() : manifest.platform;
   return {
     product,
@@ -134,7 +134,7 @@ export function buildUpdateQuery({
 
 function toInstalledVersion(version: string | null): string {
   if (version === null)
-    throw new AgentFailure('usage', 'nothing is installed here: give --current-version, or --action install');
+    throw new AgentFailure('usage', 'no installation found; pass --current-version, or --action install');
   return version;
 }
 

@@ -75,7 +75,7 @@ async function placeFile(transaction: Transaction, file: FileStep): Promise<void
   const at = layout.resolvePath(file.path);
   if (file.old === null) {
     if ((await statPath(at)) !== null)
-      throw new AgentFailure('error', `${at} was not there when the update was planned`);
+      throw new AgentFailure('error', `${at} did not exist when the update was planned`);
   } else if (!(await linkToBackup(transaction, file))) await moveToBackup(transaction, file);
   hooks.at('old is safe', file.path);
   await retryWhileHeld(!head.links, () => rename(layout.getStagedFile(head.tx, file.path), at));

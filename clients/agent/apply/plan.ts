@@ -39,7 +39,7 @@ export interface PlanInput {
 export const planUpdate = (input: PlanInput): Promise<ApplyPlan> => new UpdatePlanner(input).plan();
 
 const createBlockedFailure = (path: string, why: string): AgentFailure =>
-  new AgentFailure('rolledBack', `${path} ${why}; the update was not begun, nothing was changed`);
+  new AgentFailure('rolledBack', `${path} ${why}; the update was not started, nothing was changed`);
 
 const formatMode = (mode: number): string => (mode & 0o7777).toString(8).padStart(4, '0');
 
@@ -181,7 +181,7 @@ class UpdatePlanner {
       if (lies !== null && !this.#removals.has(key))
         throw createBlockedFailure(
           layout.resolvePath(parent),
-          `is in the place of a directory, and no file of the installed version`,
+          `occupies the path of a directory, and is not a file of the installed version`,
         );
       this.#directories.add(parent);
     }
@@ -196,7 +196,7 @@ class UpdatePlanner {
       else if (!this.#removals.has(this.#key(inside)))
         throw createBlockedFailure(
           layout.resolvePath(inside),
-          `is in the place of a new file, and no file of the installed version`,
+          `occupies the path of a new file, and is not a file of the installed version`,
         );
     }
     await this.#planIfEmptied(path);

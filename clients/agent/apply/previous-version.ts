@@ -70,12 +70,12 @@ async function removeOldVersions(layout: InstallationLayout, newest: string, kee
 /** @throws AgentFailure exit 5 when no version before the installed one is kept */
 export async function loadPreviousVersion(layout: InstallationLayout): Promise<PreviousVersion> {
   const name = await hashFile(layout.manifest).catch(() => null);
-  if (name === null) throw new AgentFailure('rollbackIncomplete', 'nothing is installed here; nothing was changed');
+  if (name === null) throw new AgentFailure('rollbackIncomplete', 'no installation found; nothing was changed');
   const path = join(layout.getPreviousFolder(name), 'manifest.json');
   if ((await statPath(path)) === null)
     throw new AgentFailure(
       'rollbackIncomplete',
-      'no version before the installed one is kept here (--keep-backups); nothing was changed',
+      'no backup of an earlier version exists (--keep-backups); nothing was changed',
     );
   const bytes = await readFile(path);
   try {

@@ -27,7 +27,7 @@ export async function recoverTransaction(
     if (head === 'unreadable' && (await hasFiles(layout.backups)))
       throw new AgentFailure(
         'rollbackIncomplete',
-        `${layout.journal} cannot be read; the backup is kept in ${layout.backups}`,
+        `${layout.journal} cannot be read; the backup remains in ${layout.backups}`,
       );
     await removeLeftovers(layout);
     return { kind: 'nothing' };
@@ -55,7 +55,7 @@ export async function rollBack(transaction: Transaction): Promise<void> {
     const what = failed.slice(0, 5).join('; ');
     throw new AgentFailure(
       'rollbackIncomplete',
-      `not brought back: ${what}; the backup is kept in ${layout.getBackupFolder(head.tx)}`,
+      `not restored: ${what}; the backup remains in ${layout.getBackupFolder(head.tx)}`,
     );
   }
   hooks.at('before forgetting', '');
@@ -70,7 +70,7 @@ export async function finishTransaction({ layout, head, hooks }: Transaction, ow
   if (installed !== head.manifest_sha256)
     throw new AgentFailure(
       'rollbackIncomplete',
-      `${layout.manifest} is not the one of the update; the backup is kept in ${layout.getBackupFolder(head.tx)}`,
+      `${layout.manifest} is not from this update; the backup remains in ${layout.getBackupFolder(head.tx)}`,
     );
   await syncDirectory(layout.root);
   await keepUserFiles({ layout, head, hooks });

@@ -74,7 +74,7 @@ async function copyFiles(
     } finally {
       await file.close();
     }
-    if (hash.digest('hex') !== sha256) throw new AgentFailure('unverified', `${from} changed while it was read`);
+    if (hash.digest('hex') !== sha256) throw new AgentFailure('unverified', `${from} changed while it was being read`);
     await setMode(to, Number.parseInt(mode, 8));
   }
   return folders;
@@ -129,7 +129,7 @@ function verifyFiles(unpacked: ReadonlyMap<string, string>, { files }: ReleaseMa
 }
 
 const createMismatchFailure = (path: string): AgentFailure =>
-  new AgentFailure('unverified', `the package’s ${path} is not the file that the manifest lists`);
+  new AgentFailure('unverified', `${path} in the package does not match the manifest`);
 
 async function makeFolders(root: string, folder: string, made: Set<string>): Promise<void> {
   if (made.has(folder) || folder === root) return;

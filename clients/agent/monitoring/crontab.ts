@@ -23,7 +23,7 @@ const toEnglishEnv = (env: Env): NodeJS.ProcessEnv => ({
 async function listCrontab(env: Env): Promise<string> {
   const program = await findProgram('crontab', env);
   if (program === null)
-    throw new AgentFailure('error', 'there is no crontab here: install cron, or do without a schedule');
+    throw new AgentFailure('error', 'crontab was not found; install cron, or continue without a schedule');
   return program;
 }
 
@@ -97,7 +97,7 @@ const getErrorOutput = (error: unknown): string =>
   error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
 
 function createCrontabFailure(error: unknown, errorOutput: string): AgentFailure {
-  return new AgentFailure('error', `the crontab is left as it is: ${errorOutput || (error as Error).message}`, {
+  return new AgentFailure('error', `the crontab was not changed: ${errorOutput || (error as Error).message}`, {
     cause: error,
   });
 }

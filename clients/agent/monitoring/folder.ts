@@ -27,7 +27,7 @@ export async function writeMonitoringFiles(folder: string, { script, token }: Mo
   const others = (await readdir(folder)).filter((name) => /^heartbeat-.+\.(sh|ps1)$/.test(name));
   const other = others.find((name) => name !== script.filename);
   if (other !== undefined)
-    throw new AgentFailure('usage', `${folder} holds ${other}, the script of another monitor: choose another --dir`);
+    throw new AgentFailure('usage', `${folder} contains ${other}, the script of another monitor; choose another --dir`);
   const [tokenFile, scriptFile] = [join(folder, TOKEN_FILE), join(folder, script.filename)];
   await writeFileAtomically(tokenFile, `${token}\n`);
   if (ON_WINDOWS) await restrictToOwner(tokenFile);

@@ -26,7 +26,7 @@ export async function checkCurl(): Promise<void> {
       )
     )
       return;
-  throw new AgentFailure('error', 'the monitoring of a machine needs curl: install it first; nothing was changed');
+  throw new AgentFailure('error', 'machine monitoring requires curl; install it first; nothing was changed');
 }
 
 /**

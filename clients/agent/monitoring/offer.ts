@@ -22,7 +22,7 @@ const SOURCE_PATTERN = /^[A-Za-z0-9._:@/-]{1,128}$/;
 const TOKEN_PATTERN = /^wd_live_[A-Za-z0-9_-]{1,200}$/;
 
 const createInvalidOfferFailure = (field: string, why: string): AgentFailure =>
-  new AgentFailure('unverified', `the server’s answer: ${field} ${why}`);
+  new AgentFailure('unverified', `server response: ${field} ${why}`);
 
 /**
  * @param scheduler of this machine
@@ -41,18 +41,20 @@ export function parseOffer(body: Readonly<Record<string, unknown>>, scheduler: S
   };
   const [monitor, script, schedule] = [object('monitor'), object('script'), object('schedule')];
   if (JSON.stringify(body.scopes) !== '["watchdog:ping"]')
-    throw createInvalidOfferFailure('scopes', 'is not exactly watchdog:ping');
-  const filename = text('script.filename', script.filename, FILENAME_PATTERN, 'is no file name');
-  if (filename === TOKEN_FILE) throw createInvalidOfferFailure('script.filename', 'is the file of the token');
+    throw createInvalidOfferFailure('scopes', 'must be exactly watchdog:ping');
+  const filename = text('script.filename', script.filename, FILENAME_PATTERN, 'is not a valid file name');
+  if (filename === TOKEN_FILE) throw createInvalidOfferFailure('script.filename', 'must not be the token file');
   const content = text('script.content', script.content, /^[^\0]+$/, 'is no text');
   if (createHash('sha256').update(content).digest('hex') !== script.sha256)
-    throw createInvalidOfferFailure('script.sha256', 'is not the one of its content');
+    throw createInvalidOfferFailure('script.sha256', 'does not match its content');
   if (schedule.kind !== scheduler) throw createInvalidOfferFailure('schedule.kind', `is not ${scheduler}`);
   const pattern = scheduler === 'cron' ? CRON_EXPRESSION : TASK_EXPRESSION_PATTERN;
   return {
     source: text('monitor.source', monitor.source, SOURCE_PATTERN, 'is no source'),
-    token: text('token', body.token, TOKEN_PATTERN, 'is no token of the watchdog'),
+    token: text('token', body.token, TOKEN_PATTERN, 'is not a watchdog token'),
     script: { filename, content },
-    schedule: { expression: text('schedule.expression', schedule.expression, pattern, `is nothing for ${scheduler}`) },
+    schedule: {
+      expression: text('schedule.expression', schedule.expression, pattern, `is not supported by ${scheduler}`),
+    },
   };
 }

@@ -13,8 +13,7 @@ export interface DownloadCredentials {
   refused: string;
 }
 
-const ACCESS_HINT =
-  'every enabled account has access (admin, installer, member), and so has a license key of the product (--license-key)';
+const ACCESS_HINT = 'use an enabled account (admin, installer, member) or a license key of the product (--license-key)';
 
 /** An account precedes a license key, because it was given for this run. */
 export async function resolveCredentials(options: CheckedOptions, signal: AbortSignal): Promise<DownloadCredentials> {
@@ -23,15 +22,15 @@ export async function resolveCredentials(options: CheckedOptions, signal: AbortS
     const password = options.password ?? (await promptPassword(username, signal));
     return {
       authorization: formatBasicAuth(username, password),
-      refused: `the account ${username} was refused; ${ACCESS_HINT}`,
+      refused: `access was denied for account ${username}; ${ACCESS_HINT}`,
     };
   }
   if (licenseKey === null)
-    return { authorization: null, refused: `the release store wants credentials; ${ACCESS_HINT}` };
+    return { authorization: null, refused: `the release store requires credentials; ${ACCESS_HINT}` };
   const name = getCredentialName(createHash('sha256').update(licenseKey).digest('hex'));
   return {
     authorization: formatBasicAuth(name, licenseKey),
-    refused: 'the license key was refused: it is of another product, expired or not active',
+    refused: 'the license key was rejected: it is for another product, expired or not active',
   };
 }
 

@@ -65,7 +65,7 @@ export async function downloadFile(
     if ((await hashFile(path, downloader.signal)) === wanted.sha256) return path;
     await rm(path, { force: true });
   }
-  throw new ContentMismatch(`${what}’s SHA-256 is not the one of the release`);
+  throw new ContentMismatch(`the SHA-256 of ${what} does not match the release`);
 }
 
 /** @throws ContentMismatch when the bytes do not match `sha256` */
@@ -90,7 +90,7 @@ export async function downloadToMemory(
   }
   const whole = Buffer.concat(pieces);
   if (createHash('sha256').update(whole).digest('hex') === sha256) return whole;
-  throw new ContentMismatch('the manifest’s SHA-256 is not the one of the release');
+  throw new ContentMismatch('the SHA-256 of the manifest does not match the release');
 }
 
 const getFileSize = (path: string): Promise<number> =>
@@ -159,8 +159,8 @@ async function validateResponse(
   if (status === 206 && headers['content-range'] === `bytes ${from}-${size - 1}/${size}`) return;
   const errorMessage = await readErrorMessage(answer);
   if (isTransient(status)) throw new AgentFailure('transient', `${what}: ${status} ${errorMessage ?? ''}`);
-  if (status === 404) throw new ContentMismatch(`${what} is not there any more`, 'error');
-  if (status === 206 || status === 416) throw new ContentMismatch(`${what}: ${status} with another size`);
+  if (status === 404) throw new ContentMismatch(`${what} no longer exists`, 'error');
+  if (status === 206 || status === 416) throw new ContentMismatch(`${what}: ${status} with a different size`);
   throw new AgentFailure('error', `${what}: ${status} ${errorMessage ?? ''}`);
 }
 

@@ -45,7 +45,7 @@ async function readAuthorities(file: string | null): Promise<{ ca?: string[] }> 
     throw new AgentFailure('usage', `--ca-file ${file} cannot be read: ${getErrorCode(error)}`, { cause: error });
   });
   if (!pem.includes('-----BEGIN CERTIFICATE-----'))
-    throw new AgentFailure('usage', `--ca-file ${file} holds no certificate in PEM`);
+    throw new AgentFailure('usage', `--ca-file ${file} does not contain a PEM certificate`);
   return { ca: [...rootCertificates, pem] };
 }
 
@@ -81,7 +81,7 @@ export class HttpClient {
       if (!REDIRECT_STATUSES.has(status)) return { status, headers: answered, content: this.#watchRate(body), drop };
       drop();
       if (hop === MAX_REDIRECTS)
-        throw new AgentFailure('error', `the package is redirected more than ${MAX_REDIRECTS} times`);
+        throw new AgentFailure('error', `the package download was redirected more than ${MAX_REDIRECTS} times`);
       at = this.#resolveRedirect(at, answered.location);
     }
   }
@@ -95,11 +95,14 @@ export class HttpClient {
   ): Promise<JsonAnswer> {
     if (REDIRECT_STATUSES.has(status)) {
       body.destroy();
-      throw new AgentFailure('error', `${url.origin} redirects ${url.pathname}, which is not followed: check --server`);
+      throw new AgentFailure(
+        'error',
+        `${url.origin} redirects ${url.pathname}; redirects are not followed, check --server`,
+      );
     }
     if (isTransient(status) && status !== definite) {
       body.destroy();
-      throw new AgentFailure('transient', `${url.origin} answered ${status}: try again later`);
+      throw new AgentFailure('transient', `${url.origin} answered ${status}; try again later`);
     }
     const bytes = await this.#readAll(this.#watchRate(body), most, url);
     return { status, body: parseJsonObject(bytes) };
@@ -107,7 +110,7 @@ export class HttpClient {
 
   #resolveRedirect(from: URL, location: string | undefined): URL {
     if (location === undefined || !URL.canParse(location, from.href))
-      throw new AgentFailure('error', `${from.origin} redirects the package to no address`);
+      throw new AgentFailure('error', `${from.origin} redirects the package to an invalid address`);
     const to = new URL(location, from);
     if (from.protocol === 'https:' && to.protocol !== 'https:')
       throw new AgentFailure('error', `${from.origin} redirects the package from https to ${to.protocol}`);
@@ -168,7 +171,8 @@ export class HttpClient {
     let bytes = 0;
     for await (const piece of content) {
       bytes += piece.length;
-      if (bytes > most) throw new AgentFailure('unverified', `${url.pathname} answers more than ${most} bytes`);
+      if (bytes > most)
+        throw new AgentFailure('unverified', `the response of ${url.pathname} is larger than ${most} bytes`);
       pieces.push(piece);
     }
     return Buffer.concat(pieces);
@@ -224,7 +228,7 @@ function toNetworkFailure(error: unknown, url: URL | null, signal: AbortSignal):
   const cause = error instanceof AggregateError ? error.errors.map(String).join(', ') : text;
   return new AgentFailure(
     'transient',
-    `${url === null ? 'the connection broke' : `${url.origin} cannot be reached`}: ${cause}${formatClockHint(error)}`,
+    `${url === null ? 'the connection was lost' : `${url.origin} cannot be reached`}: ${cause}${formatClockHint(error)}`,
     { cause: error },
   );
 }

@@ -43,11 +43,11 @@ export class SetupSession implements SetupApi {
     if ((answer.status === 401 || answer.status === 403) && answer.body !== null)
       throw new AgentFailure(
         'unauthorized',
-        `the account ${username} was refused: ${serverMessage} Accounts with the role installer or admin have access.`,
+        `access was denied for account ${username}: ${serverMessage} Use an account with the role installer or admin.`,
       );
     const { token } = getResponseBody(answer, url);
     if (typeof token !== 'string' || !/^[!-~]{1,500}$/.test(token))
-      throw new AgentFailure('unverified', 'the server’s answer: token is no token');
+      throw new AgentFailure('unverified', 'server response: token is not valid');
     return new SetupSession(http, server, token);
   }
 
@@ -68,7 +68,7 @@ function getResponseBody({ status, body }: JsonAnswer, url: URL): Record<string,
   if (body === null || body.status !== (done ? 'success' : 'error'))
     throw new AgentFailure(
       'transient',
-      `${url.origin} answers ${url.pathname} with ${status} and nothing of this service`,
+      `${url.origin} answered ${url.pathname} with ${status}, but not as an AOS service`,
     );
   if (done) return body;
   const text = [getErrorText(body) ?? `${url.pathname} answers ${status}`, ...listErrorFields(body.error)].join('; ');

@@ -18,10 +18,11 @@ export function isLoopback(host: string): boolean {
 }
 
 export function getAddressRejection(url: URL, allowHttp: boolean): string | null {
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') return `${url.protocol} is no protocol of the agent`;
-  if (url.username !== '' || url.password !== '') return 'credentials do not belong into an address';
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    return `the agent does not support the protocol ${url.protocol}`;
+  if (url.username !== '' || url.password !== '') return 'an address must not contain credentials';
   if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname))
-    return 'http is not protected on the way: use https, or --allow-http';
+    return 'http is not encrypted; use https, or --allow-http';
   return null;
 }
 

@@ -28,11 +28,11 @@ export async function readConfig(path: string, wanted: boolean): Promise<ConfigF
   if (file === null) return null;
   try {
     const stats = await file.stat();
-    if (!stats.isFile()) throw new AgentFailure('usage', `${path} is no file`);
+    if (!stats.isFile()) throw new AgentFailure('usage', `${path} is not a file`);
     if (stats.size > MAX_CONFIG_BYTES)
       throw new AgentFailure('usage', `${path} is longer than ${MAX_CONFIG_BYTES} bytes`);
     if (!ON_WINDOWS && (stats.mode & WRITABLE_BY_OTHERS_MASK) !== 0)
-      throw new AgentFailure('usage', `${path} can be changed by others: chmod 600 ${path}`);
+      throw new AgentFailure('usage', `${path} is writable by others; run: chmod 600 ${path}`);
     const values = parseConfigObject(path, await file.readFile('utf8'));
     return { path, values, uid: stats.uid, open: !ON_WINDOWS && (stats.mode & READABLE_BY_OTHERS_MASK) !== 0 };
   } finally {
@@ -45,7 +45,7 @@ function parseConfigObject(path: string, text: string): Readonly<Record<string, 
     const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   } catch (error) {
-    throw new AgentFailure('usage', `${path} is no JSON`, { cause: error });
+    throw new AgentFailure('usage', `${path} is not valid JSON`, { cause: error });
   }
   throw new AgentFailure('usage', `${path} must be a JSON object with option names`);
 }

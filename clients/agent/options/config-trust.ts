@@ -36,19 +36,20 @@ export async function loadTrustedConfig({ config, dir, named, given }: TrustSour
   const foreign = await getForeignOwner(dir);
   if (config === null && !named) {
     const there = (await statPath(path).catch(() => null)) !== null;
-    return { values: {}, warnings: there ? [`${path} does not count: name its directory by --dir`] : [] };
+    return { values: {}, warnings: there ? [`${path} is ignored; pass its directory with --dir`] : [] };
   }
   if (config === null && (await statPath(dirname(path)))?.isSymbolicLink())
-    throw new AgentFailure('spaceOrPermission', `${dirname(path)} is a link; nothing was changed`);
+    throw new AgentFailure('spaceOrPermission', `${dirname(path)} is a symbolic link; nothing was changed`);
   const file = await readConfig(path, config !== null);
   const roots = foreign === null ? NO_CONFIG : await loadSystemConfig(dir, toText(given.project));
   if (file === null) return roots;
   const warnings = [...roots.warnings];
   const holdsKey = Object.keys(file.values).some((name) => name.replaceAll('_', '-') === 'license-key');
-  if (file.open && holdsKey) warnings.push(`${path} holds a license key, and others can read it: chmod 600 ${path}`);
+  if (file.open && holdsKey)
+    warnings.push(`${path} contains a license key and is readable by others; run: chmod 600 ${path}`);
   const trust = await getTrustLevel(file, foreign, config !== null);
   if (trust === 'none') {
-    warnings.push(`${path} belongs to another user (${file.uid}): nothing of it counts`);
+    warnings.push(`${path} belongs to another user (${file.uid}) and is ignored`);
     return { values: roots.values, warnings };
   }
   if (trust === 'all') return { values: { ...roots.values, ...toOptionValues(file) }, warnings };
@@ -62,7 +63,7 @@ export async function loadTrustedConfig({ config, dir, named, given }: TrustSour
   const names = [...otherwise.map(([name]) => name), ...allowed];
   if (names.length > 0)
     warnings.push(
-      `${path} lies in the tree of another user (${foreign}): its ${names.join(', ')} do not count for root; give them as options, or in ${SYSTEM_CONFIG_FOLDER}/<project>.json`,
+      `${path} is below a directory of another user (${foreign}): its ${names.join(', ')} are ignored for root; pass them as options, or set them in ${SYSTEM_CONFIG_FOLDER}/<project>.json`,
     );
   return { values: { ...counting, ...roots.values }, warnings };
 }
@@ -124,20 +125,18 @@ async function loadSystemConfig(dir: string, requestedProject: string | null): P
   const path = join(SYSTEM_CONFIG_FOLDER, `${project}.json`);
   if ((await statPath(path)) === null) return NO_CONFIG;
   if (!(await isRootOnlyPath(path)))
-    throw new AgentFailure('usage', `${SYSTEM_CONFIG_FOLDER} can be changed by others than root`);
+    throw new AgentFailure('usage', `${SYSTEM_CONFIG_FOLDER} is writable by users other than root`);
   const file = await readConfig(path, false);
   if (file === null) return NO_CONFIG;
   if (file.uid !== 0 || file.open)
-    throw new AgentFailure('usage', `${path} must be root’s alone: chown root, chmod 600`);
+    throw new AgentFailure('usage', `${path} must be accessible by root only; run chown root and chmod 600 on it`);
   const values = toOptionValues(file);
   const itsDir = toText(values.dir);
   if (itsDir !== null && resolve(itsDir) !== dir)
-    return { values: {}, warnings: [`${path} is for ${itsDir}, and does not count for ${dir}`] };
+    return { values: {}, warnings: [`${path} is for ${itsDir} and is ignored for ${dir}`] };
   const open = requestedProject === null && itsDir === null;
   const warnings = open
-    ? [
-        `${path} names no dir, so the owner of any directory can claim that it belongs to ${project}: add "dir": "${dir}"`,
-      ]
+    ? [`${path} has no dir, so the owner of any directory can claim that it belongs to ${project}; add "dir": "${dir}"`]
     : [];
   return { values: { project, ...values }, warnings };
 }

@@ -133,7 +133,7 @@ function parseArguments(argv: readonly string[]): OptionValues {
   if (password !== undefined)
     throw new AgentFailure(
       'usage',
-      'a password on the command line can be read by others: use SVC_PASSWORD or SVC_PASSWORD_FILE',
+      'a password on the command line is visible to others; use SVC_PASSWORD or SVC_PASSWORD_FILE',
     );
   const options = Object.fromEntries(
     Object.entries<OptionSpec>(OPTION_SPECS)
@@ -173,7 +173,7 @@ function checkOptions(values: OptionValues, dir: string, { warnings }: TrustedCo
   const action = one('action', (a) => (ACTIONS as readonly string[]).includes(a), `one of ${ACTIONS.join(', ')}`);
   const allowHttp = values['allow-http'] === true;
   const server = toText(values.server);
-  const pid = one('wait-for-pid', (n) => PID_PATTERN.test(n), 'the number of a process');
+  const pid = one('wait-for-pid', (n) => PID_PATTERN.test(n), 'a process ID');
   const seconds = one('wait-seconds', (n) => SECONDS_PATTERN.test(n), 'a number of seconds');
   const backups = one('keep-backups', (n) => /^(10|\d)$/.test(n), 'a number from 0 to 10');
   const percent = one('max-delta-percent', (n) => /^(100|\d{1,2})$/.test(n), 'a number from 0 to 100');
@@ -193,12 +193,12 @@ function checkOptions(values: OptionValues, dir: string, { warnings }: TrustedCo
     project: one(
       'project',
       (slug) => SLUG_PATTERN.test(slug),
-      'a slug: small letters, digits, dot, hyphen, underscore',
+      'a slug: lower-case letters, digits, dot, hyphen, underscore',
     ),
     channel: one(
       'channel',
       (slug) => SLUG_PATTERN.test(slug),
-      'a slug: small letters, digits, dot, hyphen, underscore',
+      'a slug: lower-case letters, digits, dot, hyphen, underscore',
     ),
     platform: one('platform', isPlatform, `one of ${PLATFORMS.join(', ')}`),
     dir,
@@ -206,9 +206,9 @@ function checkOptions(values: OptionValues, dir: string, { warnings }: TrustedCo
     config: config === null ? null : resolve(config),
     warnings,
     currentVersion: currentVersion === null ? null : stripBuildMetadata(currentVersion),
-    machineId: one('machine-id', (id) => /^[^\p{Cc}]{1,128}$/u.test(id), 'one line of 128 characters at most'),
+    machineId: one('machine-id', (id) => /^[^\p{Cc}]{1,128}$/u.test(id), 'one line of at most 128 characters'),
     licenseKey: toText(values['license-key']),
-    username: one('username', (name) => name !== '' && !/[:\p{Cc}]/u.test(name), 'the name of an account'),
+    username: one('username', (name) => name !== '' && !/[:\p{Cc}]/u.test(name), 'an account name'),
     password: null,
     passwordFile: passwordFile === null ? null : resolve(passwordFile),
     scheduler: scheduler as NightlyScheduler | null,
@@ -224,7 +224,7 @@ function checkOptions(values: OptionValues, dir: string, { warnings }: TrustedCo
     monitorName: one(
       'monitor-name',
       (name) => /^[^\p{Cc}]{1,200}$/u.test(name.trim()),
-      'one line of 200 characters at most',
+      'one line of at most 200 characters',
     ),
     schedule: typeof values.schedule === 'boolean' ? values.schedule : null,
     replace: values.replace === true,
@@ -235,7 +235,7 @@ function checkOptions(values: OptionValues, dir: string, { warnings }: TrustedCo
     allowHttp,
     yes: values.yes === true,
     json: values.json === true,
-    service: one('service', (name) => SERVICE_PATTERN.test(name), 'the name of a service'),
+    service: one('service', (name) => SERVICE_PATTERN.test(name), 'a service name'),
     version: values.version === true,
     help: values.help === true,
   };
@@ -247,10 +247,7 @@ function parseSettings(given: OptionValues['set']): CheckedOptions['set'] {
     if (at < 1) throw new AgentFailure('usage', '--set must be name=value');
     const name = text.slice(0, at);
     if (at === text.length - 1)
-      throw new AgentFailure(
-        'usage',
-        `--set ${name}= gives no value; leave it out to take what is detected or the default`,
-      );
+      throw new AgentFailure('usage', `--set ${name}= has no value; omit it to use the detected or default value`);
     return { name, value: text.slice(at + 1) };
   });
 }

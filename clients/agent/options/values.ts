@@ -13,15 +13,14 @@ export function toOptionValues({ path, values }: ConfigFile): OptionValues {
   for (const [key, value] of Object.entries(values)) {
     const name = key.replaceAll('_', '-');
     const where = `${key} in ${path}`;
-    if (name === 'password')
-      throw new AgentFailure('usage', `${where}: a password belongs into SVC_PASSWORD_FILE, not here`);
+    if (name === 'password') throw new AgentFailure('usage', `${where}: set passwords in SVC_PASSWORD_FILE, not here`);
     const spec = Object.hasOwn(OPTION_SPECS, name) ? (OPTION_SPECS as Record<string, OptionSpec>)[name] : undefined;
-    if (spec === undefined) throw new AgentFailure('usage', `${where}: no such option`);
+    if (spec === undefined) throw new AgentFailure('usage', `${where}: unknown option`);
     if (spec.onlyOnce)
-      throw new AgentFailure('usage', `${where}: belongs on the command line, it is meant for one run`);
+      throw new AgentFailure('usage', `${where}: only allowed on the command line, because it applies to one run`);
     if (spec.type === 'boolean') found[name as OptionName] = parseFlag(where, value);
     else if (typeof value === 'string' || typeof value === 'number') found[name as OptionName] = String(value);
-    else throw new AgentFailure('usage', `${where}: must be a text`);
+    else throw new AgentFailure('usage', `${where}: must be a string`);
   }
   return found;
 }

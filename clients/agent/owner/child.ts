@@ -9,7 +9,7 @@ import { toFailure, CHILD_MARKER, type ChildInstructions, type OwnerReply, type 
 
 export const isChild = (env: Env): boolean => env[CHILD_MARKER] === '1' && process.send !== undefined;
 
-const createParentGoneFailure = (): AgentFailure => new AgentFailure('error', 'the process that is root has ended');
+const createParentGoneFailure = (): AgentFailure => new AgentFailure('error', 'the root process has exited');
 
 export class ParentChannel {
   #last = 0;

@@ -45,7 +45,7 @@ export async function runAsOwner(owner: Owner, agent: Agent): Promise<number> {
   const { action, project, licenseKey, username, package: offline } = agent.options;
   const installs = action === 'install' && offline === null;
   if (installs && project === null)
-    throw new AgentFailure('usage', '--project is missing: in another user’s directory root says what is installed');
+    throw new AgentFailure('usage', '--project is missing: root must pass it in a directory of another user');
   const canPrompt = installs && isInteractive(agent.options);
   const server = canPrompt ? await resolveServer(agent.options, agent.signal) : agent.options.server;
   const options = { ...agent.options, server };

@@ -82,7 +82,7 @@ export class OwnerRequestHandler {
 
   async #controlService(verb: string): Promise<void> {
     const { restart, service } = this.agent.options;
-    if (!restart || service === null) throw new AgentFailure('error', 'no service is named');
+    if (!restart || service === null) throw new AgentFailure('error', 'the service is not set');
     if (verb !== 'stop' && verb !== 'start') throw createDeniedFailure('this');
     await this.agent.control(verb, service);
   }
@@ -153,7 +153,7 @@ export class OwnerRequestHandler {
     if (route === 'token' && options.project === null)
       throw new AgentFailure(
         'usage',
-        '--project is missing: in another user’s tree root says for which project a token is',
+        '--project is missing: root must pass the project of a token in a directory of another user',
       );
     if (project !== null && project !== options.project) throw createDeniedFailure('another project');
     const replaces = 'replace' in content && content.replace !== false;
@@ -172,4 +172,4 @@ export class OwnerRequestHandler {
 }
 
 const createDeniedFailure = (what: string): AgentFailure =>
-  new AgentFailure('error', `root’s agent does not do ${what} for the owner’s`);
+  new AgentFailure('error', `the root agent does not perform ${what} for the agent of the owner`);

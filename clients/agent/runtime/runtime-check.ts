@@ -21,7 +21,7 @@ export async function findMissingRuntimes(
   for (const { path } of files) {
     if (!path.endsWith('.runtimeconfig.json')) continue;
     const references = await readReferences(layout.resolvePath(path), agent.env);
-    if (references === null) agent.output.warn(`${path} cannot be read: whether its runtime is here is not known`);
+    if (references === null) agent.output.warn(`${path} cannot be read, so its runtime was not checked`);
     else wanted.push(...references);
   }
   if (wanted.length === 0) return [];

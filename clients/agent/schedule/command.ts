@@ -84,7 +84,7 @@ export async function buildNightlyCommand(
   if (others.length > 0)
     throw new AgentFailure(
       'usage',
-      `the nightly run would not have the ${others.join(', ')} of this one: leave it out, or write it into ${file}`,
+      `the nightly run would not have the ${others.join(', ')} of this run; omit it, or write it to ${file}`,
     );
   return [...(await buildEnvironment({ env, output }, scheduler)), ...program, ...args];
 }
@@ -108,12 +108,15 @@ async function buildEnvironment(
   );
   if (!names.some((name) => PROXY_PATTERN.test(name) || name === 'NODE_EXTRA_CA_CERTS')) return [];
   if (scheduler === 'task') {
-    output.warn(`the task has ${names.join(', ')} only where they are variables of the system, not of this terminal`);
+    output.warn(`the task has ${names.join(', ')} only if they are system variables, not variables of this terminal`);
     return [];
   }
   const secret = names.find((name) => PROXY_PATTERN.test(name) && (env[name] ?? '').includes('@'));
   if (secret !== undefined)
-    throw new AgentFailure('usage', `${secret} holds a password, which a schedule must not show: use a proxy without`);
+    throw new AgentFailure(
+      'usage',
+      `${secret} contains a password, which a schedule would expose; use a proxy without a password`,
+    );
   // A multi-call program depends on its name, so its link stays.
   await resolveRootProgram(ENV_PROGRAM);
   return [ENV_PROGRAM, ...names.map((name) => `${name}=${env[name] ?? ''}`)];

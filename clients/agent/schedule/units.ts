@@ -34,7 +34,7 @@ export function checkCommand({ command }: NightlyUpdate, scheduler: NightlySched
   if (scheduler === 'systemd' && /["'\\]/.test(program))
     throw new AgentFailure(
       'usage',
-      `systemd runs no program with quotes or backslashes in its path: move ${program} elsewhere, or choose --scheduler cron`,
+      `systemd does not run programs with quotes or backslashes in their path; move ${program} elsewhere, or choose --scheduler cron`,
     );
 }
 

@@ -53,7 +53,7 @@ export async function applySettings(installation: Installation, project: string)
   agent.output.printNote(
     'configured',
     { settings: resolved.map(toReportedSetting), files },
-    `${files.length} files of settings written`,
+    `${files.length} settings files written`,
   );
   return description.post;
 }
@@ -92,7 +92,7 @@ async function readSetup(path: string): Promise<Readonly<Record<string, unknown>
     if (size > MAX_SETUP_BYTES) throw new AgentFailure('error', `${path} is longer than ${MAX_SETUP_BYTES} bytes`);
     const value: unknown = JSON.parse(await file.readFile('utf8'));
     if (typeof value !== 'object' || value === null || Array.isArray(value))
-      throw new AgentFailure('error', `${path} is no JSON object`);
+      throw new AgentFailure('error', `${path} is not a JSON object`);
     return { ...value };
   } catch (error) {
     if (error instanceof SyntaxError) throw new AgentFailure('error', `${path} is no JSON`, { cause: error });
@@ -115,11 +115,11 @@ async function collectGivenValues(
   for (const { name, value } of options.set) {
     const setting = settings.find((one) => one.name === name);
     if (setting === undefined)
-      throw new AgentFailure('usage', `--set ${toPrintable(name, 64)}: the release has no such setting`);
+      throw new AgentFailure('usage', `--set ${toPrintable(name, 64)}: the release does not have this setting`);
     if (setting.type === 'secret')
       throw new AgentFailure(
         'usage',
-        `--set ${name}: a secret on the command line can be read by others: use ${getVariableName(name)}`,
+        `--set ${name}: a secret on the command line is visible to others; use ${getVariableName(name)}`,
       );
     given.set(name, value);
   }
@@ -143,7 +143,7 @@ async function provisionValue(
     if (typeof token !== 'string' || !/^[!-~]{1,500}$/.test(token))
       throw new AgentFailure('unverified', 'the server’s answer: token is no token');
     if (Array.isArray(denied) && denied.length > 0)
-      output.warn(`the application’s token was given without ${denied.map(String).join(', ')}`);
+      output.warn(`the token of the application was issued without ${denied.map(String).join(', ')}`);
     return token;
   };
 }

@@ -26,7 +26,7 @@ export async function checkBaseDirectory(base: string): Promise<void> {
   if (stats === null || (stats.isDirectory() && stats.uid === 0 && (await isMarked(base)))) return;
   throw new AgentFailure(
     'spaceOrPermission',
-    `${base} was not made by the agent; nothing was written (where it is the application’s: touch ${join(base, MARKER_FILE)})`,
+    `${base} was not created by the agent; nothing was written (if it belongs to the application: touch ${join(base, MARKER_FILE)})`,
   );
 }
 

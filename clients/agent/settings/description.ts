@@ -61,10 +61,10 @@ const createInvalidFailure = (at: string, why: string): AgentFailure =>
 
 /** @throws AgentFailure error that names the field */
 export function parseDescription(setup: JsonMembers): SetupDescription {
-  if (setup.schema !== 1) throw createInvalidFailure('schema', 'is not 1; a newer agent may know it');
+  if (setup.schema !== 1) throw createInvalidFailure('schema', 'is not 1; a newer agent may support it');
   const { values } = setup;
   if (!Array.isArray(values) || values.length > MAX_SETTINGS)
-    throw createInvalidFailure('values', `is no list of at most ${MAX_SETTINGS}`);
+    throw createInvalidFailure('values', `is not a list of at most ${MAX_SETTINGS}`);
   const settings: Setting[] = [];
   for (const [n, value] of values.entries())
     settings.push(parseSetting(parseObject(value, `values[${n}]`), n, settings));
@@ -77,7 +77,7 @@ function parseSetting(it: JsonMembers, n: number, before: readonly Setting[]): S
   if (name === null || !NAME_PATTERN.test(name))
     throw createInvalidFailure(at('name'), 'must be letters, digits and _ . : -, a letter first');
   if (before.some((other) => getVariableName(other.name) === getVariableName(name)))
-    throw createInvalidFailure(at('name'), `${name} is there twice`);
+    throw createInvalidFailure(at('name'), `${name} appears twice`);
   const type = parseOneOf(it, 'type', at('type'), VALUE_TYPES) ?? 'string';
   const setting: Setting = {
     name,
@@ -97,7 +97,7 @@ function parseSetting(it: JsonMembers, n: number, before: readonly Setting[]): S
     targets: parseTargets(it, at('targets')),
   };
   if (setting.detect !== null && createDetector(setting.detect) === null)
-    throw createInvalidFailure(at('detect'), `${toPrintable(setting.detect, 100)} is nothing that is detected`);
+    throw createInvalidFailure(at('detect'), `${toPrintable(setting.detect, 100)} cannot be detected`);
   setting.choices = parseChoices(it, at('choices'), setting);
   if (type === 'choice' && setting.choices === null) throw createInvalidFailure(at('choices'), 'are missing');
   setting.default = parseDefault(it, at('default'), setting);
@@ -140,7 +140,7 @@ function parseOneOf<T extends string>(it: JsonMembers, member: string, at: strin
   const value = it[member];
   if (isAbsent(value)) return null;
   const found = known.find((one) => one === value);
-  if (found === undefined) throw createInvalidFailure(at, `is none of ${known.join(', ')}`);
+  if (found === undefined) throw createInvalidFailure(at, `is not one of ${known.join(', ')}`);
   return found;
 }
 
@@ -155,7 +155,7 @@ function parsePattern(it: JsonMembers, at: string): RE2JS | null {
   } catch (error) {
     throw createInvalidFailure(
       at,
-      `is no regular expression of RE2: ${error instanceof Error ? toPrintable(error.message, 200) : ''}`,
+      `is not a valid RE2 regular expression: ${error instanceof Error ? toPrintable(error.message, 200) : ''}`,
     );
   }
 }
@@ -164,18 +164,18 @@ function parseCondition(it: JsonMembers, at: string, before: readonly Setting[])
   if (isAbsent(it.when)) return null;
   const { name, equals } = parseObject(it.when, at);
   if (typeof name !== 'string' || !before.some((other) => other.name === name))
-    throw createInvalidFailure(`${at}.name`, 'is no setting that comes before');
-  if (!isScalar(equals)) throw createInvalidFailure(`${at}.equals`, 'is no text, number or boolean');
+    throw createInvalidFailure(`${at}.name`, 'is not an earlier setting');
+  if (!isScalar(equals)) throw createInvalidFailure(`${at}.equals`, 'is not a string, number or boolean');
   return { name, equals };
 }
 
 function parseChoices(it: JsonMembers, at: string, setting: Setting): SettingValue[] | null {
   if (isAbsent(it.choices)) return null;
   if (!Array.isArray(it.choices) || it.choices.length === 0 || it.choices.length > 200)
-    throw createInvalidFailure(at, 'is no list of 1 to 200');
+    throw createInvalidFailure(at, 'is not a list of 1 to 200');
   return it.choices.map((choice: unknown, n) => {
     if (!isScalar(choice) || choice === '' || hasControlCharacters(String(choice)) || !isOfType(setting.type, choice))
-      throw createInvalidFailure(`${at}[${n}]`, `is no value of the type ${setting.type}`);
+      throw createInvalidFailure(`${at}[${n}]`, `is not a value of type ${setting.type}`);
     return choice;
   });
 }
@@ -184,15 +184,16 @@ function parseDefault(it: JsonMembers, at: string, setting: Setting): SettingVal
   const value = it.default;
   if (isAbsent(value) || value === '') return null;
   if (!isScalar(value) || !isOfType(setting.type, value))
-    throw createInvalidFailure(at, `is no value of the type ${setting.type}`);
+    throw createInvalidFailure(at, `is not a value of type ${setting.type}`);
   if (setting.choices !== null && !setting.choices.some((choice) => String(choice) === String(value)))
-    throw createInvalidFailure(at, 'is none of the choices');
+    throw createInvalidFailure(at, 'is not one of the choices');
   return value;
 }
 
 function parseTargets(it: JsonMembers, at: string): Target[] {
   if (isAbsent(it.targets)) return [];
-  if (!Array.isArray(it.targets) || it.targets.length > 20) throw createInvalidFailure(at, 'is no list of at most 20');
+  if (!Array.isArray(it.targets) || it.targets.length > 20)
+    throw createInvalidFailure(at, 'is not a list of at most 20');
   return it.targets.map((target: unknown, n) => parseTarget(parseObject(target, `${at}[${n}]`), `${at}[${n}]`));
 }
 

@@ -26,10 +26,14 @@ const createLocationFailure = (why: string): AgentFailure => new AgentFailure('e
 export async function resolveBase(location: TargetLocation, { env, root, project }: LocationContext): Promise<string> {
   if (location === 'install') return root;
   if (location === 'home' && isRoot())
-    throw createLocationFailure('the location home is refused as root: it would be root’s own');
+    throw createLocationFailure(
+      'the location home is not allowed as root, because it would be the home directory of root',
+    );
   if (location === 'home') return getHome(env);
   if (isSystemDirectoryName(project))
-    throw createLocationFailure(`the location ${location} is refused: ${project} names a directory of the system`);
+    throw createLocationFailure(
+      `the location ${location} is not allowed: ${project} is the name of a system directory`,
+    );
   if (ON_WINDOWS) {
     const elevated = await isElevated();
     const above = elevated ? env.ProgramData : location === 'config' ? env.APPDATA : env.LOCALAPPDATA;
@@ -53,7 +57,7 @@ export function resolveTargetPath({ location, file }: Target, env: Env): string 
   // Reserved names apply only at the root of an installation.
   const why = findPathFault(location === 'install' ? path : `x/${path}`, ON_WINDOWS ? 'win-x64' : 'linux-x64');
   if (path.startsWith('/') || /^[A-Za-z]:/.test(path))
-    throw createLocationFailure(`the file ${path} is an absolute path, or begins with a drive letter`);
+    throw createLocationFailure(`the file ${path} is an absolute path, or starts with a drive letter`);
   if (why !== null) throw createLocationFailure(`the file ${path} ${why}`);
   return path;
 }

@@ -98,7 +98,7 @@ function copyToMissing(setting: Setting, value: SettingValue, missing: Target[],
   if (missing.length === 0) return [];
   const why = getValueFault(setting, String(value));
   if (why === null) return missing;
-  warn(`the setting ${setting.name} is set to a value that ${why}`);
+  warn(`the value of the setting ${setting.name} ${why}`);
   return [];
 }
 
@@ -116,7 +116,7 @@ async function detectValue(setting: Setting, { around, warn }: ValueSources): Pr
   if (setting.type === 'boolean' && setting.detect.startsWith('exists:')) return { value: true, source: 'detected' };
   const why = getValueFault(setting, String(value));
   if (why === null) return { value: toSettingValue(setting, String(value)), source: 'detected' };
-  warn(`what was detected for ${setting.name} (${setting.detect}) is not used: it ${why}`);
+  warn(`the detected value of ${setting.name} (${setting.detect}) is ignored: it ${why}`);
   return null;
 }
 
@@ -126,7 +126,7 @@ async function provisionValue(setting: Setting, { provision, warn }: ValueSource
   if (typeof value === 'function') return { value: '', source: 'provisioned', make: value };
   const why = getValueFault(setting, value);
   if (why === null) return { value: toSettingValue(setting, value), source: 'provisioned' };
-  warn(`what was provided for ${setting.name} (${setting.provision}) is not used: it ${why}`);
+  warn(`the provided value of ${setting.name} (${setting.provision}) is ignored: it ${why}`);
   return null;
 }
 

@@ -77,7 +77,7 @@ export class TargetFiles {
     const key = `${base}\0${path}`;
     const known = this.#files.get(key);
     if (known !== undefined && known.format !== target.format)
-      throw new AgentFailure('error', `setup.json: ${path} is said to be ${known.format} and ${target.format}`);
+      throw new AgentFailure('error', `setup.json: ${path} is declared as both ${known.format} and ${target.format}`);
     const own = isRoot() && target.location !== 'install';
     const file = known ?? { ...(await loadFile(base, path, target.format)), own };
     this.#files.set(key, file);
@@ -89,7 +89,7 @@ export class TargetFiles {
       return work();
     } catch (error) {
       if (!(error instanceof FormatError)) throw error;
-      throw new AgentFailure('error', `${join(base, path)} ${error.message}; it was left alone`, { cause: error });
+      throw new AgentFailure('error', `${join(base, path)} ${error.message}; it was not changed`, { cause: error });
     }
   }
 }
@@ -100,15 +100,15 @@ async function loadFile(base: string, path: string, format: FormatName): Promise
   const root = await resolveRoot(base);
   const at = join(root, ...path.split('/'));
   const parent = await (await ParentValidator.of(root)).of(path);
-  if (parent === 'no directory') throw createTargetFailure(at, 'lies below something that is no directory');
+  if (parent === 'no directory') throw createTargetFailure(at, 'is below a path that is not a directory');
   const stats = parent === 'missing' ? null : await statPath(at);
   if (stats === null) return { ...empty, base: root };
   if (stats.isSymbolicLink()) throw createTargetFailure(at, 'is a link');
   if (!stats.isFile()) throw createTargetFailure(at, 'is no file');
   if (stats.size > MAX_FILE_BYTES)
-    throw new AgentFailure('error', `${at} is longer than ${MAX_FILE_BYTES} bytes; it was left alone`);
+    throw new AgentFailure('error', `${at} is longer than ${MAX_FILE_BYTES} bytes; it was not changed`);
   const content = decodeText(await readContent(at));
-  if (content === null) throw new AgentFailure('error', `${at} is not UTF-8; it was left alone`);
+  if (content === null) throw new AgentFailure('error', `${at} is not UTF-8; it was not changed`);
   const { mode, uid, gid } = stats;
   return {
     ...empty,
@@ -121,7 +121,7 @@ async function loadFile(base: string, path: string, format: FormatName): Promise
 }
 
 const createTargetFailure = (path: string, why: string): AgentFailure =>
-  new AgentFailure('spaceOrPermission', `${path} ${why}; it was left alone`);
+  new AgentFailure('spaceOrPermission', `${path} ${why}; it was not changed`);
 
 async function readContent(path: string): Promise<Buffer> {
   const file = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
@@ -172,8 +172,12 @@ async function copyOwner(temporary: string, at: string, { uid, gid }: { uid: num
   const now = await statPath(temporary);
   if (ON_WINDOWS || now === null || (now.uid === uid && now.gid === gid)) return;
   await chown(temporary, uid, gid).catch((error: unknown) => {
-    throw new AgentFailure('spaceOrPermission', `${at} belongs to others (${uid}:${gid}), which cannot be kept`, {
-      cause: error,
-    });
+    throw new AgentFailure(
+      'spaceOrPermission',
+      `${at} belongs to others (${uid}:${gid}), and this ownership cannot be preserved`,
+      {
+        cause: error,
+      },
+    );
   });
 }

@@ -31,13 +31,13 @@ export async function requestWritePermission({ agent, layout }: Installation, pa
     if (!isInteractive(options))
       throw new AgentFailure(
         'usage',
-        `setup.json wants to write ${list} as root: --allow-targets lets it, once and for all`,
+        `setup.json requests to write ${list} as root; pass --allow-targets to allow it permanently`,
       );
     output.printPromptText(
-      `setup.json wants to write as root:\n${fresh.map((path) => `  ${toPrintable(path, 500)}`).join('\n')}`,
+      `setup.json requests to write as root:\n${fresh.map((path) => `  ${toPrintable(path, 500)}`).join('\n')}`,
     );
     if (!(await promptYesNo('May it?', false, '--allow-targets', signal)))
-      throw new AgentFailure('cancelled', `${list}: not allowed, and nothing was written`);
+      throw new AgentFailure('cancelled', `${list}: not allowed; nothing was written`);
   }
   await writeFileAtomically(grantsPath, `${JSON.stringify([...granted, ...fresh], null, 2)}\n`);
 }

@@ -14,7 +14,7 @@ const MAX_CATALOG_BYTES = 8 * 1024 * 1024;
 const SLUG_PATTERN = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
 const createInvalidCatalogFailure = (field: string): AgentFailure =>
-  new AgentFailure('unverified', `the server’s answer: ${field} cannot be read`);
+  new AgentFailure('unverified', `server response: ${field} is not valid`);
 const isText = (value: unknown): value is string => typeof value === 'string';
 
 export async function fetchCatalog(session: SetupApi, platform: string): Promise<OfferedProject[]> {
@@ -64,7 +64,7 @@ async function chooseProject(
     const offered = slugs.length === 0 ? 'nothing' : slugs.slice(0, 20).join(', ');
     throw new AgentFailure(
       'error',
-      `${options.project} cannot be installed on ${platform}; the server offers ${offered}`,
+      `${options.project} is not available for ${platform}; the server offers ${offered}`,
     );
   }
   const [first, second] = catalog;

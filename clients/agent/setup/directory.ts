@@ -23,13 +23,13 @@ export async function getDirectoryRejection(dir: string, product: string): Promi
     throw error;
   });
   if (stats === null) return null;
-  if (!stats.isDirectory()) return `${dir} is no directory`;
+  if (!stats.isDirectory()) return `${dir} is not a directory`;
   if ((await statPath(new InstallationLayout(dir).journal)) !== null) return null;
   const first = (await readdir(dir)).find((name) => name !== OWN_FOLDER);
   if (first === undefined) return null;
   const installed = await readClaimedProduct(join(dir, MANIFEST_FILE));
   if (installed === product) return null;
-  return installed === null ? `${dir} is not empty: it holds ${first}` : `${installed} is installed in ${dir}`;
+  return installed === null ? `${dir} is not empty: it contains ${first}` : `${installed} is installed in ${dir}`;
 }
 
 async function readClaimedProduct(path: string): Promise<string | null> {

@@ -26,11 +26,11 @@ export async function checkEnteredDirectory(dir: string): Promise<void> {
     if (stats.uid !== 0 && stats.uid !== own?.uid)
       throw createUnsafeFailure(at, `belongs to another user (${stats.uid})`);
     if ((stats.mode & OTHERS_WRITE_MASK) !== 0 && (stats.mode & STICKY_BIT) === 0)
-      throw createUnsafeFailure(at, 'can be written to by others (chmod o-w)');
+      throw createUnsafeFailure(at, 'is writable by others (chmod o-w)');
   }
 }
 
 async function createLinkFailure(path: string): Promise<AgentFailure> {
   const target = await realpath(path).catch(() => 'nowhere');
-  return createUnsafeFailure(path, `is a link to ${target}: name the directory itself`);
+  return createUnsafeFailure(path, `is a link to ${target}; pass the directory itself`);
 }

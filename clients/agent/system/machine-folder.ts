@@ -12,7 +12,8 @@ type Env = Readonly<Record<string, string | undefined>>;
 /** @throws AgentFailure usage */
 export async function getMachineFolder(env: Env): Promise<string> {
   const home = await getBaseFolder(env);
-  if (home === undefined) throw new AgentFailure('usage', '--dir is missing: where the script and its token shall lie');
+  if (home === undefined)
+    throw new AgentFailure('usage', '--dir is missing: the directory for the script and its token');
   return join(home, 'update-agent', 'monitor');
 }
 

@@ -22,7 +22,7 @@ function getWritableReason(stats: Stats): string | null {
   const [user, group] = [process.geteuid?.() ?? 0, process.getegid?.() ?? 0];
   if (stats.uid !== user && stats.uid !== 0) return `belongs to another user (${stats.uid})`;
   if ((stats.mode & OTHERS_WRITE_MASK) !== 0) return 'can be written to by others (chmod o-w)';
-  if ((stats.mode & GROUP_WRITE_MASK) !== 0 && stats.gid !== group) return 'can be written to by its group (chmod g-w)';
+  if ((stats.mode & GROUP_WRITE_MASK) !== 0 && stats.gid !== group) return 'is writable by its group (chmod g-w)';
   return null;
 }
 
@@ -70,7 +70,7 @@ export class ParentValidator {
     if (stats === null) return 'missing';
     if (stats.isSymbolicLink()) throw createUnsafeFailure(at, 'is a link');
     if (!stats.isDirectory()) return 'no directory';
-    if (stats.dev !== this.device) throw createUnsafeFailure(at, 'lies on another device');
+    if (stats.dev !== this.device) throw createUnsafeFailure(at, 'is on another device');
     const why = getWritableReason(stats);
     if (why !== null) throw createUnsafeFailure(at, why);
     await checkWritable(at);
@@ -80,7 +80,7 @@ export class ParentValidator {
 
 async function checkWritable(path: string): Promise<void> {
   await access(path, constants.W_OK | constants.X_OK).catch((error: unknown) => {
-    throw new AgentFailure('spaceOrPermission', `${path} cannot be written to; nothing was changed`, { cause: error });
+    throw new AgentFailure('spaceOrPermission', `${path} is not writable; nothing was changed`, { cause: error });
   });
 }
 

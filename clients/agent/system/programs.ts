@@ -57,12 +57,12 @@ export async function resolveRootProgram(path: string): Promise<string> {
       stats.uid !== 0
         ? `belongs to another user (${stats.uid})`
         : (stats.mode & OTHERS_WRITE_MASK) !== 0 && !isSticky
-          ? 'can be written to by others than root (chmod go-w)'
+          ? 'is writable by users other than root (chmod go-w)'
           : null;
     if (why !== null)
       throw new AgentFailure(
         'usage',
-        `root must not run ${real} every night: ${at} ${why}; install the agent in a folder of root’s, such as /usr/local/bin`,
+        `root must not run ${real} every night: ${at} ${why}; install the agent in a folder owned by root, such as /usr/local/bin`,
       );
     if (at === dirname(at)) return real;
   }
@@ -91,7 +91,7 @@ export async function runProgram(
     return await running;
   } catch (error) {
     if (error instanceof Error && 'killed' in error && error.killed === true)
-      throw new Error(`${program} ${args[0] ?? ''} did not end within ${limitMs / 1000} s`, { cause: error });
+      throw new Error(`${program} ${args[0] ?? ''} did not exit within ${limitMs / 1000} s`, { cause: error });
     throw error;
   }
 }

@@ -45,7 +45,7 @@ export function parseOfferedKey(body: Readonly<Record<string, unknown>>): Offere
 export function importReleaseKey(pem: string): VerifyingKey {
   try {
     const key = parsePublicKey(pem);
-    if (key.algorithm !== 'rsa-sha256') throw createUnverifiedFailure('the server’s public key is no RSA key');
+    if (key.algorithm !== 'rsa-sha256') throw createUnverifiedFailure('the server’s public key is not an RSA key');
     return key;
   } catch (error) {
     if (error instanceof KeyRefused) throw createUnverifiedFailure(`the server’s public key ${error.message}`);
@@ -68,23 +68,23 @@ export function selectKey(offered: OfferedKey | null, rules: KeyRules): KeyDecis
   if (offered === null) {
     if (trusted !== null && !allowUnsigned)
       throw createUnverifiedFailure(
-        'a key is pinned, and the server says that it has none (--allow-unsigned lifts that for one run)',
+        'a key is pinned, but the server reports that it has no key (use --allow-unsigned to allow this for one run)',
       );
     return { key: null, state };
   }
   const { key, predecessors } = offered;
   const former = pin === null ? state.former_keys : state.former_keys.filter((hash) => hash !== pin);
   if (former.includes(key.spkiSha256))
-    throw createUnverifiedFailure(`the server’s key ${key.keyId} was replaced by a newer one before`);
+    throw createUnverifiedFailure(`the server’s key ${key.keyId} was already replaced by a newer one`);
   if (trusted === null || trusted === key.spkiSha256)
     return { key, state: buildPinnedState(state, key, former, pin !== null, rules) };
   if (!hasTrustedChain(trusted, key, predecessors))
     throw createUnverifiedFailure(
-      `the server’s key ${key.keyId} is not the pinned one, and nothing proves that it follows it (--pin ${key.spkiSha256} takes it by hand)`,
+      `the server’s key ${key.keyId} is not the pinned key, and no key chain endorses it (use --pin ${key.spkiSha256} to trust it)`,
     );
   const passed = listKeysUpTo(trusted, predecessors);
   if (passed.some((hash) => former.includes(hash)))
-    throw createUnverifiedFailure('the server’s key comes from one that was replaced before');
+    throw createUnverifiedFailure('the server’s key descends from a key that was already replaced');
   const next = buildPinnedState(state, key, [...former, ...passed], false, rules);
   return { key, state: { ...next, highest_version: rules.installed } };
 }
@@ -127,11 +127,13 @@ export function verifySignature(bytes: Uint8Array, signature: string | null, rul
   const { key, pinned, required, allowUnsigned } = rules;
   if (signature === null) {
     if (!required && !pinned) return 'the release is not signed';
-    if (allowUnsigned) return 'the release is not signed, which --allow-unsigned allows for this run';
+    if (allowUnsigned) return 'the release is not signed; --allow-unsigned allows this for one run';
     const why = required ? 'signed releases are required' : 'a key is pinned';
-    throw createUnverifiedFailure(`the release is not signed, and ${why} (--allow-unsigned lifts that for one run)`);
+    throw createUnverifiedFailure(
+      `the release is not signed, and ${why} (use --allow-unsigned to allow this for one run)`,
+    );
   }
-  if (key === null) throw createUnverifiedFailure('the release is signed, and there is no key to judge it by');
-  if (!isSignedBy(key, bytes, signature)) throw createUnverifiedFailure('the signature of the release is wrong');
+  if (key === null) throw createUnverifiedFailure('the release is signed, but there is no key to verify it with');
+  if (!isSignedBy(key, bytes, signature)) throw createUnverifiedFailure('the signature of the release is not valid');
   return null;
 }

@@ -62,9 +62,9 @@ export function compareWithRequest(manifest: ReleaseManifest, requested: Request
   const { platform } = requested;
   if (!isPlatform(platform)) throw createUnverifiedFailure(`the platform ${platform} is unknown`);
   const field = findIdentityMismatch(manifest, { ...requested, platform, sha256: requested.packageSha256 });
-  if (field !== null) throw createUnverifiedFailure(`the manifest’s ${field} is not the one that was asked for`);
+  if (field !== null) throw createUnverifiedFailure(`${field} of the manifest does not match the request`);
   if (manifest.package.size !== requested.packageSize)
-    throw createUnverifiedFailure('the manifest’s package.size is not the one that was offered');
+    throw createUnverifiedFailure('package.size of the manifest does not match the offer');
 }
 
 /** The highest versions of a machine, which an offer must not fall below. */
@@ -86,12 +86,12 @@ export function checkNotOlder(
   if (installed !== null && (compareVersions(version, installed) === 0 || isBelow(installed)))
     throw createUnverifiedFailure(`${version} is not newer than the installed ${installed}`);
   if (highest !== null && isBelow(highest))
-    throw createUnverifiedFailure(`${version} is older than ${highest}, which was installed here before`);
+    throw createUnverifiedFailure(`${version} is older than ${highest}, which was already installed here`);
 }
 
 export function checkStepReached({ version, min_version: least }: ReleaseManifest, installed: string | null): void {
   if (least !== null && installed !== null && compareVersions(least, installed) > 0)
-    throw createUnverifiedFailure(`${version} wants ${least} or newer to be installed before it`);
+    throw createUnverifiedFailure(`${version} requires ${least} or newer to be installed first`);
 }
 
 export interface FreshnessInput {
@@ -112,13 +112,13 @@ export function verifyFreshness(
   input: FreshnessInput,
 ): { why: string; missing: boolean } | { statement: FreshnessStatement } {
   const { signed, key, platform } = input;
-  if (signed === null) return { why: 'the server gives no statement of freshness', missing: true };
-  if (key === null) return { why: 'the statement of freshness cannot be judged without a key', missing: true };
+  if (signed === null) return { why: 'the server provides no freshness statement', missing: true };
+  if (key === null) return { why: 'the freshness statement cannot be verified without a key', missing: true };
   if (!isSignedBy(key, Buffer.from(signed.statement, 'utf8'), signed.signature))
-    return { why: 'the signature of the statement of freshness is wrong', missing: false };
+    return { why: 'the signature of the freshness statement is not valid', missing: false };
   const statement = parseFreshness(signed.statement);
   if (statement === null || !isPlatform(platform))
-    return { why: 'the statement of freshness cannot be read', missing: false };
+    return { why: 'the freshness statement cannot be read', missing: false };
   const why = findFreshnessFault(statement, { ...input, platform });
   return why === null ? { statement } : { why, missing: false };
 }

@@ -56,9 +56,9 @@ export async function readState(path: string): Promise<TrustState> {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw createUnreadableFailure(path, 'it is no JSON', error);
+    throw createUnreadableFailure(path, 'it is not valid JSON', error);
   }
-  if (!isTrustState(value)) throw createUnreadableFailure(path, 'its fields are not what the agent wrote');
+  if (!isTrustState(value)) throw createUnreadableFailure(path, 'its fields are not valid');
   return value;
 }
 
@@ -68,7 +68,7 @@ export const writeState = (path: string, state: TrustState): Promise<void> =>
 const createUnreadableFailure = (path: string, why: string, cause?: unknown): AgentFailure =>
   new AgentFailure(
     'unverified',
-    `${path} cannot be read (${why}); without it the pinned key is unknown. Restore it, or remove it and give --pin`,
+    `${path} cannot be read (${why}); without it the pinned key is unknown. Restore it, or remove it and pass --pin`,
     { cause },
   );
 

@@ -114,7 +114,7 @@ async function checkOwnFolders(layout: InstallationLayout): Promise<void> {
     if ((await parents.of(path)) === 'no directory')
       throw new AgentFailure(
         'spaceOrPermission',
-        `${layout.resolvePath(path)} lies below something that is no directory; nothing was changed`,
+        `${layout.resolvePath(path)} is below a path that is not a directory; nothing was changed`,
       );
   }
 }
@@ -128,7 +128,9 @@ async function readInstalledManifest(path: string): Promise<ReleaseManifest | nu
     (error: unknown) => {
       if (getErrorCode(error) === 'ENOENT') return null;
       if (getErrorCode(error) === 'ELOOP')
-        throw new AgentFailure('spaceOrPermission', `${path} is a link; nothing was changed`, { cause: error });
+        throw new AgentFailure('spaceOrPermission', `${path} is a symbolic link; nothing was changed`, {
+          cause: error,
+        });
       throw error;
     },
   );
@@ -136,7 +138,7 @@ async function readInstalledManifest(path: string): Promise<ReleaseManifest | nu
   try {
     const stats = await file.stat();
     if (!stats.isFile() || stats.size > MAX_MANIFEST_BYTES)
-      throw new AgentFailure('unverified', `${path} is no manifest`);
+      throw new AgentFailure('unverified', `${path} is not a valid manifest`);
     return parseManifest(await file.readFile());
   } finally {
     await file.close();

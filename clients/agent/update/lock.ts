@@ -56,7 +56,7 @@ export async function acquireLock(folder: string, touchMs = TOUCH_INTERVAL_MS): 
 }
 
 const createBusyFailure = (): AgentFailure =>
-  new AgentFailure('busy', 'another update agent is at work in this installation');
+  new AgentFailure('busy', 'another update agent is running in this installation');
 
 function holdLock(path: string, touchMs: number): InstallationLock {
   const timer = setInterval(() => {

@@ -52,7 +52,7 @@ export async function installOffered(
     if (!found.more) return step + 1;
   }
   const { root } = installation.layout;
-  output.warn(`${MAX_STEPS} steps were taken, and ${root} is not at the newest version yet: run the agent again`);
+  output.warn(`${root} is not at the newest version after ${MAX_STEPS} steps; run the agent again`);
   return MAX_STEPS;
 }
 
@@ -93,7 +93,7 @@ function isLeftVersion({ agent, state }: Installation, { release, more }: FoundR
   const { version } = release.manifest;
   const left = state.current.left_version ?? null;
   if (left === null || more || agent.options.actionGiven || compareVersions(left, version) !== 0) return false;
-  agent.output.warn(`${version} was rolled back here: --action update, or a newer release, ends that`);
+  agent.output.warn(`${version} was rolled back here; use --action update, or wait for a newer release`);
   return true;
 }
 

@@ -41,14 +41,14 @@ export async function readOfflineRelease(
   const { allowUnsigned, requireSigned } = agent.options;
   const key = await loadPinnedKey(installation, dirname(archive), server);
   const bytes = await readContent(join(dirname(archive), 'manifest.json'), MAX_MANIFEST_BYTES);
-  if (bytes === null) throw new AgentFailure('usage', `${dirname(archive)} has no manifest.json beside the package`);
+  if (bytes === null) throw new AgentFailure('usage', `${dirname(archive)} has no manifest.json next to the package`);
   const signature =
     (await readContent(join(dirname(archive), 'manifest.sig'), MAX_SIGNATURE_BYTES))?.toString('utf8').trim() ?? null;
   const state = installation.state.current;
   const required = requireSigned || state.require_signed;
   const warning = verifySignature(bytes, signature, { key, pinned: true, required, allowUnsigned });
   if (warning !== null) agent.output.warn(warning);
-  agent.output.warn('a package from a file: nobody says whether it is the newest');
+  agent.output.warn('the package comes from a file; whether it is the newest version was not checked');
   const manifest = parseManifest(bytes);
   const { product, channel, version } = question;
   const platform = manifest.platform === 'any' ? 'any' : question.platform;
@@ -78,7 +78,7 @@ async function loadPinnedKey(
   const state = installation.state.current;
   const wanted = pin ?? state.pin?.sha256 ?? null;
   if (wanted === null)
-    throw new AgentFailure('usage', '--package wants a pinned key: give --pin with the SHA-256 of the server’s key');
+    throw new AgentFailure('usage', '--package requires a pinned key; pass --pin with the SHA-256 of the server’s key');
   if (state.pin?.spki && state.pin.sha256 === wanted) return parsePublicKey(toPem(state.pin.spki));
   const keyFileContent = await readContent(join(folder, KEY_FILE), MAX_SIGNATURE_BYTES);
   const key =
@@ -89,10 +89,11 @@ async function loadPinnedKey(
     if (allowUnsigned) return null;
     throw new AgentFailure(
       'unverified',
-      `the key of --pin is not known here: put it beside the package as ${KEY_FILE}, or give --server`,
+      `the key of --pin was not found; place it next to the package as ${KEY_FILE}, or pass --server`,
     );
   }
-  if (key.spkiSha256 !== wanted) throw new AgentFailure('unverified', `the key ${key.keyId} is not the one of the pin`);
+  if (key.spkiSha256 !== wanted)
+    throw new AgentFailure('unverified', `the key ${key.keyId} does not match the pinned key`);
   const former_keys = state.former_keys.filter((hash) => hash !== wanted);
   const highest_version = state.pin === null ? state.highest_version : (installation.manifest?.version ?? null);
   await installation.save({

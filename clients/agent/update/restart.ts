@@ -38,7 +38,8 @@ export class ApplicationRestart {
       return;
     }
     const entry = this.installed?.entry ?? null;
-    if (entry === null) this.agent.output.warn('--restart: the release names no entry, and agent.json no service');
+    if (entry === null)
+      this.agent.output.warn('--restart: neither an entry in the release nor a service in agent.json is set');
     else await startEntry(this.root, entry, this.agent.env);
   }
 

@@ -115,7 +115,7 @@ const createInvalidResponseFailure = (field: string, why: string): AgentFailure 
 function parseCheck(body: Readonly<Record<string, unknown>>, question: UpdateQuery): UpdateCheckResult {
   for (const field of ['product', 'channel', 'platform'] as const)
     if (body[field] !== undefined && body[field] !== question[field])
-      throw createInvalidResponseFailure(field, 'is not the one that was asked for');
+      throw createInvalidResponseFailure(field, 'does not match the request');
   if (typeof body.update_available !== 'boolean')
     throw createInvalidResponseFailure('update_available', 'is no boolean');
   const release = body.release ?? null;
@@ -126,7 +126,7 @@ function parseCheck(body: Readonly<Record<string, unknown>>, question: UpdateQue
     throw createInvalidResponseFailure('latest_version', 'is no version');
   const offered = release === null ? null : parseOffered(release, question);
   if (body.signed === true && offered !== null && offered.signature === null)
-    throw createInvalidResponseFailure('manifest_signature', 'is missing, and signed is true');
+    throw createInvalidResponseFailure('manifest_signature', 'is missing, but signed is true');
   return {
     requireSigned: parseFlag(body, 'require_signed'),
     currentWithdrawn: parseFlag(body, 'current_withdrawn'),
@@ -155,20 +155,20 @@ function parseOffered(value: unknown, question: UpdateQuery): OfferedRelease {
   };
   const size = it.package_size;
   if (typeof size !== 'number' || !Number.isSafeInteger(size) || size <= 0)
-    throw createInvalidResponseFailure('release.package_size', 'is no number of bytes');
+    throw createInvalidResponseFailure('release.package_size', 'is not a number of bytes');
   const offered: OfferedRelease = {
     version: text('version', isVersion, 'is no version'),
-    platform: text('platform', (p) => p === question.platform || p === 'any', 'is not the one that was asked for'),
+    platform: text('platform', (p) => p === question.platform || p === 'any', 'does not match the request'),
     mandatory: it.mandatory === true,
     notes: typeof it.release_notes === 'string' ? it.release_notes : null,
-    packageUrl: text('package_url', isPackageUrl, 'does not lie below /releases/'),
-    filesUrl: (it.files_url ?? null) === null ? null : text('files_url', isPackageUrl, 'does not lie below /releases/'),
+    packageUrl: text('package_url', isPackageUrl, 'is not below /releases/'),
+    filesUrl: (it.files_url ?? null) === null ? null : text('files_url', isPackageUrl, 'is not below /releases/'),
     packageSize: size,
     packageSha256: text('package_sha256', isSha256, 'is no SHA-256'),
     manifest:
       (it.manifest_json ?? null) === null && (it.manifest_url ?? null) !== null
         ? {
-            path: text('manifest_url', isPackageUrl, 'does not lie below /releases/'),
+            path: text('manifest_url', isPackageUrl, 'is not below /releases/'),
             sha256: text('manifest_sha256', isSha256, 'is no SHA-256'),
           }
         : Buffer.from(
@@ -178,7 +178,7 @@ function parseOffered(value: unknown, question: UpdateQuery): OfferedRelease {
     signature: (it.manifest_signature ?? null) === null ? null : text('manifest_signature', () => true, 'is no text'),
     keyId: typeof it.key_id === 'string' ? it.key_id : null,
   };
-  text('channel', (channel) => channel === question.channel, 'is not the one that was asked for');
+  text('channel', (channel) => channel === question.channel, 'does not match the request');
   // A lower version may be a rollback, which only the signed statement can permit.
   if (compareVersions(offered.version, question.version) === 0)
     throw createInvalidResponseFailure(

@@ -117,9 +117,9 @@ async function rollBackAfter(
   transaction: Transaction,
   cause: AgentFailure,
 ): Promise<AgentFailure> {
-  agent.output.printNote('rolling_back', { reason: cause.message }, 'taking the update back');
+  agent.output.printNote('rolling_back', { reason: cause.message }, 'rolling back the update');
   await rollBack(transaction);
   agent.output.reportRolledBack(transaction.head.from, transaction.head.to);
-  if (cause.outcome === 'cancelled') return new AgentFailure('cancelled', 'cancelled, and taken back', { cause });
-  return new AgentFailure('rolledBack', `the update failed and was taken back: ${cause.message}`, { cause });
+  if (cause.outcome === 'cancelled') return new AgentFailure('cancelled', 'cancelled and rolled back', { cause });
+  return new AgentFailure('rolledBack', `the update failed and was rolled back: ${cause.message}`, { cause });
 }

@@ -7,7 +7,7 @@ const POLL_INTERVAL_MS = 100;
 /** Resolves when the process has ended; a later process with the same id is not waited for. */
 export async function waitForProcess(pid: number, seconds: number, signal: AbortSignal): Promise<void> {
   if (!(await waitForEnd(pid, seconds, signal)))
-    throw new AgentFailure('waitTimedOut', `process ${pid} did not end within ${seconds} s`);
+    throw new AgentFailure('waitTimedOut', `process ${pid} did not exit within ${seconds} s`);
 }
 
 export async function waitForEnd(pid: number, seconds: number, signal: AbortSignal): Promise<boolean> {

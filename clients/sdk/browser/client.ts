@@ -9,6 +9,6 @@ import { createBrowserHost } from './host.js';
  */
 export function createClient(options: ClientOptions): CommonClient {
   const settings = parseOptions(options);
-  if ('cacheDir' in options) throw new TypeError('cacheDir is for Node: a page keeps its cache in localStorage');
+  if ('cacheDir' in options) throw new TypeError('cacheDir is only for Node; a page stores its cache in localStorage');
   return new CommonClient(createContext(settings, createBrowserHost(settings.project)));
 }

@@ -34,7 +34,7 @@ export const sendRequest: Transport = async (question) => {
   }
 };
 
-const FOREIGN_ORIGIN_FAULT = 'a page of another origin may report errors and nothing else';
+const FOREIGN_ORIGIN_FAULT = 'a page of another origin can only report errors';
 
 const isOtherOrigin = (url: URL): boolean =>
   (globalThis as unknown as { location?: { origin: string } }).location?.origin !== url.origin;

@@ -23,7 +23,8 @@ import { KeyRefused, MIN_RSA_BITS, requirePublicKeyPem } from '../../../lib/form
 /** @throws TypeError on a page without https, which has no WebCrypto */
 function getWebCrypto(): webcrypto.SubtleCrypto {
   const { subtle } = globalThis.crypto as { subtle?: webcrypto.SubtleCrypto };
-  if (subtle === undefined) throw new TypeError('licenses need WebCrypto, which browsers give only to pages of https');
+  if (subtle === undefined)
+    throw new TypeError('licenses require WebCrypto, which browsers provide only on https pages');
   return subtle;
 }
 
@@ -50,15 +51,15 @@ const ED25519_SPKI_PREFIX = '302a300506032b6570032100';
 async function readPublicKey(pem: string): Promise<ImportedKey> {
   requirePublicKeyPem(pem);
   const spki = decodeCanonicalBase64(pem.replaceAll(/-----[^-]+-----|\s/g, ''));
-  if (spki === null) throw new KeyRefused('is no public key in PEM (SPKI)');
+  if (spki === null) throw new KeyRefused('is not a PEM public key (SPKI)');
   const head = Array.from(spki.slice(0, 12), (byte) => byte.toString(16).padStart(2, '0')).join('');
   const algorithm = head === ED25519_SPKI_PREFIX ? 'ed25519' : 'rsa-sha256';
   const key = await getWebCrypto()
     .importKey('spki', spki, algorithm === 'ed25519' ? ED25519_ALGORITHM : RSA_ALGORITHM, false, ['verify'])
     .catch(() => null);
-  if (key === null) throw new KeyRefused('is no RSA or Ed25519 key that this browser can read');
+  if (key === null) throw new KeyRefused('is not an RSA or Ed25519 key supported by this browser');
   const bits = (key.algorithm as { modulusLength?: number }).modulusLength ?? MIN_RSA_BITS;
-  if (bits < MIN_RSA_BITS) throw new KeyRefused(`is an RSA key of ${bits} bits; at least ${MIN_RSA_BITS} are wanted`);
+  if (bits < MIN_RSA_BITS) throw new KeyRefused(`is an RSA key of ${bits} bits; at least ${MIN_RSA_BITS} are required`);
   const spkiSha256 = await computeSha256Hex(spki);
   return { keyId: spkiSha256.slice(0, 16), spkiSha256, spki, algorithm, key };
 }

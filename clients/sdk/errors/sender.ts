@@ -42,7 +42,7 @@ export class ReportSender {
   async report({ clientRef, text }: PreparedReport): Promise<Reported> {
     const { token } = this.context;
     if (token === null) {
-      const error = { code: 'no_token', message: 'reports need a token: createClient({ token })' };
+      const error = { code: 'no_token', message: 'reports require a token: createClient({ token })' };
       return { clientRef, sent: false, queued: false, error };
     }
     const name = this.queue.add(text);

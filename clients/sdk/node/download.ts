@@ -68,7 +68,8 @@ async function fetchPackage(
   signal?: AbortSignal,
 ): Promise<void> {
   const { package_url, package_size: size } = release;
-  if (!isPackageUrl(package_url)) throw new DownloadRejected('invalid_release', 'package_url is none of a release');
+  if (!isPackageUrl(package_url))
+    throw new DownloadRejected('invalid_release', 'package_url is not the URL of a release package');
   const url = resolveServerPath(context.server, package_url);
   for (let attempt = 1, fresh = false; ; attempt++) {
     const before = await getFileSize(part);
@@ -86,7 +87,7 @@ async function fetchPackage(
     await rm(part, { force: true });
     // The existing part may have belonged to other bytes.
     if (before === 0 || fresh)
-      throw new DownloadRejected('checksum_mismatch', 'the package’s SHA-256 is not the release’s');
+      throw new DownloadRejected('checksum_mismatch', 'the SHA-256 of the package does not match the release');
     fresh = true;
   }
 }
@@ -114,7 +115,8 @@ async function fetchRest(context: ClientContext, first: URL, from: number, to: P
   const counted = async function* (pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const piece of pieces) {
       done += piece.length;
-      if (done > size) throw new DownloadRejected('checksum_mismatch', 'the package is longer than the release says');
+      if (done > size)
+        throw new DownloadRejected('checksum_mismatch', 'the package is larger than stated in the release');
       yield piece;
       onProgress(done, size);
     }
@@ -156,7 +158,9 @@ async function followRedirects(
     answer.destroy();
     const next = URL.canParse(headers.location, url.href) ? new URL(headers.location, url) : null;
     if (hops === MAX_REDIRECTS || next === null || !/^https?:$/.test(next.protocol))
-      throw new DownloadRejected('redirect', 'the release store leads nowhere', { isTransient: true });
+      throw new DownloadRejected('redirect', 'the release store redirects to an invalid address', {
+        isTransient: true,
+      });
     if (url.protocol === 'https:' && next.protocol === 'http:')
       throw new DownloadRejected('redirect', 'a redirect from https to http is not followed');
     url = next;

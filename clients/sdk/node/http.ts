@@ -68,7 +68,7 @@ async function readText(response: IncomingMessage): Promise<string> {
   let length = 0;
   for await (const piece of response as AsyncIterable<Buffer>) {
     length += piece.length;
-    if (length > MAX_RESPONSE_LENGTH) throw new Error('the answer is too long');
+    if (length > MAX_RESPONSE_LENGTH) throw new Error('the response is too long');
     pieces.push(piece);
   }
   return Buffer.concat(pieces).toString('utf8');

@@ -97,7 +97,11 @@ describe('update-agent: attacks on each response', function () {
     for (const [what, lie] of lies)
       it(what, async () => {
         server.lies.pubkey = lie;
-        await refused(3, /public key|signature of the release|signature of the statement/, '--require-signed');
+        await refused(
+          3,
+          /public key|signature of the release|signature of the freshness statement/,
+          '--require-signed',
+        );
       });
   });
 
@@ -183,7 +187,7 @@ describe('update-agent: attacks on each response', function () {
     // Trust on first use cannot tell; --pin can, before the first contact.
     server.keys = others;
     for (const release of server.releases) release.signature = sign(others, release.manifest);
-    await refused(3, /not the pinned one/, '--pin', sha256(keys.spki));
+    await refused(3, /not the pinned key/, '--pin', sha256(keys.spki));
     expect((await treeOf(join(dir)))['app.txt']).to.be.a('string');
   });
 });

@@ -66,7 +66,7 @@ describe('update-agent: attacks', function () {
     it('rejects an older release under a newer version number', async () => {
       const old = server.publish({ version: '0.9.0', files: files(0) });
       server.lies.check = lying({ manifest_json: old.manifest, manifest_signature: old.signature });
-      await refused(3, /manifest’s (version|package\.sha256)/);
+      await refused(3, /(version|package\.sha256) of the manifest/);
     });
 
     it('rejects a release between the installed and the highest version', async () => {
@@ -121,8 +121,8 @@ describe('update-agent: attacks', function () {
 
     it('rejects a missing statement with --require-signed, and warns otherwise', async () => {
       server.lies.freshness = () => ({ status: 'success' });
-      await refused(3, /no statement of freshness/, '--require-signed');
-      expect((await go()).stdout).to.match(/^WARNING: the server gives no statement.*\nUPDATED/);
+      await refused(3, /no freshness statement/, '--require-signed');
+      expect((await go()).stdout).to.match(/^WARNING: the server provides no freshness statement.*\nUPDATED/);
     });
 
     it('rejects a statement for another product or channel, or with an invalid signature', async () => {
@@ -131,15 +131,15 @@ describe('update-agent: attacks', function () {
       server.lies.statement = (said) => ({ ...said, channel: 'beta' });
       await refused(3, /another channel/, '--require-signed');
       server.lies = { freshness: (body) => ({ ...body, signature: sign(others, String(body.statement)) }) };
-      await refused(3, /signature of the statement/, '--require-signed');
+      await refused(3, /signature of the freshness statement/, '--require-signed');
     });
 
     it('requires the statement when the project’s setting requires signatures, and stores the setting', async () => {
       server.requireSigned = true;
       server.lies.freshness = () => ({ status: 'success' });
-      await refused(3, /no statement of freshness/);
+      await refused(3, /no freshness statement/);
       server.requireSigned = false;
-      await refused(3, /no statement of freshness/);
+      await refused(3, /no freshness statement/);
       expect(await state()).to.include({ require_signed: true });
     });
   });
@@ -173,19 +173,19 @@ describe('update-agent: attacks', function () {
         files: files(2),
         archive: buildArchive([{ path: 'app.txt', content: 'version X' }]),
       });
-      await refused(3, /app\.txt is not the file that the manifest lists/);
+      await refused(3, /app\.txt in the package does not match the manifest/);
       server.publish({
         version: '1.1.0',
         files: files(2),
         archive: buildArchive([...files(2), { path: 'more.txt', content: '' }]),
       });
-      await refused(3, /more\.txt is not the file/);
+      await refused(3, /more\.txt in the package does not match/);
       server.publish({
         version: '1.1.0',
         files: [...files(2), { path: 'b', content: '' }],
         archive: buildArchive(files(2)),
       });
-      await refused(3, /b is not the file/);
+      await refused(3, /b in the package does not match/);
     });
   });
 
@@ -217,7 +217,7 @@ describe('update-agent: attacks', function () {
         more();
         return true;
       };
-      await refused(3, /pubkey answers more than/);
+      await refused(3, /pubkey is larger than/);
     });
 
     it('rejects an archive with an extreme compression ratio', async () => {
@@ -249,13 +249,13 @@ describe('update-agent: attacks', function () {
     it('rejects a signed release of another product', async () => {
       const other = server.publish({ version: '1.1.0', files: files(2), product: 'other' });
       server.lies.check = lying({ manifest_json: other.manifest, manifest_signature: other.signature });
-      await refused(3, /manifest’s product/);
+      await refused(3, /product of the manifest/);
     });
 
     it('rejects a signed release of another channel', async () => {
       const beta = server.publish({ version: '1.1.0', files: files(2), channel: 'beta' });
       server.lies.check = lying({ manifest_json: beta.manifest, manifest_signature: beta.signature });
-      await refused(3, /manifest’s channel/);
+      await refused(3, /channel of the manifest/);
     });
 
     it('rejects a signed release of another platform', async () => {
@@ -267,15 +267,15 @@ describe('update-agent: attacks', function () {
       });
       await refused(3, /release\.platform/);
       server.lies.check = lying({ manifest_json: arm.manifest, manifest_signature: arm.signature });
-      await refused(3, /manifest’s platform/);
+      await refused(3, /platform of the manifest/);
     });
   });
 
   describe('arbitrary software attack', () => {
     it('rejects a manifest that was changed after signing', async () => {
       server.lies.check = (body) => lying({ manifest_json: `${String(body.release?.manifest_json)} ` })(body);
-      await refused(3, /signature of the release is wrong/);
-      await refused(3, /signature of the release is wrong/, '--allow-unsigned');
+      await refused(3, /signature of the release is not valid/);
+      await refused(3, /signature of the release is not valid/, '--allow-unsigned');
     });
 
     it('rejects a path outside the installation in a signed manifest', async () => {
@@ -324,13 +324,13 @@ describe('update-agent: attacks', function () {
 
     it('rejects a new key without a proof', async () => {
       resign(others);
-      await refused(3, /not the pinned one, and nothing proves/);
+      await refused(3, /not the pinned key, and no key chain endorses/);
     });
 
     it('rejects a new key with a proof signed by a third key', async () => {
       resign(others);
       server.predecessors = [{ key_id: keys.id, public_key: keys.pem, signature: sign(third, others.spki) }];
-      await refused(3, /not the pinned one/);
+      await refused(3, /not the pinned key/);
     });
 
     it('follows a chain of predecessors, and then rejects the earlier keys', async () => {
@@ -353,19 +353,19 @@ describe('update-agent: attacks', function () {
       server.predecessors = [];
       server.publish({ version: '1.3.0', files: files(4) });
       server.rotateKeys(third);
-      await refused(3, /not the pinned one/);
+      await refused(3, /not the pinned key/);
     });
 
     it('replaces the pinned key only with --pin', async () => {
       resign(others);
-      await refused(3, /not the pinned one/, '--pin', sha256(third.spki));
+      await refused(3, /not the pinned key/, '--pin', sha256(third.spki));
       expect((await go('--pin', sha256(others.spki))).stdout).to.equal('UPDATED: 1.1.0 -> 1.2.0\n');
     });
 
     it('rejects an unsigned server while a key is pinned, and accepts it for one run with --allow-unsigned', async () => {
       server.keys = null;
       for (const release of server.releases) release.signature = null;
-      await refused(3, /a key is pinned, and the server says that it has none/);
+      await refused(3, /a key is pinned, but the server reports that it has no key/);
       const ran = await go('--allow-unsigned');
       expect(ran.code, ran.stderr).to.equal(0);
       expect(ran.stdout).to.match(/WARNING: the release is not signed[^\n]*\nUPDATED: 1\.1\.0 -> 1\.2\.0\n$/);
@@ -404,9 +404,9 @@ describe('update-agent: attacks', function () {
     it('rejects the release with the project’s setting even without a pinned key', async () => {
       server.keys = null;
       for (const release of server.releases) release.signature = null;
-      await refused(3, /no statement|not signed/, '--require-signed');
+      await refused(3, /no freshness statement|not signed/, '--require-signed');
       server.requireSigned = true;
-      await refused(3, /no statement|not signed/);
+      await refused(3, /no freshness statement|not signed/);
     });
 
     it('warns on each run without a pinned key', async () => {
@@ -491,7 +491,7 @@ describe('update-agent: attacks', function () {
         package_url: step.url,
       })(body),
     });
-    await refused(3, /wants 1\.5\.0 or newer/);
+    await refused(3, /requires 1\.5\.0 or newer/);
   });
 
   describe('a fresh installation that is offered only older versions', () => {

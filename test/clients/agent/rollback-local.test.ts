@@ -79,13 +79,13 @@ describe('update-agent: --action rollback', function () {
     const before = await treeOf(dir);
     const none = await rollBack();
     expect(none).to.include({ code: 5, stdout: '' });
-    expect(none.stderr).to.match(/no version before the installed one is kept/);
+    expect(none.stderr).to.match(/no backup of an earlier version exists/);
     publish('1.1.0');
     expect((await update('--keep-backups', '0')).code).to.equal(0);
     expect((await rollBack()).code).to.equal(5);
     expect(await treeOf(dir)).not.to.deep.equal(before);
     await rm(join(dir, 'manifest.json'));
-    expect((await rollBack()).stderr).to.include('nothing is installed here');
+    expect((await rollBack()).stderr).to.include('no installation found');
   });
 
   it('keeps as many versions as --keep-backups says', async () => {

@@ -41,7 +41,7 @@ describe('update-agent: stored files', () => {
       it(`is rejected with ${what}`, async () => {
         const error = await getRejection(read({ ...PINNED, ...change }));
         expect(error).to.include({ outcome: 'unverified' });
-        expect(error.message).to.contain('its fields are not what the agent wrote');
+        expect(error.message).to.contain('its fields are not valid');
       });
   });
 

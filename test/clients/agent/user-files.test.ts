@@ -62,7 +62,7 @@ describe('update-agent: user files', () => {
       expect(ran.code, ran.stderr).to.equal(0);
       expect(await read('etc/a.txt')).to.equal(offered);
       expect(await read('etc/a.txt.local').catch(() => null)).to.equal(kept);
-      expect(ran.stderr.includes('it is kept as etc/a.txt.local')).to.equal(kept !== null);
+      expect(ran.stderr.includes('it was saved as etc/a.txt.local')).to.equal(kept !== null);
     });
 
   it('numbers the .local files and never overwrites an existing file', async () => {

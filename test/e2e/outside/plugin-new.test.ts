@@ -78,11 +78,11 @@ describe('aos plugin new', function () {
   });
 
   const refused: [name: string, says: string][] = [
-    ['On-Call', 'is no name'],
-    ['on_call', 'is no name'],
-    ['-call', 'is no name'],
-    ['../call', 'is no name'],
-    ['on--call', 'is no name'],
+    ['On-Call', 'must be lower-case letters and digits'],
+    ['on_call', 'must be lower-case letters and digits'],
+    ['-call', 'must be lower-case letters and digits'],
+    ['../call', 'must be lower-case letters and digits'],
+    ['on--call', 'must be lower-case letters and digits'],
     ['a', 'must have 2 to 32'],
     ['a'.repeat(33), 'must have 2 to 32'],
     ['bugs', 'is in use by the service'],

@@ -41,7 +41,7 @@ export const iniFormat: SettingsFormat = {
     const { entries, sections } = parseIni(text);
     const found = findEntry(entries, section, name);
     if (found === undefined) return insertEntry(text, section, name, String(value), entries, sections);
-    if (found.continued) throw new FormatError(`has ${key} over several lines`);
+    if (found.continued) throw new FormatError(`has ${key} on multiple lines`);
     const quote = String(value).includes(found.quote) ? '' : found.quote;
     const lead = found.value === '' && found.quote === '' ? found.lead || detectLead(entries) : '';
     return spliceText(text, found.from, found.to, `${lead}${quote}${String(value)}${quote}`);
@@ -49,17 +49,17 @@ export const iniFormat: SettingsFormat = {
 
   refusedKey(key) {
     const [section, name] = splitKey(key);
-    if (/[\]\p{Cc}]/u.test(section) || section !== section.trim()) return 'names a section that cannot be';
+    if (/[\]\p{Cc}]/u.test(section) || section !== section.trim()) return 'has an invalid section name';
     return /^[^=:;#[\s\p{Cc}](?:[^=:\p{Cc}]*[^=:\s\p{Cc}])?$/u.test(name)
       ? null
-      : 'must be section:key, without =, brackets and blanks at the ends';
+      : 'must be section:key, without =, brackets and leading or trailing spaces';
   },
 
   refusedValue(value) {
     if (typeof value !== 'string') return null;
-    if (value !== value.trim()) return 'must not begin or end with a blank: INI files do not keep it';
+    if (value !== value.trim()) return 'must not start or end with a space: INI files do not preserve it';
     if (findComment(value) < value.length)
-      return 'must not begin with ; or #, or have one after a blank: INI files take that for a comment';
+      return 'must not start with ; or #, or have one after a space: INI files treat it as a comment';
     return getSingleLineFault(value);
   },
 };

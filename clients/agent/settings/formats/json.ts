@@ -39,14 +39,13 @@ export const jsonFormat: SettingsFormat = {
     }
     if (node.type === 'null') return editText(text, path, nestValue(rest, value), formattingOptions);
     if (node.type !== 'object')
-      throw new FormatError(`holds no object at ${formatExistingPath(names, rest)}, which ${key} needs`);
+      throw new FormatError(`has no object at ${formatExistingPath(names, rest)}, which ${key} requires`);
     const last = node.children?.at(-1);
     if (last === undefined) return editText(text, [...path, ...rest], value, formattingOptions);
     return insertAfter(text, last, rest, value);
   },
 
-  refusedKey: (key) =>
-    key.split(':').some((name) => name === '') ? 'must be names joined with :, none of them empty' : null,
+  refusedKey: (key) => (key.split(':').some((name) => name === '') ? 'must be non-empty names joined with :' : null),
   refusedValue: () => null,
 };
 
@@ -56,12 +55,14 @@ function parseJsonTree(text: string): Node {
   try {
     root = parseTree(text, errors, { allowTrailingComma: true });
   } catch (error) {
-    throw new FormatError('is nested too deep', { cause: error });
+    throw new FormatError('is nested too deeply', { cause: error });
   }
   const [first] = errors;
   if (first !== undefined)
-    throw new FormatError(`is no JSON: ${printParseErrorCode(first.error)} at ${formatPosition(text, first.offset)}`);
-  if (root?.type !== 'object') throw new FormatError('is no JSON object');
+    throw new FormatError(
+      `is not valid JSON: ${printParseErrorCode(first.error)} at ${formatPosition(text, first.offset)}`,
+    );
+  if (root?.type !== 'object') throw new FormatError('is not a JSON object');
   return root;
 }
 
@@ -79,12 +80,12 @@ function findChild(node: Node, name: string, key: string): Node | undefined {
   if (node.type === 'array') return /^\d{1,6}$/.test(name) ? node.children?.[Number(name)] : undefined;
   if (node.type !== 'object') return undefined;
   const found = (node.children ?? []).filter(({ children }) => children?.[0]?.value === name);
-  if (found.length > 1) throw new FormatError(`has ${name} twice, on the way to ${key}`);
+  if (found.length > 1) throw new FormatError(`has ${name} twice in the path of ${key}`);
   return found[0]?.children?.[1];
 }
 
 function getScalar(node: Node, key: string): SettingValue | null {
-  if (node.type === 'object' || node.type === 'array') throw new FormatError(`holds an ${node.type} at ${key}`);
+  if (node.type === 'object' || node.type === 'array') throw new FormatError(`contains an ${node.type} at ${key}`);
   return node.type === 'null' ? null : (node.value as SettingValue);
 }
 
@@ -119,7 +120,7 @@ function editText(text: string, path: JSONPath, value: unknown, formattingOption
   try {
     return applyEdits(text, modify(text, path, value, formattingOptions === undefined ? {} : { formattingOptions }));
   } catch (error) {
-    if (error instanceof RangeError) throw new FormatError('is nested too deep', { cause: error });
+    if (error instanceof RangeError) throw new FormatError('is nested too deeply', { cause: error });
     throw error;
   }
 }

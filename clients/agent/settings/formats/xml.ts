@@ -66,7 +66,7 @@ export const xmlFormat: SettingsFormat = {
   refusedValue(value) {
     // eslint-disable-next-line no-control-regex -- what XML 1.0 cannot hold
     return typeof value === 'string' && (/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/.test(value) || !value.isWellFormed())
-      ? 'has a character that XML cannot hold'
+      ? 'has a character that is not allowed in XML'
       : null;
   },
 };
@@ -87,16 +87,16 @@ function parseXml(text: string): XmlElement {
   };
   parser.on('error', (error) => {
     throw new FormatError(
-      `is no XML: ${error.message.replace(/^\d+:\d+: /, '')} at ${formatPosition(text, parser.position)}`,
+      `is not valid XML: ${error.message.replace(/^\d+:\d+: /, '')} at ${formatPosition(text, parser.position)}`,
     );
   });
   parser.on('xmldecl', ({ encoding }) => {
     if (encoding !== undefined && !/^(utf-?8|us-ascii)$/i.test(encoding))
-      throw new FormatError(`is XML in ${encoding}: only UTF-8 is changed`);
+      throw new FormatError(`is XML in ${encoding}; only UTF-8 is supported`);
     began = parser.position;
   });
   parser.on('doctype', () => {
-    throw new FormatError('has a DOCTYPE, which is refused');
+    throw new FormatError('has a DOCTYPE, which is not allowed');
   });
   parser.on('text', (content) => {
     // The parser has already read the bracket that ends a text.
@@ -127,7 +127,7 @@ function parseXml(text: string): XmlElement {
     began = parser.position;
   });
   parser.write(text).close();
-  if (root === undefined) throw new FormatError('is no XML: it has no element');
+  if (root === undefined) throw new FormatError('is not valid XML: it has no element');
   return root;
 }
 
@@ -136,7 +136,7 @@ function locateElement(
   names: readonly string[],
   key: string,
 ): { element: XmlElement; rest: readonly string[] } {
-  if (names[0] !== root.name) throw new FormatError(`has the root ${root.name}, not the one of ${key}`);
+  if (names[0] !== root.name) throw new FormatError(`has the root element ${root.name}, which does not match ${key}`);
   let element = root;
   for (const [at, name] of names.entries()) {
     if (at === 0) continue;
@@ -149,7 +149,7 @@ function locateElement(
 }
 
 function getContent({ children, pieces }: XmlElement, key: string): string | null {
-  if (children.length > 0) throw new FormatError(`holds elements at ${key}`);
+  if (children.length > 0) throw new FormatError(`contains elements at ${key}`);
   return pieces.length === 0 ? null : pieces.map(({ text }) => text).join('');
 }
 
@@ -240,7 +240,7 @@ function formatNewFile(path: XmlPath, value: SettingValue, eol: string): string 
 
 function insertChild(text: string, root: XmlElement, parent: XmlElement, path: XmlPath, value: SettingValue): string {
   if (parent.pieces.some((piece) => piece.text.trim() !== ''))
-    throw new FormatError(`holds a text at ${parent.name}, where elements should be`);
+    throw new FormatError(`contains text at ${parent.name} instead of elements`);
   const eol = getLineEnd(text);
   const outer = getIndentAt(text, parent.tag.from);
   const sibling = parent.children.at(-1);

@@ -41,7 +41,7 @@ describe('update-agent: programs that root may schedule', () => {
       expect(error).to.include({ outcome: 'usage' });
       expect((error as Error).message)
         .to.include(`${names()} `)
-        .and.include('install the agent in a folder of root’s');
+        .and.include('install the agent in a folder owned by root');
     });
   }
 

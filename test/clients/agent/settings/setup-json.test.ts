@@ -26,33 +26,33 @@ describe('update-agent: setup.json', function () {
   describe('names the invalid member', () => {
     const wrong: [setup: object, says: RegExp][] = [
       [{ schema: 2, values: [] }, /schema is not 1/],
-      [{ schema: 1 }, /values is no list/],
+      [{ schema: 1 }, /values is not a list/],
       [{ schema: 1, values: [1] }, /values\[0\] is no object/],
       [one({ name: '1x' }), /values\[0\]\.name must be/],
-      [{ schema: 1, values: [{ name: 'a.b' }, { name: 'a-b' }] }, /values\[1\]\.name a-b is there twice/],
-      [one({ type: 'float' }), /values\[0\]\.type is none of string, integer/],
+      [{ schema: 1, values: [{ name: 'a.b' }, { name: 'a-b' }] }, /values\[1\]\.name a-b appears twice/],
+      [one({ type: 'float' }), /values\[0\]\.type is not one of string, integer/],
       [one({ required: 'yes' }), /values\[0\]\.required is neither/],
-      [one({ detect: 'exec:id' }), /values\[0\]\.detect exec:id is nothing/],
+      [one({ detect: 'exec:id' }), /values\[0\]\.detect exec:id cannot be detected/],
       [one({ detect: '<hostname>' }), /values\[0\]\.detect/],
       [one({ detect: 'free_port:0' }), /values\[0\]\.detect/],
-      [one({ provision: 'root' }), /values\[0\]\.provision is none of token, watchdog_source/],
-      [one({ pattern: '(?=a)' }), /values\[0\]\.pattern is no regular expression of RE2/],
+      [one({ provision: 'root' }), /values\[0\]\.provision is not one of token, watchdog_source/],
+      [one({ pattern: '(?=a)' }), /values\[0\]\.pattern is not a valid RE2 regular expression/],
       [one({ min: '1' }), /values\[0\]\.min is no number/],
       [one({ type: 'choice' }), /values\[0\]\.choices are missing/],
-      [one({ type: 'choice', choices: [] }), /values\[0\]\.choices is no list/],
-      [one({ type: 'port', choices: [80, 'x'] }), /values\[0\]\.choices\[1\] is no value of the type port/],
-      [one({ type: 'port', default: 0 }), /values\[0\]\.default is no value of the type port/],
-      [one({ choices: ['a'], default: 'b' }), /values\[0\]\.default is none of the choices/],
-      [one({ when: { name: 'b', equals: 1 } }), /values\[0\]\.when\.name is no setting that comes before/],
-      [one({ targets: {} }), /values\[0\]\.targets is no list/],
+      [one({ type: 'choice', choices: [] }), /values\[0\]\.choices is not a list/],
+      [one({ type: 'port', choices: [80, 'x'] }), /values\[0\]\.choices\[1\] is not a value of type port/],
+      [one({ type: 'port', default: 0 }), /values\[0\]\.default is not a value of type port/],
+      [one({ choices: ['a'], default: 'b' }), /values\[0\]\.default is not one of the choices/],
+      [one({ when: { name: 'b', equals: 1 } }), /values\[0\]\.when\.name is not an earlier setting/],
+      [one({ targets: {} }), /values\[0\]\.targets is not a list/],
       [one({ targets: [{ ...target, file: 'a.txt', format: undefined }] }), /targets\[0\]\.format is missing/],
-      [one({ targets: [{ ...target, format: 'yaml' }] }), /targets\[0\]\.format is none of json, env, ini, xml/],
+      [one({ targets: [{ ...target, format: 'yaml' }] }), /targets\[0\]\.format is not one of json, env, ini, xml/],
       [
         one({ targets: [{ ...target, location: 'etc' }] }),
-        /targets\[0\]\.location is none of install, config, data, home/,
+        /targets\[0\]\.location is not one of install, config, data, home/,
       ],
       [one({ targets: [{ ...target, key: '' }] }), /targets\[0\]\.key is no text/],
-      [one({ targets: [{ ...target, key: 'a::b' }] }), /targets\[0\]\.key must be names/],
+      [one({ targets: [{ ...target, key: 'a::b' }] }), /targets\[0\]\.key must be non-empty names/],
       [one({ targets: [{ ...target, format: 'env', key: 'a b' }] }), /targets\[0\]\.key must be a name/],
       [one({ targets: [{ ...target, format: 'xml', key: 'a/<b>' }] }), /targets\[0\]\.key must be a path/],
     ];
@@ -264,7 +264,7 @@ describe('update-agent: setup.json', function () {
     expect(await at('install', {})).to.equal('/opt/shop');
     const root = process.geteuid?.() === 0;
     const home = await at('home', {}).catch((error: Error) => error.message);
-    expect(home).to.match(root ? /location home is refused as root/ : /^\/home\/me$/);
+    expect(home).to.match(root ? /location home is not allowed as root/ : /^\/home\/me$/);
     expect(await at('config', {})).to.equal(root ? '/etc/shop' : '/home/me/.config/shop');
     expect(await at('data', { XDG_DATA_HOME: '/data' })).to.equal(root ? '/var/lib/shop' : '/data/shop');
     expect(await at('data', { XDG_DATA_HOME: 'not/absolute' })).to.equal(

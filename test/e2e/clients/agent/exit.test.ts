@@ -91,7 +91,7 @@ describe('update-agent: exit codes', function () {
         for (const release of server.releases) release.signature = sign(keys, 'x');
         return runHere(base);
       },
-      output: /signature of the release is wrong/,
+      output: /signature of the release is not valid/,
     },
     {
       code: 'rolledBack',
@@ -113,7 +113,7 @@ describe('update-agent: exit codes', function () {
         await writeFile(join(dir, '.update-agent', 'journal.jsonl'), '{}\n');
         return runHere(base);
       },
-      output: /the backup is kept/,
+      output: /the backup remains/,
     },
     {
       code: 'busy',
@@ -137,7 +137,7 @@ describe('update-agent: exit codes', function () {
       code: 'waitTimedOut',
       when: 'the application does not end',
       run: () => runHere([...base, '--wait-for-pid', String(process.pid), '--wait-seconds', '0']),
-      output: /did not end within 0 s/,
+      output: /did not exit within 0 s/,
     },
     {
       code: 'transient',
@@ -196,7 +196,7 @@ describe('update-agent: exit codes', function () {
         await remove(join(dir, 'manifest.json'));
         return runHere(['--action', 'configure', ...base]);
       },
-      output: /nothing is installed in/,
+      output: /no installation in/,
     },
     {
       code: 'cancelled',
@@ -260,7 +260,7 @@ describe('update-agent: exit codes', function () {
       });
 
     it('explains that --set v= has no value (S-set)', async () => {
-      expect((await runHere([...base, '--set', 'v='])).stderr).to.include('--set v= gives no value; leave it out');
+      expect((await runHere([...base, '--set', 'v='])).stderr).to.include('--set v= has no value; omit it');
     });
 
     it('is returned when another product is installed', async () => {

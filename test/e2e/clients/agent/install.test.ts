@@ -211,7 +211,7 @@ describe('update-agent: install', function () {
     });
 
     const refused: { when: string; args: string[]; env?: Record<string, string>; says: RegExp }[] = [
-      { when: 'no such setting', args: ['--set', 'nonsense=1'], says: /no such setting/ },
+      { when: 'no such setting', args: ['--set', 'nonsense=1'], says: /does not have this setting/ },
       { when: 'a secret in argv', args: ['--set', 'db_password=1'], says: /SVC_SET_DB_PASSWORD/ },
       { when: 'no port', args: ['--set', 'port=70000'], says: /port .* must be a port/ },
       {
@@ -245,7 +245,7 @@ describe('update-agent: install', function () {
       const before = await treeOf(dir);
       const ran = await runAlike(['--action', 'configure', '--dir', dir], { ...around(), SVC_SET_DB_PASSWORD: 'x' });
       expect(ran.code).to.equal(1);
-      expect(ran.stderr).to.match(/config\/app\.json is no JSON: .*; it was left alone/);
+      expect(ran.stderr).to.match(/config\/app\.json is not valid JSON: .*; it was not changed/);
       expect(await treeOf(dir)).to.deep.equal(before);
     });
 

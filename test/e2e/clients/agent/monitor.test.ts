@@ -273,7 +273,7 @@ describe('update-agent: validation of monitor responses', () => {
   ];
   for (const [field, lie] of lies) {
     it(`rejects a wrong ${field}: ${JSON.stringify(lie).slice(0, 60)}`, () => {
-      expect(() => parseOffer({ ...good, ...lie }, 'cron')).to.throw(`the server’s answer: ${field} `);
+      expect(() => parseOffer({ ...good, ...lie }, 'cron')).to.throw(`server response: ${field} `);
     });
   }
 });

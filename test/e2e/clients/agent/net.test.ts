@@ -120,7 +120,7 @@ describe('update-agent: network', function () {
 
     it('send a license key from the option or SVC_PRODUCT_KEY in canonical form', async () => {
       server.allowed = [license];
-      expect((await go()).stdout).to.match(/^UNAUTHORIZED: the release store wants credentials/);
+      expect((await go()).stdout).to.match(/^UNAUTHORIZED: the release store requires credentials/);
       expect((await go(['--license-key', LICENSE.toLowerCase()])).code).to.equal(0);
     });
 

@@ -88,7 +88,7 @@ describe('update-agent: file system paths', function () {
     it('exits 9 for a symlink with any target', async () => {
       await rename(join(dir, 'lib'), join(work, 'elsewhere'));
       await symlink(join(work, 'elsewhere'), join(dir, 'lib'));
-      await refused(9, /lib is a link; nothing was changed/);
+      await refused(9, /lib is a symbolic link; nothing was changed/);
       expect(await readFile(join(work, 'elsewhere', 'core.txt'), 'utf8')).to.equal('old core');
     });
 
@@ -132,7 +132,7 @@ describe('update-agent: file system paths', function () {
       if (!isRoot) this.skip();
       if (!ran('mount', '-t', 'tmpfs', '-o', 'size=1m,mode=755', 'tmpfs', join(dir, 'lib'))) this.skip();
       try {
-        await refused(9, /lib lies on another device/);
+        await refused(9, /lib is on another device/);
       } finally {
         execFileSync('umount', [join(dir, 'lib')]);
       }
@@ -152,7 +152,7 @@ describe('update-agent: file system paths', function () {
     await writeFile(path, (await readFile(path, 'utf8')).replaceAll('gone/x.txt', '../../victim'));
     const recovered = await runAlike(['--action', 'recover', '--dir', dir]);
     expect(recovered.code).to.equal(5);
-    expect(recovered.stderr).to.include('the backup is kept');
+    expect(recovered.stderr).to.include('the backup remains');
   });
 
   it('writes nothing in recover without an open update, and ignores a truncated last line', async () => {
@@ -179,7 +179,7 @@ describe('update-agent: file system paths', function () {
     await mkdir(join(dir, 'gone', 'x.txt', 'mine'), { recursive: true });
     const first = await runAlike(['--action', 'recover', '--dir', dir]);
     expect(first.code, first.stderr).to.equal(5);
-    expect(first.stderr).to.include('the backup is kept in');
+    expect(first.stderr).to.include('the backup remains in');
     await remove(join(dir, 'gone'));
     await mkdir(join(dir, 'gone'), { mode: 0o755 });
     expect((await runAlike(['--action', 'recover', '--dir', dir])).code).to.equal(0);

@@ -188,7 +188,7 @@ describe('update-agent: schedule', function () {
       { program, env: { HOME: home, PATH: `${tools}${delimiter}${process.env.PATH ?? ''}` } },
     );
     expect(ran.code, ran.stdout).to.equal(64);
-    expect(ran.stderr).to.include(program).and.include('install the agent in a folder of root’s');
+    expect(ran.stderr).to.include(program).and.include('install the agent in a folder owned by root');
     expect(await crontab().catch(() => null)).to.equal(null);
   });
 
@@ -281,6 +281,6 @@ describe('update-agent: schedule', function () {
   it('reports a directory without an installation', async () => {
     const ran = await schedule(['--yes', '--server', service.url]);
     expect(ran.code).to.equal(64);
-    expect(ran.stderr).to.include('nothing is installed in');
+    expect(ran.stderr).to.include('no installation in');
   });
 });

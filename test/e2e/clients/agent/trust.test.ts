@@ -149,7 +149,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         const bare = await go(['--dir', dir], { env });
         expect(bare.code, bare.stdout + bare.stderr).to.equal(64);
         expect(bare.stdout).to.match(
-          /^WARNING: .*agent\.json lies in the tree of another user \(12345\): its server, username, project do not count/,
+          /^WARNING: .*agent\.json is below a directory of another user \(12345\): its server, username, project are ignored/,
         );
         expect(bare.stderr).to.include('--server is missing');
         honest.allowed = [account];
@@ -182,7 +182,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         await says(dir, { server: evil.url, username: 'admin' }, STRANGER);
         const ran = await go(['--dir', dir], { env: { SVC_PASSWORD: SECRET } });
         expect(ran.code, ran.stdout).to.be.oneOf([9, 64]);
-        expect(ran.stdout).to.match(/WARNING: .*belongs to another user \(23456\): nothing of it counts/);
+        expect(ran.stdout).to.match(/WARNING: .*belongs to another user \(23456\) and is ignored/);
         expect(evil.asked).to.deep.equal([]);
       });
 
@@ -227,7 +227,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         const ran = await go(['--dir', dir, '--server', honest.url, '--require-signed']);
         expect(ran.code, ran.stdout + ran.stderr).to.equal(3);
         expect(ran.stdout).to.match(
-          /^WARNING: .*: its allow-unsigned, allow-http, allow-targets, allow-all do not count for root/,
+          /^WARNING: .*: its allow-unsigned, allow-http, allow-targets, allow-all are ignored for root/,
         );
       });
 
@@ -243,8 +243,8 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         const theirs = join(work, 'theirs');
         await mkdir(theirs);
         const places: [file: string, says: RegExp][] = [
-          [await put(dir, 0), /its server, username, project do not count for root/],
-          [await put(theirs, STRANGER), /belongs to another user \(23456\): nothing of it counts/],
+          [await put(dir, 0), /its server, username, project are ignored for root/],
+          [await put(theirs, STRANGER), /belongs to another user \(23456\) and is ignored/],
         ];
         for (const [file, says] of places) {
           const ran = await go(['--dir', dir, '--config', file], { env });
@@ -261,9 +261,11 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
       it('with a key that other users can read causes a warning', async () => {
         await says(dir, { server: honest.url, 'license-key': 'ABCDE-FGHIJ' }, 0, 0o644);
         const ran = await go(['--dir', dir]);
-        expect(ran.stdout).to.match(/WARNING: .*agent\.json holds a license key, and others can read it: chmod 600/);
+        expect(ran.stdout).to.match(
+          /WARNING: .*agent\.json contains a license key and is readable by others; run: chmod 600/,
+        );
         await chmod(join(dir, '.update-agent', 'agent.json'), 0o600);
-        expect((await go(['--dir', dir])).stdout).to.not.include('others can read it');
+        expect((await go(['--dir', dir])).stdout).to.not.include('readable by others');
       });
     });
 
@@ -273,7 +275,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         await give(dir, OWNER);
         const ran = await go(offline());
         expect(ran.code, ran.stderr).to.equal(0);
-        expect(ran.stdout).to.match(/WARNING: .*its restart, service do not count for root/);
+        expect(ran.stdout).to.match(/WARNING: .*its restart, service are ignored for root/);
         const forced = await go([...offline(), '--restart']);
         expect(forced.code, forced.stderr).to.equal(0);
         expect(await calls()).to.equal('');
@@ -284,7 +286,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         await rootSays({ restart: true, service: 'shop.service', dir });
         const ran = await go(offline(), { env: { SVC_PASSWORD: SECRET, AWS_SECRET_ACCESS_KEY: SECRET } });
         expect(ran.code, ran.stdout + ran.stderr).to.equal(0);
-        expect(ran.stdout).to.not.include('names no dir');
+        expect(ran.stdout).to.not.include('has no dir');
         expect(await calls()).to.equal('0 stop shop.service\n0 start shop.service\n');
         expect(await readFile(join(work, 'calls.env'), 'utf8')).to.not.include(SECRET);
       });
@@ -294,7 +296,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         await rootSays({ restart: true, service: 'shop.service', dir: join(work, 'other') });
         const other = await go(offline());
         expect(other.code, other.stderr).to.equal(0);
-        expect(other.stdout).to.match(/WARNING: .* is for .*other, and does not count for/);
+        expect(other.stdout).to.match(/WARNING: .* is for .*other and is ignored for/);
         await rootSays({ restart: true, service: 'shop.service' }, 0o644);
         expect((await go(offline())).code).to.equal(64);
         await rootSays({ restart: true, service: 'shop.service' });
@@ -448,7 +450,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         await wants({ location: 'home', file: '.bashrc', format: 'env', key: 'PATH' });
         const ran = await configure('--allow-targets');
         expect(ran.code, ran.stderr).to.equal(1);
-        expect(ran.stderr).to.include('the location home is refused as root');
+        expect(ran.stderr).to.include('the location home is not allowed as root');
         expect(await readdir(join(work, 'home'))).to.deep.equal([]);
       });
 
@@ -479,7 +481,7 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         await wants({ location: 'config', file: 'x.env', format: 'env', key: 'X' });
         const ran = await configure('--allow-targets');
         expect(ran.code, ran.stderr).to.equal(9);
-        expect(ran.stderr).to.include(`/etc/${project} was not made by the agent`);
+        expect(ran.stderr).to.include(`/etc/${project} was not created by the agent`);
         expect(await readdir(join('/etc', project))).to.deep.equal([]);
         await writeFile(join('/etc', project, '.made-by-update-agent'), '');
         expect((await configure('--allow-targets')).code).to.equal(0);

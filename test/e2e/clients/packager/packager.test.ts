@@ -196,7 +196,7 @@ describe('packager', function () {
       expect([service.asked.length, service.uploads.length]).to.deep.equal([1, 0]);
       const alone = await packager(['--project', 'shop', '--publish-dir', dir, '--dry-run']);
       expect(alone.code).to.equal(0);
-      expect(alone.stderr).to.match(/history of releases was not read/);
+      expect(alone.stderr).to.match(/release history was not read/);
     });
   });
 
@@ -242,15 +242,15 @@ describe('packager', function () {
         (r) => answer(r, 404, { status: 'error', error: { code: 'not_found', message: 'No product.' } }),
         /404 not_found/,
       ],
-      ['fails', (r) => answer(r, 500, '<html>'), /500, and not by this service/],
+      ['fails', (r) => answer(r, 500, '<html>'), /500, but not from an AOS service/],
       [
         'is a redirect',
         (r) => answer(r, 302, '', { location: 'https://elsewhere.example/' }),
         /redirect to https:\/\/elsewhere/,
       ],
-      ['is no JSON', (r) => answer(r, 200, '<html>hello</html>'), /no history/],
-      ['has no releases', (r) => answer(r, 200, { status: 'success' }), /no history/],
-      ['has releases that are none', (r) => answer(r, 200, { releases: [{}] }), /no history/],
+      ['is no JSON', (r) => answer(r, 200, '<html>hello</html>'), /not a release history/],
+      ['has no releases', (r) => answer(r, 200, { status: 'success' }), /not a release history/],
+      ['has releases that are none', (r) => answer(r, 200, { releases: [{}] }), /not a release history/],
       [
         'is truncated',
         (r) => void r.writeHead(200, { 'content-length': '100' }).write('{', () => r.destroy()),
@@ -302,7 +302,7 @@ describe('packager', function () {
       await rm(join(dir, 'package.json'));
       const { code, stderr } = await run('--version', '9.9');
       expect(code).to.equal(0);
-      expect(stderr).to.match(/states no version/);
+      expect(stderr).to.match(/has no version/);
       const none = await run();
       expect(none.code).to.equal(64);
       expect(none.stderr).to.match(/--version is missing/);
@@ -354,7 +354,7 @@ describe('packager', function () {
     it('an empty directory', async () => {
       const empty = join(root, 'empty', 'linux-x64');
       await mkdir(empty, { recursive: true });
-      await refusing(/holds no file/, '--publish-dir', empty, '--version', '1.0');
+      await refusing(/contains no files/, '--publish-dir', empty, '--version', '1.0');
     });
 
     it('a rejection by the service', async () => {
@@ -396,7 +396,7 @@ describe('packager', function () {
     });
     const { code, stdout } = await run();
     expect(code).to.equal(0);
-    expect(stdout).to.match(/^Left out 5 files of the system: .*\.DS_Store/m);
+    expect(stdout).to.match(/^Excluded 5 system files: .*\.DS_Store/m);
     const archive = service.uploads.at(-1)?.body ?? Buffer.alloc(0);
     const names = gunzipSync(archive).toString('latin1');
     expect(names)
@@ -423,9 +423,9 @@ describe('packager', function () {
       });
       const { code, stderr } = await run();
       expect(code).to.equal(0);
-      expect(stderr.match(/^WARNING: \S+ holds everything that was ever committed/gm)).to.deep.equal(
+      expect(stderr.match(/^WARNING: \S+ contains the complete commit history/gm)).to.deep.equal(
         ['.git/', 'vendor/.hg/', 'vendor/lib/.git/'].map(
-          (path) => `WARNING: ${path} holds everything that was ever committed`,
+          (path) => `WARNING: ${path} contains the complete commit history`,
         ),
       );
       const sent = service.uploads.length;
@@ -450,13 +450,13 @@ describe('packager', function () {
         'urls.txt': 'postgres://app:s3cr3tpw@db/main',
       });
       expect(warnings.map((text) => text.replace(/\. Exclude.*$/, ''))).to.deep.equal([
-        '.env is named like a file with credentials',
-        'appsettings.json seems to hold a password',
-        'compose.yml seems to hold a password',
-        'config/prod.pfx is named like a file with credentials',
-        'deep/id_rsa is named like a file with credentials',
-        'lib/data.txt seems to hold a private key',
-        'urls.txt seems to hold a password in an address',
+        '.env has the name of a credentials file',
+        'appsettings.json seems to contain a password',
+        'compose.yml seems to contain a password',
+        'config/prod.pfx has the name of a credentials file',
+        'deep/id_rsa has the name of a credentials file',
+        'lib/data.txt seems to contain a private key',
+        'urls.txt seems to contain a password in a URL',
       ]);
       expect(warnings.join()).to.not.match(/Tr0ub|s3cr3t|MIIE/);
     });
@@ -484,7 +484,7 @@ describe('packager', function () {
     });
 
     const UNMATCHED: [pattern: string, hint: string][] = [
-      ['secrets', '; secrets/ means everything in the folder'],
+      ['secrets', '; secrets/ matches everything in the folder'],
       ['APP.TXT', '; case counts'],
       ['key.pem', '; **/key.pem matches below folders'],
       ['nothing.*', ''],
@@ -511,8 +511,8 @@ describe('packager', function () {
           ],
         });
       expect(await warned({})).to.deep.equal([
-        '1.2.0 is older than 2.0, the newest for linux-x64: only machines below a min_version of 2.0 are offered it.',
-        '1.2 for linux-x64 is published already; another package replaces it.',
+        '1.2.0 is older than 2.0, the newest for linux-x64: it is offered only to machines below a min_version of 2.0.',
+        '1.2 for linux-x64 is already published; a different package replaces it.',
       ]);
     });
   });
@@ -523,12 +523,12 @@ describe('packager', function () {
       ['an option without its value', ['--version'], /--version/],
       ['a bad version', ['--version', 'one'], /--version one is no version/],
       ['an unknown platform', ['--platform', 'mac'], /--platform mac is unknown/],
-      ['a bad channel', ['--channel', '../x'], /--channel .* is no name/],
+      ['a bad channel', ['--channel', '../x'], /--channel .* is not a valid channel name/],
       ['a bad percentage', ['--rollout-percent', '101'], /--rollout-percent/],
       ['a directory that is not there', ['--publish-dir', '/nowhere/linux-x64'], /does not exist/],
       ['a server that is none', ['--server', 'example'], /--server example is no http/],
       ['a server that would see the token in clear', ['--server', 'http://releases.example'], /unencrypted/],
-      ['a server with a password in it', ['--server', 'https://a:b@releases.example'], /no user name/],
+      ['a server with a password in it', ['--server', 'https://a:b@releases.example'], /not contain a user name/],
       ['notes that are not there', ['--notes-file', '/nowhere.md'], /nowhere\.md cannot be read/],
       ['a configuration that is not there', ['--config', '/nowhere.json'], /nowhere\.json cannot be read/],
     ];
@@ -577,11 +577,11 @@ describe('packager', function () {
 
     it('an invalid configuration, with the name of the member', async () => {
       const said = async (content: object): Promise<string> => (await run('--config', await config(content))).stderr;
-      expect(await said({ preserve: [] })).to.match(/preserve is unknown; known are project/);
-      expect(await said({ channel: 7 })).to.match(/channel has to be a text/);
-      expect(await said({ excludePatterns: 'x' })).to.match(/excludePatterns has to be a list/);
+      expect(await said({ preserve: [] })).to.match(/preserve is unknown; allowed: project/);
+      expect(await said({ channel: 7 })).to.match(/channel must be a string/);
+      expect(await said({ excludePatterns: 'x' })).to.match(/excludePatterns must be a list/);
       expect(await said({ excludePatterns: ['a', 'b\\c'] })).to.match(/excludePatterns\[1\] has a back-slash/);
-      expect(await said({ mainAssembly: 'bin/App.dll' })).to.match(/mainAssembly has to be a file name/);
+      expect(await said({ mainAssembly: 'bin/App.dll' })).to.match(/mainAssembly must be a file name/);
       expect(await said({ mainAssembly: 'App.dll' })).to.match(/App\.dll is not in/);
       expect(await said({ entry: 'nowhere' })).to.match(/entry nowhere is not in the package/);
     });
@@ -651,7 +651,7 @@ describe('packager', function () {
   });
 
   describe('names the folder and the fix when no archive can be written to', () => {
-    const MEND = '--output names another folder; without it TMPDIR does.\n';
+    const MEND = 'Choose another folder with --output or TMPDIR.\n';
     const said = (where: string, why: string): string => `The archive cannot be written to ${where}: ${why}. ${MEND}`;
     const dry = ['--project', 'shop', '--dry-run'];
 
@@ -659,10 +659,10 @@ describe('packager', function () {
       await writeFile(join(root, 'file'), '');
       const below = await packager([...dry, '--publish-dir', dir, '--output', join(root, 'file', 'new')]);
       expect(below.code).to.equal(1);
-      expect(below.stderr).to.include(said(join(root, 'file', 'new'), 'a file lies in its way'));
+      expect(below.stderr).to.include(said(join(root, 'file', 'new'), 'a parent path is a file'));
       const nowhere = await startPackager([...dry, '--publish-dir', dir], { TMPDIR: join(root, 'none') });
       expect(nowhere.code).to.equal(1);
-      expect(nowhere.stderr).to.include(said(join(root, 'none'), 'it is not there, and cannot be made'));
+      expect(nowhere.stderr).to.include(said(join(root, 'none'), 'it does not exist and cannot be created'));
     });
 
     it('a full disk, a read-only disk, and paths in any language (with mount, as root)', async function () {

@@ -75,7 +75,7 @@ describe('packager with a real service', function () {
     await writeTree(join(root, 'linux-x64'), { 'bin/start.sh': '#!/bin/sh\necho 2\n' });
     const { stdout, stderr } = await run();
     expect(stdout).to.match(/^REPLACED: shop 1\.0\.0/m);
-    expect(stderr).to.match(/^WARNING: 1\.0\.0 for linux-x64 is published already/);
+    expect(stderr).to.match(/^WARNING: 1\.0\.0 for linux-x64 is already published/);
   });
 
   it('exit 2 for a missing project and an invalid token', async () => {

@@ -197,7 +197,7 @@ suite('the SDK in a browser', function () {
       await inPage(`const c = sdk.createClient(options); return [typeof c.downloadUpdate, typeof c.launchAgent];`),
     ).to.deep.equal(['undefined', 'undefined']);
     expect(await inPage(`return sdk.createClient(options);`, { cacheDir: '/tmp' })).to.deep.equal({
-      rejected: 'TypeError: cacheDir is for Node: a page keeps its cache in localStorage',
+      rejected: 'TypeError: cacheDir is only for Node; a page stores its cache in localStorage',
     });
     const loaded = await inPage(`return sdk.createClient(options).loadLicenseFile('/etc/shop.lic');`);
     expect(loaded).to.deep.equal({ valid: false, reason: 'unreadable' });
@@ -216,7 +216,7 @@ suite('the SDK in a browser', function () {
       error: { message: string };
     };
     expect(check.isTransient).to.equal(true);
-    expect(check.error.message).to.include('a page of another origin may report errors and nothing else');
+    expect(check.error.message).to.include('a page of another origin can only report errors');
   });
 
   it('follows `aos license-key rotate` from the pinned key, online and offline', async () => {

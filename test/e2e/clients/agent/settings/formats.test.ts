@@ -307,25 +307,25 @@ const CASES: Record<FormatName, Case[]> = {
 
 const BROKEN: Record<FormatName, { text: string; key: string; says: RegExp }[]> = {
   json: [
-    { text: '{"a": 1,, }', key: 'a', says: /no JSON: .* line 1, column 9/ },
+    { text: '{"a": 1,, }', key: 'a', says: /not valid JSON: .* line 1, column 9/ },
     { text: '[1]', key: 'a', says: /no JSON object/ },
     { text: '{"a":{"b":1}}', key: 'a', says: /holds an object at a/ },
-    { text: '{"a":1}', key: 'a:b', says: /holds no object at a/ },
+    { text: '{"a":1}', key: 'a:b', says: /has no object at a/ },
     { text: '{"a":1,"a":2}', key: 'a', says: /a twice/ },
     { text: '{"a":'.repeat(100_000), key: 'a', says: /no JSON|too deep/ },
   ],
   env: [],
-  ini: [{ text: '[a]\nb = 1\n   2\n', key: 'a:b', says: /several lines/ }],
+  ini: [{ text: '[a]\nb = 1\n   2\n', key: 'a:b', says: /multiple lines/ }],
   xml: [
-    { text: '<a><b></a>', key: 'a/b', says: /no XML: .* line 1/ },
+    { text: '<a><b></a>', key: 'a/b', says: /not valid XML: .* line 1/ },
     { text: '<!DOCTYPE a><a/>', key: 'a', says: /DOCTYPE/ },
     { text: '<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>', key: 'a', says: /DOCTYPE/ },
-    { text: '<a>&x;</a>', key: 'a', says: /no XML/ },
+    { text: '<a>&x;</a>', key: 'a', says: /not valid XML/ },
     { text: '<?xml version="1.0" encoding="iso-8859-1"?><a/>', key: 'a', says: /iso-8859-1/ },
     { text: '<b/>', key: 'a/b', says: /root b/ },
     { text: '<a><b/><b/></a>', key: 'a/b', says: /b twice/ },
-    { text: '<a><b><c/></b></a>', key: 'a/b', says: /holds elements/ },
-    { text: 'no xml', key: 'a', says: /no XML/ },
+    { text: '<a><b><c/></b></a>', key: 'a/b', says: /contains elements/ },
+    { text: 'no xml', key: 'a', says: /not valid XML/ },
   ],
 };
 

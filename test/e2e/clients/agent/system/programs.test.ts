@@ -17,7 +17,7 @@ describe('update-agent: system programs', function () {
   ] as const)
     it(`are killed when a program ${what}, with an error that names the program`, async () => {
       const error = await getRejection(runProgram('/bin/sh', ['-c', script], process.env, 200));
-      expect(error.message).to.equal('/bin/sh -c did not end within 0.2 s');
+      expect(error.message).to.equal('/bin/sh -c did not exit within 0.2 s');
       const child = Number((error.cause as { stdout: string }).stdout);
       if (child > 0) process.kill(child, 'SIGKILL');
     });
