@@ -28,6 +28,7 @@ export interface ResolvedConfig extends CoreConfig {
     /** Always true on the embedded store (contract 00, first start). */
     auto_migrate: boolean;
     durability: 'full' | 'normal';
+    checkpoints: 'service' | 'external';
   };
 }
 
@@ -182,7 +183,7 @@ function parseLists(sources: ConfigSources, sections: ConfigTree): ConfigTree {
 }
 
 function resolveConfig(config: CoreConfig, env: NodeJS.ProcessEnv, cwd: string): ResolvedConfig {
-  const { url, auto_migrate: autoMigrate, durability } = config.storage;
+  const { url, auto_migrate: autoMigrate, durability, checkpoints } = config.storage;
   const dataDir = resolve(cwd, config.data_dir);
   const engine = url === 'memory:' ? 'memory' : url.startsWith('sqlite:') ? 'sqlite' : 'mongodb';
   return {
@@ -194,6 +195,7 @@ function resolveConfig(config: CoreConfig, env: NodeJS.ProcessEnv, cwd: string):
       file: engine === 'sqlite' ? resolve(dataDir, url.slice('sqlite:'.length)) : null,
       auto_migrate: engine !== 'mongodb' || (autoMigrate ?? env['NODE_ENV'] !== 'production'),
       durability,
+      checkpoints,
     },
     release_private_key: config.release_private_key
       ? resolve(cwd, config.release_private_key)

@@ -37,7 +37,12 @@ export interface GroupingConfig {
 export interface CoreConfig {
   server: { host: string; port: number; base_url: string | null; trusted_proxies: readonly string[] };
   data_dir: string;
-  storage: { url: string; auto_migrate: boolean | null; durability: 'full' | 'normal' };
+  storage: {
+    url: string;
+    auto_migrate: boolean | null;
+    durability: 'full' | 'normal';
+    checkpoints: 'service' | 'external';
+  };
   app: { debug: boolean; timezone: string };
   security: { shared_key: string; webhook_key: string; license_key: string | null; data_key: string | null };
   release_private_key: string | null;
@@ -100,6 +105,13 @@ const storageSchema = joi.object({
     .default('full')
     .description(
       'Embedded store: `full` survives a power failure; `normal` survives a killed process and is faster, but the last writes may be lost in a power failure.',
+    ),
+  checkpoints: joi
+    .string()
+    .valid('service', 'external')
+    .default('service')
+    .description(
+      'Embedded store: `external` leaves checkpoints of the write-ahead log to Litestream (docs/replication.md). The log grows while Litestream does not run.',
     ),
 });
 

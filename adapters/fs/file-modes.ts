@@ -4,7 +4,7 @@
  */
 import type { Dirent } from 'node:fs';
 import { chmod, chown, lstat, readdir, stat } from 'node:fs/promises';
-import { isAbsolute, join, relative, sep } from 'node:path';
+import { basename, isAbsolute, join, relative, sep } from 'node:path';
 import { getFileOwner, type AccessMode } from './access-mode.js';
 import {
   PUBLIC_FILE_MODE,
@@ -73,7 +73,7 @@ export async function correctModes({ dataDir, store, others }: ServicePaths, acc
   const way = getPathSegments(dataDir, store);
   await mode(dataDir, TRAVERSE_MODE, null, (await listForeignNames({ dataDir, store, others })).length === 0);
   for (const entry of await listEntries(dataDir)) {
-    if (entry.name === way[0] || !SERVICE_NAMES.has(entry.name)) continue;
+    if (entry.name === way[0] || !(SERVICE_NAMES.has(entry.name) || isLitestreamFolder(entry.name, others))) continue;
     if (entry.isDirectory()) await mode(join(dataDir, entry.name), PRIVATE_FOLDER_MODE);
     else if (entry.isFile()) await mode(join(dataDir, entry.name), PRIVATE_FILE_MODE);
   }
@@ -94,11 +94,16 @@ export async function correctModes({ dataDir, store, others }: ServicePaths, acc
 /** Any foreign name makes the folder shared. */
 export async function listForeignNames({ dataDir, store, others }: ServicePaths): Promise<string[]> {
   const placed = new Set([store, ...others].map((path) => getPathSegments(dataDir, path)[0]));
-  const isOwn = (name: string): boolean => SERVICE_NAMES.has(name) || placed.has(name);
+  const isOwn = (name: string): boolean =>
+    SERVICE_NAMES.has(name) || placed.has(name) || isLitestreamFolder(name, others);
   return (await listEntries(dataDir))
     .map(({ name }) => name)
     .filter((name) => name !== LOST_AND_FOUND && !isOwn(name) && !isOwn(name.replace(COMPANION_SUFFIX_PATTERN, '')));
 }
+
+/** Litestream's copies of changes, next to the store that it replicates (docs/replication.md). */
+const isLitestreamFolder = (name: string, stores: readonly string[]): boolean =>
+  stores.some((path) => name === `.${basename(path)}-litestream`);
 
 function getPathSegments(folder: string, path: string): string[] {
   const inside = relative(folder, path);

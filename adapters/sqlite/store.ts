@@ -33,6 +33,8 @@ export interface SqliteStoreOptions {
   path: string;
   /** `full` (default): a commit is on disk; `normal`: a power failure may lose the last commits. */
   durability?: 'full' | 'normal';
+  /** `external`: another program, such as Litestream, makes them; none is made here. */
+  checkpoints?: 'service' | 'external';
   /**
    * False: the calling thread blocks on the disk, and the write connection opens with the first
    * write.
@@ -81,8 +83,8 @@ export class SqliteStore implements DocumentStore {
   readonly #separateFields = new Map<string, SeparateFields>();
   #connection: Connection | null = null;
 
-  constructor({ path, durability = 'full', threads = true }: SqliteStoreOptions) {
-    const connection = { path, durability };
+  constructor({ path, durability = 'full', checkpoints = 'service', threads = true }: SqliteStoreOptions) {
+    const connection = { path, durability, checkpoints };
     this.#options = connection;
     const failed = this.#corruptionLog.record;
     this.#writer = threads

@@ -40,7 +40,8 @@ export async function createStore(
 ): Promise<DocumentStore> {
   if (storage.engine === 'memory') return new MemoryStore();
   if (storage.engine === 'sqlite') {
-    return new SqliteStore({ path: storage.file as string, durability: storage.durability, threads });
+    const { durability, checkpoints } = storage;
+    return new SqliteStore({ path: storage.file as string, durability, checkpoints, threads });
   }
   const { MongoStore } = await import('../../adapters/mongodb/store.js');
   return new MongoStore({

@@ -54,6 +54,7 @@ describe('configuration', () => {
       file: join(root, 'data', 'aos.db'),
       auto_migrate: true,
       durability: 'full',
+      checkpoints: 'service',
     });
     expect(core.security).to.deep.equal({ shared_key: '', webhook_key: '', license_key: null, data_key: null });
     expect(core.limits.json_bytes).to.equal(1_048_576);

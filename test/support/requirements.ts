@@ -19,7 +19,8 @@ export type Requirement =
   | 'namespaces'
   | 'wine'
   | 'powershell'
-  | 'bsdtar';
+  | 'bsdtar'
+  | 'litestream';
 
 export const isRequired = (name: Requirement): boolean =>
   (process.env['SVC_TEST_REQUIRE'] ?? '').split(',').includes(name);

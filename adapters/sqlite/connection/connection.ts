@@ -20,6 +20,7 @@ const MAX_LOG_BYTES = 64 * 1024 * 1024;
 export interface ConnectionOptions {
   path: string;
   durability: 'full' | 'normal';
+  checkpoints?: 'service' | 'external';
 }
 
 export class Connection {
@@ -39,7 +40,10 @@ export class Connection {
   #version = -1;
 
   /** @param busyMs wait for a lock */
-  constructor({ path, durability }: ConnectionOptions, { busyMs = BUSY_TIMEOUT_MS, cacheKb = CACHE_KB } = {}) {
+  constructor(
+    { path, durability, checkpoints }: ConnectionOptions,
+    { busyMs = BUSY_TIMEOUT_MS, cacheKb = CACHE_KB } = {},
+  ) {
     this.driver = openDriver(path);
     this.driver.exec(`PRAGMA busy_timeout = ${busyMs}`);
     // The switch to WAL does not wait when two processes create the file concurrently.
@@ -47,7 +51,7 @@ export class Connection {
     this.driver.exec(`PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`);
     this.driver.exec('PRAGMA temp_store = MEMORY');
     this.driver.exec(`PRAGMA cache_size = -${cacheKb}`);
-    this.driver.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+    this.driver.exec(`PRAGMA wal_autocheckpoint = ${checkpoints === 'external' ? 0 : CHECKPOINT_PAGES}`);
     this.driver.exec(`PRAGMA journal_size_limit = ${MAX_LOG_BYTES}`);
   }
 

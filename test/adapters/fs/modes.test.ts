@@ -29,22 +29,28 @@ describe('fs: modes of the data directory', () => {
   it('restricts the mode of the service’s files, and of the folder when it contains nothing else', async () => {
     for (const name of OWN_FILES) await file(name, 0o644);
     for (const name of ['aos.db', 'aos.db-wal', 'aos.db.lock', 'data-key.12.0badcafe.tmp']) await file(name, 0o600);
-    for (const name of ['installer', 'backups', 'releases', 'lost+found']) await makeFolder(name, 0o750);
+    const folders = ['installer', 'backups', '.aos.db-litestream'];
+    for (const name of [...folders, 'releases', 'lost+found']) await makeFolder(name, 0o750);
     await chmod(folder, 0o777);
     expect(await correct()).to.deep.equal([]);
     for (const name of OWN_FILES) expect(await modeOf(name), name).to.equal('600');
-    for (const name of ['installer', 'backups']) expect(await modeOf(name), name).to.equal('700');
+    for (const name of folders) expect(await modeOf(name), name).to.equal('700');
     expect([await modeOf(), await modeOf('releases'), await modeOf('lost+found')]).to.deep.equal(['711', '755', '750']);
   });
 
   it('restricts the mode of the service’s files in a shared folder, and of nothing else', async () => {
     for (const name of [...OWN_FILES, 'passwd', 'aliases.db', 'monkey.txt']) await file(name, 0o644);
     await makeFolder('somebody', 0o755);
+    await makeFolder('.aliases.db-litestream', 0o755);
     await chmod(folder, 0o2775);
     expect(await correct()).to.deep.equal([folder]);
     for (const name of OWN_FILES) expect(await modeOf(name), name).to.equal('600');
     for (const name of ['passwd', 'aliases.db', 'monkey.txt']) expect(await modeOf(name), name).to.equal('644');
-    expect([await modeOf(), await modeOf('somebody')]).to.deep.equal(['2775', '755']);
+    expect([await modeOf(), await modeOf('somebody'), await modeOf('.aliases.db-litestream')]).to.deep.equal([
+      '2775',
+      '755',
+      '755',
+    ]);
     await chmod(folder, 0o711);
     expect(await correct()).to.deep.equal([]);
   });
