@@ -53,6 +53,12 @@ const buildManualPages = (guides: GuideIndex, manual: Manual): PageSpec[] => [
     },
   },
   {
+    path: '/docs/components',
+    title: 'Components',
+    access,
+    handle: () => new View('components', { crumbs: [{ label: 'Docs', href: '/docs' }, { label: 'Components' }] }),
+  },
+  {
     path: '/docs/{page}',
     title: 'Docs',
     access,
