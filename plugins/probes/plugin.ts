@@ -10,6 +10,7 @@ import { buildProbeRoutes } from './probe-routes.js';
 import { formatTarget, type Probe } from './model/probe.js';
 import { findUnknownFields } from './model/probe-schema.js';
 import { getProbeHref, NEW_PROBE_PATH } from './pages/probe-form.js';
+import { listProbeKinds } from './pages/probe-kinds.js';
 import { buildProbePages } from './pages/probe-pages.js';
 import { ProbeService, type PreparedProbe } from './probe-service.js';
 
@@ -81,6 +82,7 @@ export default definePlugin<ProbesConfig>({
           findWithSecrets: (source) => probes.findWithSecrets(source),
           formatSummary: (probe) => formatTarget(probe as unknown as Probe),
           getHref: (source) => (source === null ? NEW_PROBE_PATH : getProbeHref(source)),
+          listKinds: listProbeKinds,
         }),
       ],
       routes: buildProbeRoutes(services),

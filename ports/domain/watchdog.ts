@@ -245,6 +245,8 @@ export interface MonitorProbes {
   formatSummary(probe: Record<string, Json>): string;
   /** Null: the page that creates a probed monitor. */
   getHref(source: string | null): string;
+  /** Links to the page that creates a probed monitor of a kind, the most usual first. */
+  listKinds(): readonly { value: string; label: string; href: string }[];
 }
 
 /** At most one. */

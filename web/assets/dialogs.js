@@ -19,7 +19,8 @@
 
   /** Below the link, above it where there is no room; never beside the window. It moves with the page. */
   function place(dialog, link) {
-    const at = link.getBoundingClientRect();
+    // A link of a menu is beside the button that opens it.
+    const at = (link.closest('details') ?? link).getBoundingClientRect();
     const { offsetWidth: width, offsetHeight: height } = dialog;
     const wide = document.documentElement.clientWidth - BESIDE;
     const left = at.left + width <= wide ? at.left : at.right - width;

@@ -7,7 +7,8 @@ import { area, line } from 'd3-shape';
 import { renderAttributes, escapeHtml, Html, toNumber, toText, splitArguments, type Helper } from './html.js';
 import { listTimeTicks, type TimeTick } from './time-axis.js';
 import { getReaderClock, getTimeFormats } from './reader-clock.js';
-import type { TimeOptions } from './time.js';
+import { renderDownSpans, toDownSpans } from './series-downs.js';
+import { formatDuration, type TimeOptions } from './time.js';
 
 const CHART_WIDTH = 720;
 const CHART_HEIGHT = 150;
@@ -106,7 +107,11 @@ const createSeriesChart =
       listTimeTicks(from, to, clock.timezone, clock.hours),
       (at) => getTimeFormats(clock).minute(at).zone,
     );
+    const downs = toDownSpans(hash['downs'], [from, to]);
+    const describeDown = (span: { from: number; to: number }): string =>
+      `Down for ${formatDuration((span.to - span.from) / 1000)}`;
     const parts = [
+      ...renderDownSpans(downs, x, CHART_HEIGHT, describeDown),
       ...renderBand(mean, stddev, y),
       ...ticks.map((tick) => `<path class="series-grid" d="M0 ${two(y(tick))}H${CHART_WIDTH}"/>`),
       ...times.map(({ at }) => `<path class="series-hour" d="M${two(x(at))} 0V${CHART_HEIGHT}"/>`),
@@ -120,7 +125,7 @@ const createSeriesChart =
       width: CHART_WIDTH,
       height: CHART_HEIGHT,
       role: 'img',
-      'aria-label': toText(hash['label']) || undefined,
+      'aria-label': [toText(hash['label']), ...downs.map(describeDown)].filter(Boolean).join('. ') || undefined,
       preserveAspectRatio: 'none',
     });
     const plot = renderAttributes({

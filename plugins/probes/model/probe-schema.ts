@@ -187,6 +187,12 @@ const SCHEMAS_BY_KIND = Object.fromEntries(
   PROBE_KINDS.map((of) => [of, joi.object({ kind, ...FIELDS_BY_KIND[of], ...timingFields })]),
 ) as Readonly<Record<ProbeKind, ObjectSchema>>;
 
+/** Returns the names of its fields without `kind`, those of the kind first. */
+export const listProbeFields = (of: ProbeKind): string[] => [
+  ...Object.keys(FIELDS_BY_KIND[of]),
+  ...Object.keys(timingFields),
+];
+
 export const probeSchema = withSchemaName(
   'Probe',
   joi

@@ -14,8 +14,9 @@ import { MONITOR_SOURCE_PATTERN, type MonitorView, type WatchdogApi } from '../.
 import { OUTBOUND_METHODS } from '../../../ports/outbound.js';
 import { RECORD_TYPES, START_TLS_PROTOCOLS } from '../../../ports/network-probe.js';
 import { toTrialView, type TrialServices } from '../probe-routes.js';
-import { PROBE_KINDS, formatTarget, type Probe } from '../model/probe.js';
+import { formatTarget, type Probe, type ProbeKind } from '../model/probe.js';
 import type { ProbeService } from '../probe-service.js';
+import { isProbeKind, listFormFields, listKindChoices, listKindTabs } from './probe-kinds.js';
 import { toControlErrors, getProbeHref, NEW_PROBE_PATH, readProbeForm, getFormText } from './probe-form.js';
 
 interface ProbePageServices extends TrialServices {
@@ -28,20 +29,12 @@ const access = { session: 'member' } as const;
 const title = 'Check';
 const source = joi.string().max(200).required();
 const DEFAULTS = { kind: 'http', method: 'GET', expected_status: '200-299', interval_seconds: 60, retries: 1 };
-const KIND_LABELS: Readonly<Record<string, string>> = {
-  http: 'HTTP: URL responds',
-  tcp: 'TCP: port is open',
-  tls: 'TLS: certificate is valid',
-  dns: 'DNS: record exists',
-  icmp: 'ICMP: host responds to ping',
-  websocket: 'WebSocket: connection opens',
-  grpc: 'gRPC: health check is SERVING',
-  postgresql: 'PostgreSQL: accepts connections',
-  mysql: 'MySQL or MariaDB: accepts connections',
-  redis: 'Redis: responds to PING',
-  mongodb: 'MongoDB: responds to ping',
-};
-const kinds = PROBE_KINDS.map((value) => ({ value, label: KIND_LABELS[value] }));
+/** Default source of a monitor; empty without a host. */
+function getTargetHost({ url, host }: Record<string, unknown>): string {
+  if (typeof url === 'string') return URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, '') : '';
+  return typeof host === 'string' ? host.replace(/^\[|\]$/g, '') : '';
+}
+
 const getMonitorHref = (of: string): string => `/monitors/${encodeURIComponent(of)}`;
 
 export function buildProbePages({ probes, asker, clock, watchdog, audit }: ProbePageServices): PageSpec[] {
@@ -57,27 +50,39 @@ export function buildProbePages({ probes, asker, clock, watchdog, audit }: Probe
     more: { problem?: FormRejection; seen?: object } = {},
   ): Promise<View> => {
     const stored = known === null ? null : await probes.getView(known.source);
-    const shown = request.method === 'POST' ? getFormFields(request) : { ...DEFAULTS, ...stored };
+    const chosen = request.query['kind'];
+    const given: Record<string, unknown> =
+      request.method === 'POST'
+        ? getFormFields(request)
+        : { ...DEFAULTS, ...stored, ...(isProbeKind(chosen) && { kind: chosen }) };
+    const kind: ProbeKind = isProbeKind(given['kind']) ? given['kind'] : 'http';
+    const fields = listFormFields(kind, known === null);
+    const errors = more.problem === undefined ? {} : toControlErrors(more.problem.errors);
+    const filled = ['ca_pem', 'insecure', 'inverted', 'resolver'].some((name) => Boolean(given[name]));
     const { problem, seen } = more;
     return new View('probe', {
-      title: known === null ? 'New check' : `Check of ${known.name}`,
+      title: known === null ? 'New monitor' : `Check of ${known.name}`,
       crumbs: [
         { label: 'Monitors', href: '/monitors' },
         ...(known === null ? [] : [{ label: known.source, href: getMonitorHref(known.source) }]),
-        { label: title },
+        { label: known === null ? 'New monitor' : title },
       ],
       known,
       stored,
       header_names: ((stored?.['header_names'] ?? []) as string[]).join(', '),
-      form: shown,
+      form: { ...given, kind },
+      fields,
+      advanced_open: fields.folded.some((name) => errors[name] !== undefined) || (known !== null && filled),
+      kind_tabs: listKindTabs(kind),
       action: known === null ? NEW_PROBE_PATH : getProbeHref(known.source),
       back: known === null ? '/monitors' : getMonitorHref(known.source),
-      kinds,
+      kinds: listKindChoices(),
       methods: OUTBOUND_METHODS.map((value) => ({ value, label: value })),
       record_types: RECORD_TYPES.map((value) => ({ value, label: value })),
       start_tls: START_TLS_PROTOCOLS.map((value) => ({ value, label: value.toUpperCase() })),
       seen,
-      ...(problem && { message: problem.message, errors: toControlErrors(problem.errors) }),
+      errors,
+      ...(problem && { message: problem.message }),
     });
   };
 
@@ -88,10 +93,11 @@ export function buildProbePages({ probes, asker, clock, watchdog, audit }: Probe
 
   const created = async (request: HttpRequest): Promise<Redirect> => {
     const form = getFormFields(request);
-    const name = getFormText(form, 'source');
+    const given = readProbeForm(form);
+    const name = getFormText(form, 'source') || getTargetHost(given);
     if (!MONITOR_SOURCE_PATTERN.test(name))
       throw invalid({ source: 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : @ / -' });
-    const checked = await probes.prepare(readProbeForm(form), name);
+    const checked = await probes.prepare(given, name);
     const { principal } = request;
     const actor = principal.kind === 'session' ? principal.username : '';
     await watchdog.create({ source: name, name: getFormText(form, 'name') || null }, actor);
@@ -120,9 +126,16 @@ export function buildProbePages({ probes, asker, clock, watchdog, audit }: Probe
   };
 
   const params = joi.object({ source });
+  const kindQuery = joi.object({ kind: joi.string().max(40).empty('') });
   return [
-    { path: NEW_PROBE_PATH, title: 'New check', access, handle: (request) => editor(request, null) },
-    createFormPage({ path: NEW_PROBE_PATH, title: 'New check', access, creates: true }, created, (request, problem) =>
+    {
+      path: NEW_PROBE_PATH,
+      title: 'New monitor',
+      access,
+      input: { query: kindQuery },
+      handle: (request) => editor(request, null),
+    },
+    createFormPage({ path: NEW_PROBE_PATH, title: 'New monitor', access, creates: true }, created, (request, problem) =>
       editor(request, null, { problem }),
     ),
     createFormPage(
@@ -142,7 +155,7 @@ export function buildProbePages({ probes, asker, clock, watchdog, audit }: Probe
       path: '/probes/{source}',
       title,
       access,
-      input: { params },
+      input: { params, query: kindQuery },
       handle: async (request) => editor(request, await need(request.params['source'] ?? '')),
     },
     createFormPage({ path: '/probes/{source}', title, access, input: { params } }, saved, async (request, problem) =>

@@ -9,7 +9,7 @@ import { toTreeLines } from './tree-lines.js';
 
 const MAX_ROOTS = 100;
 const MAX_SHOWN_MONITORS = 200;
-const MAX_UNFOLDED_MONITORS = 50;
+const MAX_UNFOLDED_MONITORS = 12;
 
 export const HIERARCHY_FILTERS = ['problems', 'all'] as const;
 type HierarchyFilter = (typeof HIERARCHY_FILTERS)[number];

@@ -1,10 +1,12 @@
-import { View, type HttpRequest } from '../../../kernel/contract/index.js';
+import { View, type HttpRequest, type PageResult } from '../../../kernel/contract/index.js';
 import { capitalize } from '../../../lib/sentence.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import { toWatchdogCaller } from '../model/caller.js';
 import { STATES } from '../model/documents.js';
+import type { MonitorFilter } from '../monitors/monitor-status-service.js';
 import type { WatchdogServices } from '../services.js';
 import { listParentChoices, listProjectChoices } from './form-choices.js';
+import { exportMonitors } from './monitor-exports.js';
 import { toListedMonitor } from './listed-monitor.js';
 import { pickWarnings } from '../../../ports/store/skipped-documents.js';
 
@@ -26,20 +28,23 @@ export const toShareBarParts = (counts: Readonly<Record<MonitorState, number>>):
     tone: STATE_TONES[state],
   }));
 
-export async function buildMonitorListView(services: WatchdogServices, request: HttpRequest): Promise<View> {
+export async function buildMonitorListView(services: WatchdogServices, request: HttpRequest): Promise<PageResult> {
   const { status, series, clock } = services;
-  const { state, alarm, parent, project, q, cursor } = request.query as Partial<Record<string, string>>;
+  const { state, alarm, parent, project, q, cursor, format } = request.query as Partial<Record<string, string>>;
+  const query = Object.fromEntries(
+    Object.entries({ state, alarm, parent, project, q }).filter((one): one is [string, string] => one[1] !== undefined),
+  );
+  const filter: MonitorFilter = {
+    ...(state !== undefined && { state: [state as MonitorState] }),
+    ...(alarm !== undefined && { alarm }),
+    ...(parent !== undefined && { parent }),
+    ...(project !== undefined && { project }),
+    ...(q !== undefined && { q }),
+  };
+  if (format === 'csv') return exportMonitors(services, filter, request);
   const [page, counts, parents, projects] = await Promise.all([
     status.listWorstFirst(
-      {
-        limit: PAGE_SIZE,
-        ...(state !== undefined && { state: [state as MonitorState] }),
-        ...(alarm !== undefined && { alarm }),
-        ...(parent !== undefined && { parent }),
-        ...(project !== undefined && { project }),
-        ...(q !== undefined && { q }),
-        ...(cursor !== undefined && { cursor }),
-      },
+      { ...filter, limit: PAGE_SIZE, ...(cursor !== undefined && { cursor }) },
       toWatchdogCaller(request.principal),
     ),
     status.getCounts(),
@@ -72,6 +77,7 @@ export async function buildMonitorListView(services: WatchdogServices, request: 
     projects,
     filtered,
     new_probe_href: services.probes()?.getHref(null) ?? null,
+    csv_href: `/monitors?${new URLSearchParams({ ...query, format: 'csv' }).toString()}`,
     command: 'aos token create --name web-1 --scopes watchdog:ping --source web-1',
     ...pickWarnings(page),
   });

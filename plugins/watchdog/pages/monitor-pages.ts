@@ -13,7 +13,10 @@ import {
 import { notFound } from '../../../kernel/errors.js';
 import { toWatchdogCaller } from '../model/caller.js';
 import { listProjectChoices, listProposedParents } from './form-choices.js';
-import { buildMonitorDetailView } from './monitor-detail-view.js';
+import { buildMonitorHead, MONITOR_TABS, type MonitorTab } from './monitor/monitor-head.js';
+import { buildMonitorDetailView, countLiveTokens } from './monitor/monitor-view.js';
+import { exportUptime } from './monitor-exports.js';
+import { CRON_FIELDS, HEARTBEAT_FIELDS, listMonitorKinds } from './monitor-kinds.js';
 import { buildHierarchyView, HIERARCHY_FILTERS } from './hierarchy-view.js';
 import { buildIncidentPages } from './incident-pages.js';
 import { buildMaintenancePages } from './maintenance-pages.js';
@@ -21,7 +24,7 @@ import { buildMonitorListView } from './monitor-list-view.js';
 import { buildPublicStatusView } from './public-status-view.js';
 import { buildMonitorTokenPages } from './monitor-token-pages.js';
 import { readMonitorForm, formatTags, getMonitorPageHref } from './monitor-form.js';
-import { STATES } from '../model/documents.js';
+import { STATES, type MonitorDoc } from '../model/documents.js';
 import type { WatchdogServices } from '../services.js';
 import { isMonitorId } from '../model/monitor-id.js';
 
@@ -41,16 +44,45 @@ export function buildMonitorPages(services: WatchdogServices, deferred: boolean)
     const known = request.params['source'] === undefined ? null : await need(request);
     const stored =
       known === null ? { source: request.query['source'] } : { ...known, tags: formatTags(known.tags ?? []) };
-    const form = problem === undefined ? stored : getFormFields(request);
+    const form: Record<string, unknown> = problem === undefined ? stored : getFormFields(request);
+    const isCron = known === null ? (form['kind'] ?? request.query['kind']) === 'cron' : Boolean(known.schedule);
     const crumbs = [{ label: title, href: '/monitors' }, { label: known === null ? 'New monitor' : known.source }];
     const action = known === null ? '/monitors/new' : `${getMonitorPageHref(known.source)}/edit`;
     const back = known === null ? '/monitors' : getMonitorPageHref(known.source);
     const [projects, proposals] = await Promise.all([listProjectChoices(services), listProposedParents(services)]);
-    return new View('monitor-form', { known, form, action, back, crumbs, projects, proposals, ...problem });
+    const visible = isCron ? CRON_FIELDS : HEARTBEAT_FIELDS;
+    return new View('monitor-form', {
+      known,
+      form,
+      action,
+      back,
+      crumbs,
+      projects,
+      proposals,
+      is_cron: isCron,
+      kind: isCron ? 'cron' : 'heartbeat',
+      kinds: listMonitorKinds(services, isCron ? 'cron' : 'heartbeat'),
+      advanced_open: Object.keys(problem?.errors ?? {}).some((name) => !visible.includes(name)),
+      ...(known !== null && (await loadSettings(known, request))),
+      ...problem,
+    });
   };
 
-  const detail = async (request: HttpRequest, errors: Record<string, string> = {}): Promise<View> =>
-    buildMonitorDetailView(services, await need(request), request, { deferred, errors });
+  const loadSettings = async (known: MonitorDoc, request: HttpRequest): Promise<object> => {
+    const probes = services.probes();
+    const probed = ((await probes?.find(known.source)) ?? null) !== null;
+    return {
+      title: known.name,
+      live_topics: null,
+      probed,
+      probe_href: probes?.getHref(known.source) ?? null,
+      head: await buildMonitorHead(services, known, request, { tab: 'settings', deferred, probed }),
+      live_tokens: await countLiveTokens(services, known, request),
+    };
+  };
+
+  const detail = async (request: HttpRequest, tab: MonitorTab, errors: Record<string, string> = {}): Promise<View> =>
+    buildMonitorDetailView(services, await need(request), request, { deferred, errors, tab });
 
   return [
     {
@@ -89,11 +121,18 @@ export function buildMonitorPages(services: WatchdogServices, deferred: boolean)
           project: joi.string().max(64).empty(''),
           q: joi.string().max(200).empty(''),
           cursor: joi.string().max(20_000).empty(''),
+          format: joi.string().valid('csv').empty(''),
         }),
       },
       handle: (request) => buildMonitorListView(services, request),
     },
-    { path: '/monitors/new', title: 'New monitor', access, handle: (request) => editor(request) },
+    {
+      path: '/monitors/new',
+      title: 'New monitor',
+      access,
+      input: { query: joi.object({ kind: joi.string().max(40), source: joi.string().max(200) }) },
+      handle: (request) => editor(request),
+    },
     createFormPage(
       { path: '/monitors/new', title: 'New monitor', access, creates: true },
       async (request) => {
@@ -110,11 +149,30 @@ export function buildMonitorPages(services: WatchdogServices, deferred: boolean)
       access,
       input: {
         params,
-        query: joi.object({ hours: joi.number().valid(24, 168, 336), cursor: joi.string().max(20_000).empty('') }),
+        query: joi.object({
+          tab: joi
+            .string()
+            .valid(...MONITOR_TABS)
+            .empty(''),
+          hours: joi.number().valid(24, 168, 336),
+          cursor: joi.string().max(20_000).empty(''),
+        }),
       },
-      handle: (request) => detail(request),
+      // Addresses of earlier versions name a page of events without their tab.
+      handle: (request) =>
+        detail(
+          request,
+          (request.query['tab'] as MonitorTab | undefined) ?? (request.query['cursor'] ? 'events' : 'overview'),
+        ),
     },
-    ...buildMonitorTokenPages(services, detail),
+    {
+      path: '/monitors/{source}/uptime.csv',
+      title: 'Uptime',
+      access,
+      input: { params },
+      handle: async (request) => exportUptime(await need(request), services.clock.now()),
+    },
+    ...buildMonitorTokenPages(services, (request, errors) => detail(request, 'setup', errors)),
     ...buildMaintenancePages(services),
     ...buildIncidentPages(services),
     {

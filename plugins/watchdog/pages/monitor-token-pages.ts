@@ -75,7 +75,7 @@ export function buildMonitorTokenPages(
       created_by: toWatchdogCaller(request.principal).name,
     });
     await audit.record(request.principal, 'token.created', name, { kind: 'watchdog', source: doc.source });
-    const here = getMonitorPageHref(doc.source);
+    const here = `${getMonitorPageHref(doc.source)}?tab=setup`;
     return new View('monitor-token', {
       title: 'Token created',
       crumbs: [{ label: 'Monitors', href: '/monitors' }, { label: doc.source, href: here }, { label: 'Token' }],
@@ -114,7 +114,10 @@ export function buildMonitorTokenPages(
         if (token?.kind !== 'watchdog' || token.source !== doc.source) throw notFound(`token ${id}`);
         if (!(await tokens.revoke(id))) throw invalid({ id: 'is gone' });
         await audit.record(request.principal, 'token.revoked', token.name, { kind: 'watchdog', source: doc.source });
-        return new Redirect(getMonitorPageHref(doc.source), { tone: 'success', message: `Revoked ${token.name}.` });
+        return new Redirect(`${getMonitorPageHref(doc.source)}?tab=setup`, {
+          tone: 'success',
+          message: `Revoked ${token.name}.`,
+        });
       },
     },
   ];

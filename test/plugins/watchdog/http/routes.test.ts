@@ -427,7 +427,7 @@ describe('watchdog routes', function () {
     expect(made.text).to.include(`/ping/${secret}/$?`).and.include('cron &lt;b&gt;').and.not.include('cron <b>');
     expect((await fixture.api('GET', `/ping/${secret}`, null)).status).to.equal(200);
     expect(refused(await beat({ source: 'tokens/2' }, secret))).to.equal('403 source_mismatch');
-    const page = await browser.get(here);
+    const page = await browser.get(`${here}?tab=setup`);
     expect(page.text).to.include('cron &lt;b&gt;').and.include(secret.slice(0, 12)).and.not.include(secret);
     const [token] = await fixture.parts.tokens.list({ kind: 'watchdog', source: 'tokens/1' });
     expect(token).to.deep.include({ scopes: ['watchdog:ping'], source: 'tokens/1', created_by: 'admin' });
@@ -435,9 +435,9 @@ describe('watchdog routes', function () {
     const elsewhere = await browser.post(`/monitors/tokens%2F3/tokens/${token?.id}/revoke`, {}, '/monitors/tokens%2F3');
     expect(elsewhere.status).to.equal(404);
     const gone = await browser.post(`${here}/tokens/${token?.id}/revoke`, {}, here);
-    expect(gone.headers['location']).to.equal(here);
+    expect(gone.headers['location']).to.equal(`${here}?tab=setup`);
     expect((await fixture.api('GET', `/ping/${secret}`, null)).status).to.equal(404);
-    expect((await browser.get(here)).text).to.include('Revoked');
+    expect((await browser.get(`${here}?tab=setup`)).text).to.include('Revoked');
     expect((await fixture.parts.audit.listRecent(5)).items.map(({ action }) => action)).to.include.members([
       'token.created',
       'token.revoked',
@@ -448,7 +448,7 @@ describe('watchdog routes', function () {
     await (await fixture.signedIn()).post('/users', { username: 'mia', role: 'member', password: PASSWORD });
     const browser = await fixture.signedIn('mia');
     const here = '/monitors/tokens%2F1';
-    const page = await browser.get(here);
+    const page = await browser.get(`${here}?tab=setup`);
     expect(page.status).to.equal(200);
     expect(page.text).to.include('aos token create').and.not.include('action="/monitors/tokens%2F1/tokens"');
     expect((await browser.post(`${here}/tokens`, { name: 'x' }, here)).status).to.equal(403);

@@ -172,6 +172,7 @@ describe('importing monitors', () => {
       save: async (source, checked) => void saved.set(source, checked),
       find: async () => null,
       formatSummary: () => '',
+      listKinds: () => [],
       getHref: () => '/',
       normalize: (given) => ({ ...(given as object) }),
       findWithSecrets: async () => null,

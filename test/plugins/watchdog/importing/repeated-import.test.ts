@@ -30,6 +30,7 @@ describe('repeated import of monitors', () => {
         return saved.has(source) ? (shown as never) : null;
       },
       formatSummary: () => '',
+      listKinds: () => [],
       getHref: () => '/',
       normalize: (given) => ({ ...(given as object) }),
       findWithSecrets: async () => null,

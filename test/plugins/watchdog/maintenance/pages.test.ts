@@ -70,7 +70,7 @@ describe('maintenance windows over HTTP', function () {
     expect(Date.parse(until) - fixture.clock.now()).to.be.within(HOUR - 60_000, HOUR);
     const detail = (await browser.get('/monitors/leaf')).text;
     expect(detail).to.include('Silenced until').and.include('&lt;b&gt;Disks').and.not.include('<b>Disks');
-    expect((await browser.get('/monitors')).text).to.include('Silenced until <time');
+    expect((await browser.get('/monitors')).text).to.include('silenced until <time');
     expect((await browser.get('/hierarchy')).text).to.include('Silenced until <time');
     expect((await browser.get('/maintenance')).text)
       .to.include('Active silences')

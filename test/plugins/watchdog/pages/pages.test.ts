@@ -101,10 +101,10 @@ describe('watchdog pages', function () {
       await fell('web');
       fixture.clock.forward(2 * HOUR);
       const page = await (await fixture.signedIn()).get('/monitors');
-      expect(page.text).to.include('1,230 ms').and.include('response_ms');
+      expect(page.text).to.include('>1,230 ms<').and.include('title="response_ms"');
       expect(page.text).to.match(/aria-label="Last 24 hours: down in [23] of 24, in warning in 0"/);
       // Up for 6 h 5 min, then down for 2 h.
-      expect(page.text.match(/<dd>75\.25%<\/dd>/g)).to.have.length(3);
+      expect(page.text).to.include('title="24 h 75.25% · 30 d 75.25% · 90 d 75.25%">75.25%<');
     });
 
     it('offers projects by name and the existing parents', async () => {
@@ -123,8 +123,63 @@ describe('watchdog pages', function () {
   });
 
   describe('/monitors/{source}', () => {
-    const page = async (source: string): Promise<string> =>
-      (await (await fixture.signedIn()).get(`/monitors/${encodeURIComponent(source)}`)).text;
+    const page = async (source: string, tab = ''): Promise<string> =>
+      (await (await fixture.signedIn()).get(`/monitors/${encodeURIComponent(source)}${tab && `?tab=${tab}`}`)).text;
+
+    it('says what is wrong, since when, and who was notified, with the times of it in the chart', async () => {
+      await beat({ source: 'pay', interval: 60, metrics: { response_ms: 20 } });
+      await change('pay', { name: 'Payments' });
+      fixture.clock.forward(20 * MINUTE);
+      await beat({ source: 'pay', status: 'down', message: 'HTTP 503', metrics: { response_ms: 9_000 } });
+      fixture.clock.forward(312 * MINUTE);
+      const text = (await page('pay')).replace(/\s+/g, ' ');
+      expect(text).to.include('<b>Down 5 h 12 min</b>').and.include('An error was reported: HTTP 503');
+      expect(text).to.include('Unacknowledged').and.include('>View incident</a>').and.include(' Acknowledge</button>');
+      expect(text).to.include('No one was notified.').and.include('href="/notifications">Set up alerts');
+      expect(text).to.match(/<rect class="series-down"[^>]*><title>Down for 5 h 12 min<\/title>/);
+      expect(text).to.match(/aria-label="Response time, average with minimum and maximum\. Down for 5 h 12 min"/);
+    });
+
+    it('does not repeat "ok" next to a failed check', async () => {
+      await beat({ source: 'heap', message: 'ok', checks: { heap: { ok: false, message: 'Heap 92 %' } } });
+      const text = await page('heap');
+      expect(text).to.include('Check heap failed').and.include('Heap 92 %');
+      expect(text).to.not.match(/>ok</).and.not.include('Last message');
+      await beat({ source: 'heap', message: 'ok', checks: { heap: { ok: true } } });
+      expect(await page('heap')).to.match(/Last message<\/h2>\s*<p[^>]*>ok</);
+    });
+
+    for (const [tab, has, lacks] of [
+      ['', 'Last 90 days', 'Ping URL'],
+      ['metrics', 'No metrics in this period', 'Ping URL'],
+      ['events', 'Timeline', 'Last 90 days'],
+      ['setup', 'Ping URL', 'Timeline'],
+    ] as const)
+      it(`shows ${has} under ${tab || 'its own address'}`, async () => {
+        await beat({ source: 'web' });
+        const text = await page('web', tab);
+        expect(text).to.include(has).and.not.include(lacks);
+        const href = tab === '' ? '/monitors/web' : `/monitors/web?tab=${tab}`;
+        expect(text.replaceAll('&#x3D;', '=')).to.include(`href="${href}" aria-current="page"`);
+      });
+
+    it('exports the uptime of its days, and the list with its filters', async () => {
+      await beat({ source: 'web', interval: 60 });
+      await beat({ source: '=db', interval: 60 });
+      await beat({ source: 'bad', status: 'down' });
+      const browser = await fixture.signedIn();
+      const csv = await browser.get('/monitors/web/uptime.csv');
+      expect(csv.headers['content-type']).to.include('text/csv');
+      expect(csv.text).to.match(/^"day","up_seconds"/);
+      const list = await browser.get('/monitors?state=down&format=csv');
+      const [head, ...rows] = list.text.trim().split('\r\n');
+      expect(head).to.include('"source","name","project"');
+      expect(rows).to.have.lengthOf(1);
+      expect(rows[0]).to.match(/^"bad","bad",,/);
+      expect((await browser.get('/monitors?state=down')).text.replaceAll('&#x3D;', '=')).to.include(
+        'href="/monitors?state=down&amp;format=csv"',
+      );
+    });
 
     it('shows the failed checks with their messages at the top of a monitor in warning', async () => {
       const checks = { disk: { ok: true }, redis: { ok: false, message: 'no answer' }, mail: { ok: false } };
@@ -173,10 +228,14 @@ describe('watchdog pages', function () {
         fixture.clock.forward(HOUR);
       }
       await beat({ source: 'web', interval: 3600, metrics: { cpu: 51, load_bytes: 123456789, response_ms: 102 } });
-      const text = await page('web');
-      const charts = [...text.matchAll(/<h3 class="card-title text-break">([^<]+)/g)].map(([, name]) => name);
-      expect(charts).to.deep.equal(['load_bytes', 'cpu', 'response_ms']);
-      expect(text).to.include('<b>123 MB</b> now').and.include('<b>102 ms</b> now');
+      const text = await page('web', 'metrics');
+      const names = (html: string) =>
+        [...html.matchAll(/<h3 class="card-title text-break">([^<]+)/g)].map(([, name]) => name);
+      expect(names(text)).to.deep.equal(['load_bytes', 'cpu', 'response_ms']);
+      expect(text).to.include('<b>123 MB</b> now').and.include('<b>102 ms</b> now').and.include('Raw metrics');
+      const overview = await page('web');
+      expect(names(overview)).to.deep.equal(['load_bytes', 'cpu']);
+      expect(overview).to.include('>Response time<').and.include('<b>102 ms</b> now').and.not.include('Raw metrics');
     });
 
     it('shows no current values for a silent monitor', async () => {
