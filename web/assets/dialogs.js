@@ -20,7 +20,7 @@
   /** Below the link, above it where there is no room; never beside the window. It moves with the page. */
   function place(dialog, link) {
     // A link of a menu is beside the button that opens it.
-    const at = (link.closest('details') ?? link).getBoundingClientRect();
+    const at = (link.closest('.dropdown-menu')?.parentElement ?? link).getBoundingClientRect();
     const { offsetWidth: width, offsetHeight: height } = dialog;
     const wide = document.documentElement.clientWidth - BESIDE;
     const left = at.left + width <= wide ? at.left : at.right - width;

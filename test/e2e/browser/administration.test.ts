@@ -157,7 +157,7 @@ describe('web: administration in a real browser', () => {
     const total = (await deliveries()).length;
     expect(await asked(`/licenses/${id}`, 'Revoke')).to.equal('Revoke for 2 machines');
     expect(await asked(`/licenses/${id}`, 'Deactivate license')).to.equal('Deactivate for 2 machines');
-    expect(await asked('/monitors/queue', 'Delete')).to.equal('Delete and revoke 1 token');
+    expect(await asked('/monitors/queue/edit', 'Delete')).to.equal('Delete and revoke 1 token');
     expect(await asked(`/webhooks/${webhook}`, 'Delete')).to.equal(
       `Delete with ${total} ${total === 1 ? 'delivery' : 'deliveries'}`,
     );

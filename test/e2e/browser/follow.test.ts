@@ -49,7 +49,7 @@ describe('web: live updates', () => {
     const page = await opened(`/monitors/${encodeURIComponent('queue@hall/2')}`);
     await page.evaluate('window.kept = true');
     await beat({ metrics: { length: 9 }, checks: { redis: { ok: false, message: 'No answer to PING' } } });
-    await page.locator('.alert', { hasText: 'No answer to PING' }).waitFor({ timeout: 60_000 });
+    await page.locator('.monitor-now', { hasText: 'No answer to PING' }).waitFor({ timeout: 60_000 });
     expect(await page.evaluate('window.kept')).to.equal(true);
     // A chart that came again is read out as the first was.
     await page.getByRole('slider', { name: /^length/ }).waitFor();
@@ -69,12 +69,12 @@ describe('web: live updates', () => {
     const [chart, read] = [page.getByRole('slider', { name: /^length/ }), page.locator('.series-read')];
     await chart.hover();
     await beat(9, 'None again');
-    await page.locator('.alert', { hasText: 'None again' }).waitFor({ timeout: 60_000 });
+    await page.locator('.monitor-now', { hasText: 'None again' }).waitFor({ timeout: 60_000 });
     expect(await read.isVisible()).to.equal(true);
     expect(await read.innerText()).to.include('7');
     await page.mouse.move(0, 0);
     await beat(11, 'Still none');
-    await page.locator('.alert', { hasText: 'Still none' }).waitFor({ timeout: 60_000 });
+    await page.locator('.monitor-now', { hasText: 'Still none' }).waitFor({ timeout: 60_000 });
     await read.waitFor({ state: 'hidden' });
     await page.locator('[data-points*=",11"]').waitFor();
     expect(web.tab.faults).to.deep.equal([]);

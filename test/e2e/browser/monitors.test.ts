@@ -17,7 +17,7 @@ describe('web: monitors in a real browser', () => {
   for (const width of [360, 1440]) {
     it(`reads out chart values under the pointer and by arrow keys, at ${width} pixels`, async () => {
       await web.openTab({ width, path: '/monitors/web' });
-      const chart = web.page.getByRole('slider', { name: /^response_ms/ });
+      const chart = web.page.getByRole('slider', { name: /^Response time/ });
       const read = web.page.locator('.series-read');
       expect(await read.isVisible()).to.equal(false);
       await chart.hover();

@@ -29,6 +29,8 @@ describe('web: row dialogs', () => {
   const button = (of: Page, name: string): Locator => of.getByRole('button', { name, exact: true });
   const mute = (ref: string, of = web.page): Locator => button(of, `Mute ${ref} for a while`);
   const dialog = (of = web.page): Locator => of.getByRole('dialog');
+  const openMenu = (of: Page, source: string): Promise<void> =>
+    of.locator(`summary[aria-label="Actions of ${source}"]`).click();
   const focused = (): Promise<string> =>
     web.page.evaluate(`document.activeElement.getAttribute('href') ?? document.activeElement.id`);
   const muted = async (ref: string): Promise<boolean> => (await web.getItem(ref))['muted'] === true;
@@ -103,19 +105,23 @@ describe('web: row dialogs', () => {
     await plain.getByRole('link', { name: `Mute ${refs[2]} for a while` }).click();
     expect(await plain.getByLabel('Pattern').inputValue()).to.include('Shelf c is empty');
     await plain.goto(`${web.url}/hierarchy`);
+    await openMenu(plain, 'web-1');
     await plain.getByRole('link', { name: 'Move web-1' }).click();
     expect(await plain.getByLabel('Parent').inputValue()).to.equal('');
   });
 
   it('moves a monitor from its row, and reopens the form with the error and the input', async () => {
     await web.tab.go('/hierarchy');
+    await openMenu(web.page, 'web-1');
     await button(web.page, 'Move web-1').click();
     await dialog().getByLabel('New parent').fill('rack');
     await dialog().getByRole('button', { name: 'Move' }).click();
     await web.page.getByText('web-1 is below rack.').waitFor();
+    await openMenu(web.page, 'web-1');
     await button(web.page, 'Move web-1').click();
     expect(await dialog().getByLabel('New parent').inputValue()).to.equal('rack');
     await web.page.keyboard.press('Escape');
+    await openMenu(web.page, 'rack');
     await button(web.page, 'Move rack').click();
     expect(await dialog().getByLabel('New parent').inputValue()).to.equal('');
     await dialog().getByLabel('New parent').fill('web-1');
@@ -130,11 +136,12 @@ describe('web: row dialogs', () => {
 
   it('fits a phone screen and works by touch', async () => {
     const small = await web.openPage({ viewport: { width: 360, height: 640 }, hasTouch: true });
-    for (const [path, link] of [
-      ['/errors', `Mute ${refs[2]} for a while`],
-      ['/hierarchy', 'Move web-2'],
+    for (const [path, link, menu] of [
+      ['/errors', `Mute ${refs[2]} for a while`, null],
+      ['/hierarchy', 'Move web-2', 'web-2'],
     ] as const) {
       await small.goto(web.url + path);
+      if (menu !== null) await openMenu(small, menu);
       await button(small, link).tap();
       const box = await dialog(small).boundingBox();
       expect(box?.x, path).to.be.at.least(0);
