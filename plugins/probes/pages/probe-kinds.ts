@@ -61,10 +61,9 @@ const HEARTBEAT_KINDS = [
 export function listKindTabs(chosen: ProbeKind): { tabs: object[]; more: object[] | null } {
   const isUsual = USUAL_KINDS.includes(chosen);
   const [first, ...others] = listProbeKinds();
-  const tabs = [first, ...HEARTBEAT_KINDS, ...others].map((one) => ({
-    ...one,
-    active: one?.value === (isUsual ? chosen : 'other'),
-  }));
+  const tabs = [first, ...HEARTBEAT_KINDS, ...others].map((one) =>
+    Object.assign({ active: one?.value === (isUsual ? chosen : 'other') }, one),
+  );
   const rare = PROBE_KINDS.filter((kind) => !USUAL_KINDS.includes(kind));
   const toTab = (kind: ProbeKind) => ({ label: KIND_LABELS[kind], href: getKindHref(kind), active: kind === chosen });
   return { tabs, more: isUsual ? null : rare.map(toTab) };

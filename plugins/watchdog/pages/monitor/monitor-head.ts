@@ -62,8 +62,9 @@ export async function buildMonitorHead(
         : null,
     open_incident: open && Object.assign(toIncidentRow(open), { is_mine: open.acknowledged_by === caller.name }),
     alerted: receivers.filter(({ event }) => event === 'monitor.down'),
-    changes: (down?.changes ?? []).slice(0, MAX_SHOWN_CHANGES).map(({ source, at, ...change }) => ({
-      ...change,
+    changes: (down?.changes ?? []).slice(0, MAX_SHOWN_CHANGES).map(({ source, at, type, text }) => ({
+      type,
+      text,
       at,
       source: source === doc.source ? null : source,
       href: source === null || source === doc.source ? null : getMonitorPageHref(source),
