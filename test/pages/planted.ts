@@ -306,6 +306,7 @@ export class PlantedService {
     await this.#incident();
     this.addresses['/probes/{source}'] = `/probes/${source}`;
     this.addresses['/monitors/{source}/edit'] = `/monitors/${source}/edit`;
+    this.addresses['/monitors/{source}/uptime.csv'] = `/monitors/${source}/uptime.csv`;
     this.addresses['/status/{id}'] = `/status/${id}`;
   }
 

@@ -5,7 +5,7 @@ import type { TreeBranch, MonitorForest, SubtreeCount } from '../monitors/monito
 import type { OutlineRow } from '../monitors/monitor-snapshot-service.js';
 import { toParentChoices } from './form-choices.js';
 import { getMonitorPageHref } from './monitor-form.js';
-import { toTreeLines } from './tree-lines.js';
+import { toTreeLines } from '../tree/tree-lines.js';
 
 const MAX_ROOTS = 100;
 const MAX_SHOWN_MONITORS = 200;

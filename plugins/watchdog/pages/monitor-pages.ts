@@ -13,8 +13,8 @@ import {
 import { notFound } from '../../../kernel/errors.js';
 import { toWatchdogCaller } from '../model/caller.js';
 import { listProjectChoices, listProposedParents } from './form-choices.js';
-import { buildMonitorHead, MONITOR_TABS, type MonitorTab } from './monitor/monitor-head.js';
-import { buildMonitorDetailView, countLiveTokens } from './monitor/monitor-view.js';
+import { buildMonitorHead, MONITOR_TABS, type MonitorTab } from './monitor-head.js';
+import { buildMonitorDetailView, countLiveTokens } from './monitor-detail-view.js';
 import { exportUptime } from './monitor-exports.js';
 import { CRON_FIELDS, HEARTBEAT_FIELDS, listMonitorKinds } from './monitor-kinds.js';
 import { buildHierarchyView, HIERARCHY_FILTERS } from './hierarchy-view.js';

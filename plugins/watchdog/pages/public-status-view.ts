@@ -4,7 +4,7 @@ import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { toMaintenanceView } from '../model/monitor-view.js';
 import type { WatchdogServices } from '../services.js';
-import { toTreeLines } from './tree-lines.js';
+import { toTreeLines } from '../tree/tree-lines.js';
 import { buildLongUptimeView, type LongUptimeView } from './uptime-view.js';
 
 const MAX_SHOWN_MONITORS = 500;

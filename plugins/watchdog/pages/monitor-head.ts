@@ -1,16 +1,16 @@
 /** What stands above the tabs of a monitor: state, reason, who was notified, and what changed before. */
-import type { HttpRequest } from '../../../../kernel/contract/index.js';
-import { formatElapsed, toIsoString } from '../../../../lib/time.js';
-import { toWatchdogCaller } from '../../model/caller.js';
-import type { MonitorDoc } from '../../model/documents.js';
-import type { IncidentView } from '../../model/incident.js';
-import { toMonitorView } from '../../model/monitor-view.js';
-import { getDeferredAlarmTime, getIntervalSeconds } from '../../model/timing.js';
-import type { WatchdogServices } from '../../services.js';
-import { toIncidentRow } from '../incident-pages.js';
-import { toListedMonitor } from '../listed-monitor.js';
-import { getMonitorPageHref } from '../monitor-form.js';
-import { buildWarningReason } from '../warning-reason.js';
+import type { HttpRequest } from '../../../kernel/contract/index.js';
+import { formatElapsed, toIsoString } from '../../../lib/time.js';
+import { toWatchdogCaller } from '../model/caller.js';
+import type { MonitorDoc } from '../model/documents.js';
+import type { IncidentView } from '../model/incident.js';
+import { toMonitorView } from '../model/monitor-view.js';
+import { getDeferredAlarmTime, getIntervalSeconds } from '../model/timing.js';
+import type { WatchdogServices } from '../services.js';
+import { toIncidentRow } from './incident-pages.js';
+import { toListedMonitor } from './listed-monitor.js';
+import { getMonitorPageHref } from './monitor-form.js';
+import { buildWarningReason } from './warning-reason.js';
 
 export const MONITOR_TABS = ['overview', 'metrics', 'events', 'setup', 'settings'] as const;
 export type MonitorTab = (typeof MONITOR_TABS)[number];

@@ -1,7 +1,7 @@
-import { toIsoString } from '../../../../lib/time.js';
-import type { IncidentView } from '../../model/incident.js';
-import type { MetricHistory } from '../../metrics/metric-history-service.js';
-import { formatMetricValue, getMetricUnit } from '../metric-format.js';
+import { toIsoString } from '../../../lib/time.js';
+import type { IncidentView } from '../model/incident.js';
+import type { MetricHistory } from '../metrics/metric-history-service.js';
+import { formatMetricValue, getMetricUnit } from './metric-format.js';
 
 /** The first that a monitor has is its main chart. */
 const RESPONSE_METRICS = ['response_ms', 'ping_ms', 'duration_ms'];

@@ -1,10 +1,10 @@
-import { toLocalTime } from '../../../../kernel/contract/index.js';
-import { toIsoString } from '../../../../lib/time.js';
-import { getNextDue } from '../../model/cron.js';
-import type { MonitorDoc } from '../../model/documents.js';
-import { getIntervalSeconds, getLimits, isLearning } from '../../model/timing.js';
-import { formatMetricValue } from '../metric-format.js';
-import { getMonitorPageHref } from '../monitor-form.js';
+import { toLocalTime } from '../../../kernel/contract/index.js';
+import { toIsoString } from '../../../lib/time.js';
+import { getNextDue } from '../model/cron.js';
+import type { MonitorDoc } from '../model/documents.js';
+import { getIntervalSeconds, getLimits, isLearning } from '../model/timing.js';
+import { formatMetricValue } from './metric-format.js';
+import { getMonitorPageHref } from './monitor-form.js';
 
 const MAX_DUE_TIMES = 5;
 
