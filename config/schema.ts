@@ -266,8 +266,8 @@ export const coreSchema = joi.object({
  * The first administrator comes only from the environment, so that no password is stored in a file.
  */
 export const FIRST_ADMIN_VARIABLES: ReadonlyMap<string, string> = new Map([
-  ['SVC_ADMIN_USER', 'access.admin_user'],
-  ['SVC_ADMIN_PASSWORD', 'access.admin_password'],
+  ['SVC_ADMIN_USER', 'auth.admin_user'],
+  ['SVC_ADMIN_PASSWORD', 'auth.admin_password'],
 ]);
 
 export const coreKeys: ReadonlySet<string> = new Set(getSchemaMembers(coreSchema)?.keys());

@@ -24,6 +24,16 @@ export const CODES = {
   ],
   insufficient_scope: [403, 'The token lacks the scope, or belongs to another project.', 'Permission denied'],
   role_not_allowed: [403, 'The account’s role may not do this here.', 'Permission denied'],
+  password_disabled: [
+    403,
+    'Password sign-in is off for this account here (`auth.local`). Use another sign-in method.',
+    'Password sign-in is off',
+  ],
+  second_factor_required: [
+    403,
+    'The account must set up a second factor before anything else (`auth.second_factor`).',
+    'Second factor required',
+  ],
   csrf_failed: [403, 'The form’s `csrf_token` is missing or stale. Load the page again.', 'Form expired'],
   not_found: [404, 'The path or ID does not exist.', 'Not found'],
   method_not_allowed: [

@@ -7,7 +7,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
-import { stop, transform } from 'esbuild-wasm';
+import { build, stop, transform } from 'esbuild-wasm';
 import { buildFonts } from './fonts.mjs';
 import { buildIconSprite } from './icons.mjs';
 import { buildKitStyles, buildOwnStyles } from './styles.mjs';
@@ -24,6 +24,8 @@ const BUNDLES = {
   'app.js': ['app.js', 'toasts.js'],
   'page.js': ['keys.js', 'dialogs.js', 'lists.js', 'live.js', 'charts.js', 'follow.js', 'search.js'],
 };
+/** Scripts that import a package. */
+const BUNDLED_SCRIPTS = ['passkeys.js'];
 const WORTH_COMPRESSING = 1024;
 
 /** Sources of new plugins, which `aos plugin new` reads where they are. */
@@ -58,6 +60,14 @@ async function joinScripts(folder, bundle, names) {
   await writeFile(join(folder, bundle), sources.join('\n'));
 }
 
+async function bundleScripts(folder) {
+  for (const name of BUNDLED_SCRIPTS) {
+    const entryPoints = [join(root, 'web', 'assets', name)];
+    const { outputFiles } = await build({ entryPoints, bundle: true, format: 'iife', target: 'esnext', write: false });
+    await writeFile(join(folder, name), outputFiles[0].contents);
+  }
+}
+
 async function minify(folder) {
   const names = await readdir(folder, { recursive: true }).catch(() => []);
   await Promise.all(
@@ -82,6 +92,7 @@ const fonts = await buildFonts(assets);
 await writeFile(join(assets, 'aos.css'), `${fonts}\n${await buildOwnStyles(styles)}`);
 await writeFile(join(assets, 'kit.css'), await buildKitStyles(dist));
 for (const [bundle, names] of Object.entries(BUNDLES)) await joinScripts(assets, bundle, names);
+await bundleScripts(assets);
 const places = [
   assets,
   ...(await readdir(join(dist, 'plugins'))).map((plugin) => join(dist, 'plugins', plugin, 'assets')),

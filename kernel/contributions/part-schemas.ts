@@ -145,6 +145,7 @@ export const pageSchema = Joi.object({
     bytes: Joi.number().integer().min(1).required(),
   }),
   files: Joi.boolean(),
+  duringEnrollment: Joi.boolean(),
   input: inputSchemas,
   again: Joi.function(),
   handle: functionSchema,

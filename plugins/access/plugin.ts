@@ -21,6 +21,8 @@ import { checkUsername } from './model/account.js';
 import { buildAccessServices, type AccessConfig, type AccessServices } from './services.js';
 import { buildTokenCommands } from './commands/token.js';
 import { buildUserCommands } from './commands/user.js';
+import { OIDC_ERRORS } from './oidc/errors.js';
+import { oidcSchema } from './oidc/settings.js';
 import { buildAccessPages } from './pages/pages.js';
 import { findPasswordProblem } from './model/password.js';
 import { buildAccessRoutes } from './routes.js';
@@ -32,6 +34,7 @@ const ENDED_RETENTION_MS = 30 * 24 * HOUR_MS;
 async function sweepExpired(services: AccessServices): Promise<void> {
   await services.sessions.sweep();
   await services.login.sweep();
+  await services.states.sweep();
   await services.forms.sweep();
   await services.throttle.sweep();
   await services.known.sweep();
@@ -53,6 +56,7 @@ function getConfiguredPassword(given: string): string {
 
 export default definePlugin<AccessConfig>({
   id: 'access',
+  section: 'auth',
   version: '1.0.0',
   api: 1,
   title: 'Accounts and tokens',
@@ -73,7 +77,20 @@ export default definePlugin<AccessConfig>({
   ].map(({ name }) => name),
   extensionPoints: [TOKEN_PROJECTS.point, TOKEN_PURPOSES.point, ACCOUNT_CHANGE_LISTENERS.point, AUDIT_TARGETS.point],
   extends: [SEARCH_PROVIDERS.point],
+  errors: OIDC_ERRORS,
   config: joi.object({
+    local: joi
+      .valid(true, false, 'recovery')
+      .default(true)
+      .description(
+        'Sign-in with a password of this service: `true`, `false`, or `"recovery"` for administrators only. `aos user create` and `aos user passwd` always work',
+      ),
+    second_factor: joi
+      .string()
+      .valid('optional', 'admins', 'all')
+      .default('optional')
+      .description('Who needs a passkey or an authenticator app; who has neither sets one up before anything else'),
+    oidc: oidcSchema,
     admin_user: joi
       .string()
       .custom(getConfiguredName)
@@ -89,7 +106,15 @@ export default definePlugin<AccessConfig>({
   }),
   tags: { tokens: 'Tokens about themselves, and sub-tokens with fewer rights.' },
   collections: [
-    { name: 'accounts', indexes: [{ fields: ['username_key'], unique: true }, { fields: ['role', 'disabled'] }] },
+    {
+      name: 'accounts',
+      indexes: [
+        { fields: ['username_key'], unique: true },
+        { fields: ['role', 'disabled'] },
+        { fields: ['identity_key'] },
+        { fields: ['email_key'] },
+      ],
+    },
     {
       name: 'tokens',
       indexes: [
@@ -109,6 +134,7 @@ export default definePlugin<AccessConfig>({
       indexes: [{ fields: ['account_id', 'created_at'] }, { fields: ['expires_at'] }, { fields: ['last_seen_at'] }],
     },
     { name: 'challenges', indexes: [{ fields: ['expires_at'] }] },
+    { name: 'spent_states', indexes: [{ fields: ['expires_at'] }] },
     { name: 'forms', indexes: [{ fields: ['expires_at'] }] },
     { name: 'throttle', indexes: [{ fields: ['at'] }] },
     { name: 'known_addresses', indexes: [{ fields: ['at'] }, { fields: ['account'] }] },

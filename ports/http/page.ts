@@ -82,6 +82,8 @@ export interface PageSpec {
    * file, hidden ones (`{{> csrf}}`) first: the handler starts after the token check.
    */
   upload?: NonNullable<StreamedInput['multipart']> & Pick<StreamedInput, 'bytes'>;
+  /** Also for sessions that must set up a second factor before anything else. */
+  duringEnrollment?: boolean;
   /** Unknown query parameters are ignored. */
   input?: { params?: ObjectSchema; query?: ObjectSchema };
   /** View of a form rejected before `handle`; default: the error page. */

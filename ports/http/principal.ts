@@ -33,6 +33,8 @@ export interface SessionPrincipal {
   timezone?: string;
   /** The user's clock format; default 24. */
   hours?: 12 | 24;
+  /** Only pages that set up a second factor are open. */
+  must_enroll?: boolean;
 }
 
 /**

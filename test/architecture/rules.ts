@@ -128,6 +128,21 @@ export const RULES: readonly Rule[] = [
     says: 'plugins/mcp imports what a plugin may, and the library of the Model Context Protocol',
   },
   {
+    // The provider's protocol; requests leave through the port.
+    layer: 'plugins',
+    files: /^plugins\/access\/oidc\//,
+    project: [PORTS, KERNEL_API],
+    packages: [PURE, /^openid-client$/],
+    says: 'plugins/access/oidc imports what a plugin may, and the library of OpenID Connect',
+  },
+  {
+    layer: 'plugins',
+    files: /^plugins\/access\/passkeys\//,
+    project: [PORTS, KERNEL_API],
+    packages: [PURE, /^@simplewebauthn\/server$/],
+    says: 'plugins/access/passkeys imports what a plugin may, and the library that verifies passkeys',
+  },
+  {
     // What a comment quotes is what its page shows as a quote.
     layer: 'plugins',
     files: /^plugins\/bugs\//,

@@ -146,7 +146,7 @@ describe('configuration', () => {
     expect(core.storage.file).to.equal(join(root, 'elsewhere/x/y.db'));
     expect(core.security).to.include({ shared_key: 's', webhook_key: 'w', license_key: 'l'.repeat(32) });
     expect(core.release_private_key).to.equal(join(root, 'key.pem'));
-    expect(sections['access']).to.deep.equal({ admin_user: 'root', admin_password: 'correct horse battery' });
+    expect(sections['auth']).to.include({ admin_user: 'root', admin_password: 'correct horse battery' });
     expect(core.log.level).to.equal('debug');
   });
 
@@ -344,9 +344,9 @@ describe('configuration', () => {
     });
 
     it('a password in a file', async () => {
-      const path = await write('config/local.json', { access: { admin_password: 'x' } });
+      const path = await write('config/local.json', { auth: { admin_password: 'x' } });
       expect(await fault(load())).to.equal(
-        `configuration: access.admin_password can only be set in the environment: set SVC_ADMIN_PASSWORD (from ${path})`,
+        `configuration: auth.admin_password can only be set in the environment: set SVC_ADMIN_PASSWORD (from ${path})`,
       );
     });
 

@@ -16,7 +16,7 @@ describe('unknown query parameters', () => {
 
   before(async () => {
     const access = { admin_user: ADMIN_ACCOUNT.username, admin_password: ADMIN_ACCOUNT.password };
-    const made = await bootTestKernel(BUILTIN, { sections: { access } });
+    const made = await bootTestKernel(BUILTIN, { sections: { auth: access } });
     specs = made.kernel.listRoutes().map(({ spec }) => spec);
     await made.stop();
     service = await TestService.createInProcess();

@@ -46,7 +46,7 @@ const isSpecial = ({ input, limits = {} }: RouteSpec): boolean =>
 describe('docs/body-limits.md', () => {
   it('lists each route with custom body limits', async () => {
     const access = { admin_user: 'admin', admin_password: 'correct-horse-battery-staple' };
-    const service = await bootTestKernel(BUILTIN, { sections: { access } });
+    const service = await bootTestKernel(BUILTIN, { sections: { auth: access } });
     try {
       const routes = service.kernel.listRoutes().map(({ spec }): RouteSpec => spec);
       const methods = ({ method }: RouteSpec): readonly string[] => [method].flat();

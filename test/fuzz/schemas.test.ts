@@ -87,7 +87,7 @@ describe(`fuzz: the schemas of every route (seed ${SEED})`, () => {
 
   before(async () => {
     const access = { admin_user: ADMIN_ACCOUNT.username, admin_password: ADMIN_ACCOUNT.password };
-    const made = await bootTestKernel(BUILTIN, { sections: { access } });
+    const made = await bootTestKernel(BUILTIN, { sections: { auth: access } });
     const specs: RouteSpec[] = made.kernel.listRoutes().map(({ spec }) => spec);
     await made.stop();
     all = specs.flatMap((spec) =>

@@ -16,7 +16,7 @@ export interface KnownPage {
 
 export async function everyPage(): Promise<KnownPage[]> {
   const access = { admin_user: ADMIN_ACCOUNT.username, admin_password: ADMIN_ACCOUNT.password };
-  const made = await bootTestKernel(BUILTIN, { sections: { access } });
+  const made = await bootTestKernel(BUILTIN, { sections: { auth: access } });
   try {
     const pages = made.http.mounted?.pages ?? [];
     return pages.map(({ spec }) => ({ method: spec.method ?? 'GET', path: spec.path, access: spec.access }));

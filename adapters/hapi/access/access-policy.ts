@@ -19,6 +19,7 @@ export class AccessPolicy {
   constructor(
     access: Access,
     private readonly bare = false,
+    private readonly duringEnrollment = false,
   ) {
     const rules: readonly AccessRule[] = access === 'public' ? [] : isRuleList(access) ? access : [access];
     if (access !== 'public' && rules.length === 0) throw new TypeError('access must have at least one rule');
@@ -45,7 +46,10 @@ export class AccessPolicy {
     if (principal.kind === 'public') return this.public ? null : UNAUTHORIZED;
     if (principal.kind === 'basic') return this.basic ? null : UNAUTHORIZED;
     if (principal.kind === 'shared_key') return this.#sharedKey ? null : this.#scopeFailure;
-    if (principal.kind === 'session') return this.#acceptsRole(principal.role) ? null : this.#createRoleFailure();
+    if (principal.kind === 'session') {
+      if (principal.must_enroll && !this.duringEnrollment) return SECOND_FACTOR_REQUIRED;
+      return this.#acceptsRole(principal.role) ? null : this.#createRoleFailure();
+    }
     if (this.#acceptsToken(principal.token_kind, principal.scopes)) return null;
     // Contract 50: this license endpoint answers 401 to every other credential.
     return this.bare && this.#sharedKey && this.#scopes.length === 0 ? UNAUTHORIZED : this.#scopeFailure;
@@ -104,6 +108,10 @@ export const CREDENTIAL_MISSING = new Failure(
   'unauthorized',
   'A credential is required: `Authorization: Bearer <token>`.',
   BEARER_CHALLENGE,
+);
+export const SECOND_FACTOR_REQUIRED = new Failure(
+  'second_factor_required',
+  'Set up a second factor in your account settings first.',
 );
 export const UNAUTHORIZED = new Failure(
   'unauthorized',

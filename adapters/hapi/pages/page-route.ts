@@ -26,7 +26,7 @@ import {
   STOPPING,
   getErrorText,
 } from '../wire/failure.js';
-import { AccessPolicy, UNAUTHORIZED } from '../access/access-policy.js';
+import { AccessPolicy, SECOND_FACTOR_REQUIRED, UNAUTHORIZED } from '../access/access-policy.js';
 import { PageFormReader } from './page-forms.js';
 import { buildExpiredSessionView } from './expired-session.js';
 import { runIdempotentForm, ForeignView, redirectToStoredView } from './form-idempotency.js';
@@ -69,7 +69,7 @@ export class PageRoute {
     private readonly mounted: MountedPage,
     private readonly shared: PageServices,
   ) {
-    this.#policy = new AccessPolicy(mounted.spec.access);
+    this.#policy = new AccessPolicy(mounted.spec.access, false, mounted.spec.duringEnrollment);
     this.#query = new QueryValidator(mounted.spec.input?.query, false);
     this.#params = createParamsSchema(mounted.spec.input?.params);
     this.#isForm = mounted.spec.method === 'POST';
@@ -141,6 +141,8 @@ export class PageRoute {
       if (this.#isForm) return this.#buildExpiredSession(request, call, visitor, place);
       return new Redirect(buildLoginLocation(request.path, getSearch(request.raw.req.url)));
     }
+    if (session?.must_enroll && this.#policy.check(session) === SECOND_FACTOR_REQUIRED && !this.#policy.public)
+      return this.#isForm || isJsonPreferred(request) ? SECOND_FACTOR_REQUIRED : new Redirect(ENROLLMENT_PATH);
     const { limits } = this.shared;
     const limited = this.#policy.public
       ? limits.checkOpenRequest(spec.limits?.bucket ?? 'rest', call.network)
@@ -355,6 +357,8 @@ export class PageRoute {
     return renderErrorPage(shared, request, call, visitor, failure, this.#policy.describeRoles());
   }
 }
+
+const ENROLLMENT_PATH = '/account';
 
 const SESSION_ENDED = new Failure(
   'unauthorized',

@@ -22,19 +22,28 @@ import {
   toUsernameKey,
   type Account,
   type AccountView,
+  type ExternalIdentity,
 } from '../model/account.js';
 import { AuditService } from '../audit/audit.js';
-import type { Actor } from '../../../ports/domain/audit.js';
+import type { Actor, AuditFields } from '../../../ports/domain/audit.js';
 import { isTimeZone } from '../../../lib/local-time.js';
 import { findPasswordProblem } from '../model/password.js';
+import { checkProfile, toIdentityKey, type AccountProfile } from './profile.js';
 import { AdminRoster } from './roster.js';
 import { SessionService } from '../sessions/sessions.js';
 import { AccountChangeNotifier } from './account-change-notifier.js';
 
-export interface NewAccount {
+export interface NewAccount extends AccountProfile {
   username: string;
   role: string;
   password: string;
+}
+
+/** An account without a password, for a provider's. */
+export interface NewExternalAccount extends AccountProfile {
+  username: string;
+  role: Role;
+  identity: ExternalIdentity;
 }
 
 export const EMPTY_TOTP_FIELDS = { totp_secret: null, totp_pending: null, totp_step: null, totp_recovery: [] };
@@ -64,13 +73,33 @@ export class AccountService {
     if (role === undefined) fields['role'] = `must be one of ${ROLES.join(', ')}`;
     const problem = findPasswordProblem(input.password, input.username);
     if (problem !== null) fields['password'] = problem;
-    if ('problem' in name || role === undefined || problem !== null) throw invalid(fields);
-    const account = await this.#insert(id, name.username, role, input.password);
-    // After a crash, the reconciler adds the administrator.
-    if (role === 'admin') await this.roster.refreshEntry(account.id);
-    await this.audit.record(actor, 'user.created', account.username, { role });
-    await this.watchers.notifyChanged();
+    const profile = checkProfile(input, fields);
+    if ('problem' in name || role === undefined || Object.keys(fields).length > 0) throw invalid(fields);
+    const account = await this.#insert(id, { username: name.username, role, password: input.password, ...profile });
+    await this.#announce(actor, account, { role });
     return toAccountView(account);
+  }
+
+  /**
+   * Creates an account that only a provider or a passkey signs in.
+   * @throws ServiceError validation_failed (username); conflict when the name is taken
+   */
+  async createExternal(actor: Actor, input: NewExternalAccount): Promise<Account> {
+    const name = checkUsername(input.username);
+    if ('problem' in name) throw invalid({ username: name.problem });
+    const { role, identity } = input;
+    const account = await this.#insert(this.ids.uuid(), {
+      username: name.username,
+      role,
+      // Nobody knows it.
+      password: this.ids.secret(43),
+      has_password: false,
+      identity,
+      identity_key: toIdentityKey(identity),
+      ...checkProfile(input, {}),
+    });
+    await this.#announce(actor, account, { role, issuer: identity.issuer });
+    return account;
   }
 
   /** Sorted by name. */
@@ -167,7 +196,11 @@ export class AccountService {
     const account = await this.getAccount(id);
     const problem = findPasswordProblem(password, account.username);
     if (problem !== null) throw invalid({ [field]: problem });
-    const set = { password_hash: await this.hasher.hash(password), password_changed_at: this.clock.iso() };
+    const set = {
+      password_hash: await this.hasher.hash(password),
+      password_changed_at: this.clock.iso(),
+      has_password: true,
+    };
     const changed = await this.rows.change({ id }, { set, inc: { epoch: 1 } });
     if (changed === null) throw notFound(`account ${id}`);
     await this.sessions.clear(id);
@@ -195,9 +228,10 @@ export class AccountService {
     if ((await this.rows.change({ id }, { set: clock })) === null) throw notFound(`account ${id}`);
   }
 
-  /** For lost devices and recovery codes; ends the account's sessions. */
+  /** For lost devices and recovery codes: removes passkeys too, and ends the account's sessions. */
   async resetTotp(actor: Actor, id: string): Promise<AccountView> {
-    const changed = await this.rows.change({ id }, { set: EMPTY_TOTP_FIELDS, inc: { epoch: 1 } });
+    const set = { ...EMPTY_TOTP_FIELDS, passkeys: [] };
+    const changed = await this.rows.change({ id }, { set, inc: { epoch: 1, passkeys_rev: 1 } });
     if (changed === null) throw notFound(`account ${id}`);
     await this.sessions.clear(id);
     await this.audit.record(
@@ -213,13 +247,24 @@ export class AccountService {
     return toAccountView(changed.doc);
   }
 
-  async #insert(id: string, username: string, role: Role, password: string): Promise<Account> {
+  async #announce(actor: Actor, { id, username, role }: Account, details: AuditFields): Promise<void> {
+    // After a crash, the reconciler adds the administrator.
+    if (role === 'admin') await this.roster.refreshEntry(id);
+    await this.audit.record(actor, 'user.created', username, details);
+    await this.watchers.notifyChanged();
+  }
+
+  async #insert(
+    id: string,
+    { password, ...given }: Partial<Account> & { username: string; role: Role; password: string },
+  ): Promise<Account> {
     const now = this.clock.iso();
+    const { username } = given;
     const account: Account = {
+      ...given,
       id,
       username,
       username_key: toUsernameKey(username),
-      role,
       disabled: false,
       password_hash: await this.hasher.hash(password),
       epoch: 0,

@@ -30,6 +30,14 @@ import { conflict, notFound, ServiceError } from '../../../kernel/errors.js';
 import { StoreConflict, type Update } from '../../../ports/store/index.js';
 import { isActiveAdmin, type Account } from '../model/account.js';
 
+const createLastAdminError = (): ServiceError =>
+  conflict('This is the last active administrator. Make another account an administrator first.', {
+    extra: { last_admin: true },
+  });
+
+export const isLastAdminError = (error: unknown): boolean =>
+  error instanceof ServiceError && error.extra?.['last_admin'] === true;
+
 export interface RosterDoc extends Doc {
   rev: number;
   active: string[];
@@ -103,7 +111,7 @@ export class AdminRoster {
       if (before === null) throw notFound(`account ${id}`);
       const others = roster.active.filter((other) => other !== id);
       if (leaves && isActiveAdmin(before) && others.length === 0) {
-        throw conflict('This is the last active administrator. Make another account an administrator first.');
+        throw createLastAdminError();
       }
       const mark = this.ids.uuid();
       const changing = roster.changing.filter((entry) => entry.account !== id);

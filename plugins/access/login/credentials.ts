@@ -4,28 +4,18 @@
  */
 import { PORT, collection, inject, injectable, type Clock, type Collection } from '../../../kernel/contract/index.js';
 import { ServiceError } from '../../../kernel/errors.js';
-import { capitalize } from '../../../lib/sentence.js';
 import { getClientNetwork } from '../../../lib/addresses.js';
 import type { AccountInfo, CredentialCheck, LoginAttemptLimiter } from '../../../ports/domain/access.js';
-import type { PasswordHasher } from '../../../ports/hasher.js';
-import type { Role } from '../../../ports/http/index.js';
-import { toUsernameKey, type Account } from '../model/account.js';
+import { hasSecondFactor, toUsernameKey, type Account } from '../model/account.js';
 import { DeviceCookies } from './devices.js';
 import { KnownAddresses } from './known-addresses.js';
-import { MAX_PASSWORD_BYTES } from '../model/password.js';
+import { PasswordVerifier } from './password-verifier.js';
+import { SignInPolicy } from '../policy/sign-in-policy.js';
 import { SecurityLog, type SecurityEvent } from '../audit/security-log.js';
 import { FREE_FAILURES, LoginAttemptThrottle } from './throttle.js';
 import { computeSha256 } from '../model/token.js';
-import { AccountChangeNotifier } from '../accounts/account-change-notifier.js';
 
-export type LoginPlace = 'web' | 'setup' | 'release_store';
 export type CredentialInput = Parameters<CredentialCheck['check']>[0];
-
-const ALLOWED_ROLES: Record<LoginPlace, readonly Role[]> = {
-  web: ['admin', 'member'],
-  setup: ['admin', 'installer'],
-  release_store: ['admin', 'member', 'installer'],
-};
 
 type ClientAddress = Pick<CredentialInput, 'address' | 'request_id'>;
 
@@ -34,6 +24,7 @@ const SECURITY_EVENTS: Readonly<Partial<Record<string, SecurityEvent>>> = {
   rate_limited: 'login.locked',
   role_not_allowed: 'login.refused',
   totp_not_supported: 'login.refused',
+  password_disabled: 'login.refused',
 };
 
 export const createWrongCredentialsError = (): ServiceError =>
@@ -43,22 +34,23 @@ export const createWrongCredentialsError = (): ServiceError =>
 export class CredentialVerifier implements CredentialCheck, LoginAttemptLimiter {
   constructor(
     @inject(collection<Account>('accounts')) private readonly accounts: Collection<Account>,
-    @inject(PORT.hasher) private readonly hasher: PasswordHasher,
+    @inject(PasswordVerifier) private readonly passwords: PasswordVerifier,
     @inject(LoginAttemptThrottle) private readonly throttle: LoginAttemptThrottle,
     @inject(DeviceCookies) private readonly devices: DeviceCookies,
     @inject(KnownAddresses) private readonly known: KnownAddresses,
     @inject(PORT.clock) private readonly clock: Clock,
     @inject(SecurityLog) private readonly security: SecurityLog,
-    @inject(AccountChangeNotifier) private readonly watchers: AccountChangeNotifier,
+    @inject(SignInPolicy) private readonly policy: SignInPolicy,
   ) {}
 
   async check(input: CredentialInput): Promise<AccountInfo & { totp: boolean }> {
-    const { id, username, role, disabled, epoch, totp_secret } = await this.verify(input);
-    return { id, username, role, disabled, epoch, totp: totp_secret !== null };
+    const account = await this.verify(input);
+    const { id, username, role, disabled, epoch } = account;
+    return { id, username, role, disabled, epoch, totp: hasSecondFactor(account) };
   }
 
   /**
-   * Returns the whole account. When a TOTP code is still required (`web`), the caller must call
+   * Returns the whole account. When a second factor is still required (`web`), the caller must call
    * `recordSuccess` after it.
    */
   async verify(input: CredentialInput): Promise<Account> {
@@ -81,6 +73,16 @@ export class CredentialVerifier implements CredentialCheck, LoginAttemptLimiter 
     }
   }
 
+  /** Runs a proof that itself tells which account signs in. */
+  async withUnknownAccount<T>(from: ClientAddress, proof: () => Promise<T>): Promise<T> {
+    try {
+      return await proof();
+    } catch (error) {
+      this.#logRejection(error, 'an unknown account', from);
+      throw error;
+    }
+  }
+
   #logRejection(error: unknown, target: string, from: ClientAddress): void {
     const event = error instanceof ServiceError ? SECURITY_EVENTS[error.code] : undefined;
     if (event !== undefined) this.#logEvent(event, target, from);
@@ -91,29 +93,26 @@ export class CredentialVerifier implements CredentialCheck, LoginAttemptLimiter 
   }
 
   async #verify(input: CredentialInput, known: { name: string | null }): Promise<Account> {
+    this.policy.requirePasswordSignIn(input.place);
     const key = toUsernameKey(input.username.slice(0, 256));
     const found = await this.accounts.find({ filter: { username_key: key }, limit: 1 });
     const account = found.items[0] ?? null;
     known.name = account?.username ?? null;
     const attempt = await this.throttle.begin(this.#listThrottleKeys(key, account, input));
     try {
-      if (account === null || !(await this.#isPasswordValid(input.password, account)) || account.disabled) {
-        // Equal hash work.
-        if (account === null) await this.hasher.verify(input.password, null);
+      if (!(await this.passwords.verify(input.password, account)) || account === null || account.disabled) {
         await attempt.recordFailure();
         throw createWrongCredentialsError();
       }
     } finally {
       attempt.release();
     }
-    if (!ALLOWED_ROLES[input.place].includes(account.role)) {
-      throw new ServiceError('role_not_allowed', `${capitalize(account.role)} accounts can’t sign in here.`);
-    }
-    const totp = account.totp_secret !== null;
-    if (totp && input.place === 'setup') {
+    this.policy.requireRole(input.place, account.role);
+    const asksSecondFactor = hasSecondFactor(account);
+    if (asksSecondFactor && input.place === 'setup') {
       throw new ServiceError('totp_not_supported', 'Accounts with 2FA can’t sign in to the installer.');
     }
-    if (!(totp && input.place === 'web')) await this.recordSuccess(account, input);
+    if (!(asksSecondFactor && input.place === 'web')) await this.recordSuccess(account, input);
     return account;
   }
 
@@ -166,7 +165,7 @@ export class CredentialVerifier implements CredentialCheck, LoginAttemptLimiter 
     await this.withSecurityLog(account, { address }, async () => {
       const attempt = await this.throttle.begin(counts);
       try {
-        if (await this.#isPasswordValid(password, account)) return;
+        if (await this.passwords.verify(password, account)) return;
         await attempt.recordFailure();
         throw createWrongCredentialsError();
       } finally {
@@ -189,18 +188,5 @@ export class CredentialVerifier implements CredentialCheck, LoginAttemptLimiter 
     const known = account === null ? null : this.devices.read(device, account.id);
     // Users may type anything into the name field, even a password.
     return known === null ? `account:${computeSha256(key)}` : `device:${known}`;
-  }
-
-  async #isPasswordValid(password: string, account: Account): Promise<boolean> {
-    const { ok, rehash } = await this.hasher.verify(password, account.password_hash);
-    if (ok && rehash && Buffer.byteLength(password) <= MAX_PASSWORD_BYTES) await this.#rehash(account, password);
-    return ok;
-  }
-
-  async #rehash(account: Account, password: string): Promise<void> {
-    const password_hash = await this.hasher.hash(password);
-    // The password may have changed in the meantime.
-    const same = { id: account.id, password_hash: account.password_hash };
-    if ((await this.accounts.change(same, { set: { password_hash } })) !== null) await this.watchers.notifyChanged();
   }
 }

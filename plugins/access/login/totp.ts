@@ -20,6 +20,8 @@ import type { Account } from '../model/account.js';
 import { EMPTY_TOTP_FIELDS } from '../accounts/accounts.js';
 import { AuditService } from '../audit/audit.js';
 import type { Actor } from '../../../ports/domain/audit.js';
+import { createLastFactorError } from '../passkeys/passkeys.js';
+import { SignInPolicy } from '../policy/sign-in-policy.js';
 import { LoginAttemptThrottle } from './throttle.js';
 
 const STEP_MS = 30_000;
@@ -45,6 +47,7 @@ export class TotpService {
     @inject(AuditService) private readonly audit: AuditService,
     @inject(PORT.clock) private readonly clock: Clock,
     @inject(PORT.ids) private readonly ids: Ids,
+    @inject(SignInPolicy) private readonly policy: SignInPolicy,
   ) {
     this.#recoveryKey = cipher.derive('totp-recovery');
   }
@@ -93,11 +96,18 @@ export class TotpService {
     return { account: changed.doc, recovery };
   }
 
-  /** Ends the account's sessions. The caller must have verified the password. */
+  /**
+   * Ends the account's sessions. The caller must have verified the password.
+   * @throws ServiceError conflict for the last factor when one is required
+   */
   async disable(actor: Actor, account: Account): Promise<Account> {
-    const changed = await this.rows.change({ id: account.id }, { set: EMPTY_TOTP_FIELDS, inc: { epoch: 1 } });
+    if (this.policy.mustEnroll({ ...account, totp_secret: null })) throw createLastFactorError();
+    // By the epoch, a concurrent change of the other factors is seen.
+    const where = { id: account.id, epoch: account.epoch };
+    const changed = await this.rows.change(where, { set: EMPTY_TOTP_FIELDS, inc: { epoch: 1 } });
+    if (changed === null) throw conflict('The account was changed by someone else. Try again.');
     await this.audit.record(actor, 'user.totp_disabled', account.username);
-    return changed?.doc ?? account;
+    return changed.doc;
   }
 
   /**

@@ -32,7 +32,46 @@ export interface Account extends Doc {
   timezone?: string | null;
   /** Defaults to 24. */
   hours?: 12 | 24 | null;
+  full_name?: string | null;
+  email?: string | null;
+  /** Lower case, for lookups. */
+  email_key?: string | null;
+  /**
+   * Whether an administrator, an invitation sent there or the provider confirmed the address; only
+   * then it can link the account to a provider's.
+   */
+  email_verified?: boolean;
+  /** Account of the OpenID Connect provider that signs in here. */
+  identity?: ExternalIdentity | null;
+  /** Hash of issuer and subject, for lookups. */
+  identity_key?: string | null;
+  /** False: created by a provider's sign-in, with a hash that no password has. */
+  has_password?: boolean;
+  passkeys?: Passkey[];
+  /** Increases with each change of `passkeys`, which are written as a whole. */
+  passkeys_rev?: number;
 }
+
+/** OpenID Connect names an account by both; each subject is unique within its issuer alone. */
+export type ExternalIdentity = {
+  issuer: string;
+  subject: string;
+};
+
+export type Passkey = {
+  /** Credential id, base64url. */
+  id: string;
+  name: string;
+  /** COSE, base64url. */
+  public_key: string;
+  /** Signature counter; 0 where the authenticator has none. */
+  counter: number;
+  transports: string[];
+  /** Synchronized between devices. */
+  synced: boolean;
+  created_at: string;
+  last_used_at: string | null;
+};
 
 export interface AccountView {
   id: string;
@@ -40,14 +79,38 @@ export interface AccountView {
   role: Role;
   disabled: boolean;
   totp: boolean;
+  passkeys: number;
+  /** Issuer of the provider's account that signs in here. */
+  issuer: string | null;
+  has_password: boolean;
+  full_name: string | null;
+  email: string | null;
   created_at: string;
   last_login_at: string | null;
 }
 
 export function toAccountView(account: Account): AccountView {
   const { id, username, role, disabled, created_at, last_login_at } = account;
-  return { id, username, role, disabled, totp: account.totp_secret !== null, created_at, last_login_at };
+  return {
+    id,
+    username,
+    role,
+    disabled,
+    totp: account.totp_secret !== null,
+    passkeys: account.passkeys?.length ?? 0,
+    issuer: account.identity?.issuer ?? null,
+    has_password: account.has_password !== false,
+    full_name: account.full_name ?? null,
+    email: account.email ?? null,
+    created_at,
+    last_login_at,
+  };
 }
+
+export const hasSecondFactor = ({ totp_secret, passkeys }: Pick<Account, 'totp_secret' | 'passkeys'>): boolean =>
+  totp_secret !== null || (passkeys?.length ?? 0) > 0;
+
+export const toEmailKey = (email: string): string => email.normalize('NFC').toLowerCase();
 
 export const isActiveAdmin = (account: Pick<Account, 'role' | 'disabled'>): boolean =>
   account.role === 'admin' && !account.disabled;

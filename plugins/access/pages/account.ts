@@ -1,15 +1,21 @@
 import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec, type FormRejection } from '../../../kernel/contract/index.js';
-import { invalid, notFound, ServiceError } from '../../../kernel/errors.js';
+import { conflict, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
 import type { Account } from '../model/account.js';
 import { toAccountView } from '../model/account.js';
 import type { AccessServices } from '../services.js';
 import { DEVICE_COOKIE } from '../login/devices.js';
 import { SESSION_LIFETIME_MS, SESSION_COOKIE } from '../sessions/sessions.js';
 import { formatBrowserName } from '../../../lib/text/browser-name.js';
+import { listPasskeys } from '../passkeys/passkeys.js';
+import { createPasswordDisabledError } from '../policy/sign-in-policy.js';
+import { createPasskeyCookie, PASSKEY_COOKIE, readPasskey } from './login.js';
 import { readField, renderOnError, requireSession } from './form.js';
 
 const memberAccess = { session: 'member' } as const;
+
+/** How long after the sign-in an account without a password can change its factors. */
+const RECENT_SIGN_IN_MS = 10 * 60_000;
 const title = 'Account';
 
 const readClockForm = (request: HttpRequest): object => ({
@@ -18,7 +24,7 @@ const readClockForm = (request: HttpRequest): object => ({
 });
 
 export function buildAccountPages(services: AccessServices): PageSpec[] {
-  const { accounts, authenticator, credentials, sessions, totp, app, clock } = services;
+  const { accounts, authenticator, credentials, sessions, totp, passkeys, policy, app, clock } = services;
   const own = (request: HttpRequest): Promise<Account> => accounts.getAccount(requireSession(request).account_id);
 
   const page = async (
@@ -29,7 +35,11 @@ export function buildAccountPages(services: AccessServices): PageSpec[] {
     const list = await sessions.list(account, requireSession(request).session_id);
     return new View('account', {
       account: toAccountView(account),
+      password: account.has_password !== false && policy.canUsePassword(account.role),
+      must_enroll: policy.mustEnroll(account),
       recovery_left: account.totp_recovery.length,
+      passkeys: listPasskeys(account),
+      passkey_name: problem.form === 'passkeys' ? readField(request, 'passkey_name') : '',
       clock: problem.form === 'clock' ? readClockForm(request) : { timezone: account.timezone, hours: account.hours },
       own_timezone: app.timezone,
       zones: Intl.supportedValuesOf('timeZone'),
@@ -39,9 +49,22 @@ export function buildAccountPages(services: AccessServices): PageSpec[] {
     });
   };
 
-  /** @throws ServiceError validation_failed with `name`, unlike a lost session */
+  /** @throws ServiceError conflict */
+  const requireRecentSignIn = async (request: HttpRequest): Promise<void> => {
+    if (await sessions.isRecent(requireSession(request).session_id, RECENT_SIGN_IN_MS)) return;
+    throw conflict('This change needs a recent sign-in. Sign out, sign in again, and repeat it.');
+  };
+
+  /**
+   * A stolen session must not suffice for a change of the factors.
+   * @throws ServiceError validation_failed with `name`, unlike a lost session
+   */
   const confirmed = async (request: HttpRequest, name: string): Promise<Account> => {
     const account = await own(request);
+    if (account.has_password === false) {
+      await requireRecentSignIn(request);
+      return account;
+    }
     try {
       await credentials.confirmPassword(
         account,
@@ -64,6 +87,7 @@ export function buildAccountPages(services: AccessServices): PageSpec[] {
   };
 
   const changePassword = async (request: HttpRequest): Promise<Redirect> => {
+    if (!policy.canUsePassword(requireSession(request).role)) throw createPasswordDisabledError();
     const account = await confirmed(request, 'current_password');
     const password = readField(request, 'password');
     if (readField(request, 'password_again') !== password)
@@ -95,6 +119,30 @@ export function buildAccountPages(services: AccessServices): PageSpec[] {
     );
   };
 
+  const beginPasskey = async (request: HttpRequest): Promise<Redirect> => {
+    const account = await confirmed(request, 'passkey_password');
+    const { session_id } = requireSession(request);
+    const state = passkeys.beginRegistration(account, session_id, readField(request, 'passkey_name'));
+    return new Redirect('/account/passkeys').cookie(createPasskeyCookie(state));
+  };
+
+  const createPasskey = async (request: HttpRequest): Promise<Redirect> => {
+    const session = requireSession(request);
+    const account = await passkeys.register(session, await own(request), session.session_id, readPasskey(request));
+    return new Redirect('/account#passkeys', { tone: 'success', message: 'Passkey added. Other sessions ended.' })
+      .cookie(createPasskeyCookie(null))
+      .cookie(await renewed(request, account));
+  };
+
+  const removePasskey = async (request: HttpRequest): Promise<Redirect> => {
+    await requireRecentSignIn(request);
+    const account = await passkeys.remove(requireSession(request), await own(request), request.params['id'] ?? '');
+    return new Redirect('/account#passkeys', {
+      tone: 'success',
+      message: 'Passkey removed. Other sessions ended.',
+    }).cookie(await renewed(request, account));
+  };
+
   const setClock = async (request: HttpRequest): Promise<Redirect> => {
     const [timezone, hours] = [readField(request, 'timezone').trim(), readField(request, 'hours')];
     if (!['', '12', '24'].includes(hours)) throw invalid({ hours: 'must be 12 or 24' });
@@ -104,11 +152,19 @@ export function buildAccountPages(services: AccessServices): PageSpec[] {
   };
 
   const post = (path: string, handle: PageSpec['handle'], input?: PageSpec['input']): PageSpec => {
-    return { method: 'POST', path, title, access: memberAccess, ...(input && { input }), handle };
+    return {
+      method: 'POST',
+      path,
+      title,
+      access: memberAccess,
+      duringEnrollment: true,
+      ...(input && { input }),
+      handle,
+    };
   };
 
   return [
-    { path: '/account', title, access: memberAccess, handle: (request) => page(request) },
+    { path: '/account', title, access: memberAccess, duringEnrollment: true, handle: (request) => page(request) },
     post('/account/clock', (request) =>
       renderOnError(
         () => setClock(request),
@@ -125,6 +181,7 @@ export function buildAccountPages(services: AccessServices): PageSpec[] {
       path: '/account/totp',
       title: 'Two-factor authentication',
       access: memberAccess,
+      duringEnrollment: true,
       handle: async (request) =>
         (await own(request)).totp_pending === null ? new Redirect('/account') : enrolment(request),
     },
@@ -149,6 +206,39 @@ export function buildAccountPages(services: AccessServices): PageSpec[] {
         () => disable(request),
         (problem) => page(request, { ...problem, form: 'totp' }),
       ),
+    ),
+    {
+      path: '/account/passkeys',
+      title: 'Add passkey',
+      access: memberAccess,
+      duringEnrollment: true,
+      handle: async (request) => {
+        const { session_id } = requireSession(request);
+        const state = request.cookies[PASSKEY_COOKIE];
+        const started = await passkeys.buildRegistrationOptions(await own(request), session_id, state);
+        return started === null ? new Redirect('/account#passkeys') : new View('passkey', started);
+      },
+    },
+    post('/account/passkeys', (request) =>
+      renderOnError(
+        () => beginPasskey(request),
+        (problem) => page(request, { ...problem, form: 'passkeys' }),
+      ),
+    ),
+    post('/account/passkeys/create', (request) =>
+      renderOnError(
+        () => createPasskey(request),
+        (problem) => page(request, { ...problem, form: 'passkeys' }),
+      ),
+    ),
+    post(
+      '/account/passkeys/{id}/remove',
+      (request) =>
+        renderOnError(
+          () => removePasskey(request),
+          (problem) => page(request, { ...problem, form: 'passkeys' }),
+        ),
+      { params: joi.object({ id: joi.string().max(1500).required() }) },
     ),
     post(
       '/account/sessions/{id}/end',

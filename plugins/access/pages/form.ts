@@ -9,6 +9,9 @@ import {
   type View,
 } from '../../../kernel/contract/index.js';
 import { ServiceError } from '../../../kernel/errors.js';
+import { DEVICE_COOKIE } from '../login/devices.js';
+import type { BrowserInfo } from '../login/session-opener.js';
+import { SESSION_COOKIE } from '../sessions/sessions.js';
 
 export function readField(request: HttpRequest, name: string): string {
   return readFields(request, name)[0] ?? '';
@@ -38,6 +41,14 @@ export const buildPageActions = (
   page: Parameters<typeof plainPageActions>[0],
   again: Parameters<typeof plainPageActions>[1],
 ): ReturnType<typeof plainPageActions> => plainPageActions(page, again, CORRECTABLE_ERRORS);
+
+export const readBrowser = (request: HttpRequest): BrowserInfo => ({
+  address: request.address,
+  request_id: request.id,
+  userAgent: request.headers['user-agent'],
+  device: request.cookies[DEVICE_COOKIE],
+  session: request.cookies[SESSION_COOKIE],
+});
 
 /** Prevents redirects to other hosts after the login. */
 export function toLocalPath(given: string): string {

@@ -1,20 +1,36 @@
 import joi from 'joi';
-import { Redirect, View, type HttpRequest, type PageSpec, type FormRejection } from '../../../kernel/contract/index.js';
+import {
+  Redirect,
+  Reply,
+  View,
+  type HttpRequest,
+  type PageSpec,
+  type FormRejection,
+} from '../../../kernel/contract/index.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { decodeSavedForm } from '../../../lib/saved-form.js';
 import type { AccessServices } from '../services.js';
 import { DEVICE_COOKIE, DEVICE_COOKIE_LIFETIME_SECONDS } from '../login/devices.js';
-import type { BrowserInfo, LoginStep } from '../login/login.js';
+import type { LoginStep } from '../login/login.js';
+import { PASSKEY_CHALLENGE_LIFETIME_MS } from '../passkeys/passkeys.js';
+import type { SubmittedPasskey } from '../passkeys/submitted-passkey.js';
 import { SESSION_LIFETIME_MS, SESSION_COOKIE } from '../sessions/sessions.js';
-import { readField, toLocalPath, renderOnError, requireSession } from './form.js';
+import { readBrowser, readField, toLocalPath, renderOnError, requireSession } from './form.js';
+import { buildOidcPages } from './oidc.js';
 import { resumeForm } from './resume.js';
 
-const toBrowser = (request: HttpRequest): BrowserInfo => ({
-  address: request.address,
-  request_id: request.id,
-  userAgent: request.headers['user-agent'],
-  device: request.cookies[DEVICE_COOKIE],
-  session: request.cookies[SESSION_COOKIE],
+/** Challenge of a passkey prompt, sealed. */
+export const PASSKEY_COOKIE = 'svc_passkey';
+
+export const readPasskey = (request: HttpRequest): SubmittedPasskey => ({
+  credential: readField(request, 'credential'),
+  state: request.cookies[PASSKEY_COOKIE],
+});
+
+export const createPasskeyCookie = (value: string | null) => ({
+  name: PASSKEY_COOKIE,
+  value,
+  ...(value !== null && { maxAgeSeconds: PASSKEY_CHALLENGE_LIFETIME_MS / 1000 }),
 });
 
 /** A page, or a form submitted after the session had ended. */
@@ -34,7 +50,10 @@ async function getRedirectTarget(
   step: LoginStep,
   { next, kept: savedForm }: LoginDestination,
 ): Promise<Redirect | View> {
-  if (!step.done) return new View('login-code', { title: 'Sign in', challenge: step.challenge, next, kept: savedForm });
+  if (!step.done) {
+    const { challenge, factors } = step;
+    return new View('login-code', { title: 'Sign in', challenge, factors, next, kept: savedForm });
+  }
   const form =
     savedForm === '' ? null : decodeSavedForm(savedForm, (text) => services.authenticator.getCsrfToken(text));
   const page = form === null ? null : await resumeForm(services, step.session, form);
@@ -45,41 +64,57 @@ async function getRedirectTarget(
 }
 
 export function buildLoginPages(services: AccessServices): PageSpec[] {
-  const { login, sessions, authenticator } = services;
+  const { login, sessions, authenticator, passkeys, policy, oidc } = services;
+
+  /** What the form offers. */
+  const methods = { local: policy.local, provider: oidc === null ? null : { label: oidc.label } };
+  const form = (context: Record<string, unknown>): View => new View('login', { title: 'Sign in', methods, ...context });
 
   const firstStep = async (request: HttpRequest, way: LoginDestination) => {
     const username = readField(request, 'username');
-    const again = ({ message, code }: FormRejection): View =>
-      new View('login', { title: 'Sign in', form: { username }, message, code, ...way });
     return renderOnError(
       async () =>
         getRedirectTarget(
           services,
-          await login.submitPassword(username, readField(request, 'password'), toBrowser(request)),
+          await login.submitPassword(username, readField(request, 'password'), readBrowser(request)),
           way,
         ),
-      again,
+      ({ message, code }) => form({ form: { username }, message, code, ...way }),
     );
   };
 
   const secondStep = async (request: HttpRequest, challenge: string, way: LoginDestination) => {
-    const again = ({ message }: FormRejection): View =>
-      new View('login-code', { title: 'Sign in', challenge, message, ...way });
+    const again = async ({ message }: FormRejection): Promise<View> => {
+      const factors = await login.findFactors(challenge);
+      return new View('login-code', { title: 'Sign in', challenge, factors, message, ...way });
+    };
     return renderOnError(async () => {
       try {
-        return await getRedirectTarget(
-          services,
-          await login.submitCode(challenge, readField(request, 'code'), toBrowser(request)),
-          way,
-        );
+        const step =
+          readField(request, 'credential') === ''
+            ? await login.submitCode(challenge, readField(request, 'code'), readBrowser(request))
+            : await login.submitPasskeyAsSecondFactor(challenge, readPasskey(request), readBrowser(request));
+        return await getRedirectTarget(services, step, way);
       } catch (error) {
         if (!(error instanceof ServiceError) || error.extra?.['restart'] !== true) throw error;
-        return new View('login', { title: 'Sign in', form: {}, message: error.message, ...way }).withStatus(
-          error.status,
-        );
+        return form({ form: {}, message: error.message, ...way }).withStatus(error.status);
       }
     }, again);
   };
+
+  const passkeyStep = async (request: HttpRequest, way: LoginDestination) =>
+    renderOnError(
+      async () => {
+        const step = await login.submitPasskey(readPasskey(request), readBrowser(request));
+        return (await getRedirectTarget(services, step, way)).cookie(createPasskeyCookie(null));
+      },
+      ({ message, code }) => form({ form: {}, message, code, ...way }),
+    );
+
+  const readDestination = (request: HttpRequest): LoginDestination => ({
+    next: toLocalPath(readField(request, 'next')),
+    kept: readField(request, 'kept'),
+  });
 
   return [
     {
@@ -93,7 +128,7 @@ export function buildLoginPages(services: AccessServices): PageSpec[] {
         const cookie = request.cookies[SESSION_COOKIE];
         if (cookie !== undefined && (await authenticator.authenticateSession(cookie)) !== null)
           return Redirect.toUntrusted(next);
-        return new View('login', { form: {}, next });
+        return form({ form: {}, next });
       },
     },
     {
@@ -108,24 +143,54 @@ export function buildLoginPages(services: AccessServices): PageSpec[] {
           return `account ${readField(request, 'username').toLowerCase() || readField(request, 'challenge')}`;
         },
       },
-      again: ({ code, message }) => new View('login', { form: {}, message, code, next: '/' }),
+      again: ({ code, message }) => form({ form: {}, message, code, next: '/' }),
       handle: async (request) => {
-        const way = { next: toLocalPath(readField(request, 'next')), kept: readField(request, 'kept') };
+        const way = readDestination(request);
         const challenge = readField(request, 'challenge');
         return challenge === '' ? firstStep(request, way) : secondStep(request, challenge, way);
       },
     },
     {
+      // Options of the prompt, for the page's script.
+      path: '/login/passkey',
+      title: 'Sign in',
+      access: 'public',
+      limits: { bucket: 'login' },
+      handle: async () => {
+        const { options, state } = await passkeys.beginSignIn();
+        return new Reply(200, { options }).header('cache-control', 'no-store').cookie(createPasskeyCookie(state));
+      },
+    },
+    {
+      method: 'POST',
+      path: '/login/passkey',
+      title: 'Sign in',
+      access: 'public',
+      limits: { bucket: 'login' },
+      again: ({ code, message }) => form({ form: {}, message, code, next: '/' }),
+      handle: (request) => passkeyStep(request, readDestination(request)),
+    },
+    ...(oidc === null
+      ? []
+      : buildOidcPages(oidc.signIn, (step, next) => getRedirectTarget(services, step, { next, kept: '' }))),
+    {
       method: 'POST',
       path: '/logout',
       title: 'Sign out',
       access: { session: 'member' },
+      duringEnrollment: true,
       handle: async (request) => {
-        await sessions.end(requireSession(request).session_id);
-        return new Redirect('/login', { tone: 'success', message: 'Signed out.' }).cookie({
-          name: SESSION_COOKIE,
-          value: null,
-        });
+        const { session_id } = requireSession(request);
+        const providerUrl = (await oidc?.findLogoutUrl(session_id)) ?? null;
+        await sessions.end(session_id);
+        const cookie = { name: SESSION_COOKIE, value: null };
+        if (providerUrl === null)
+          return new Redirect('/login', { tone: 'success', message: 'Signed out.' }).cookie(cookie);
+        // The policy of a form's target (CSP) does not allow a redirect to another host.
+        return new View('signed-out', { title: 'Signed out', provider_url: providerUrl })
+          .withoutLayout()
+          .header('refresh', `0; url=${providerUrl}`)
+          .cookie(cookie);
       },
     },
   ];

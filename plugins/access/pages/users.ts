@@ -69,11 +69,17 @@ export function buildUserPages(services: AccessServices): PageSpec[] {
       access: adminAccess,
       creates: true,
       handle: (request) => {
-        const form = { username: readField(request, 'username'), role: readField(request, 'role') };
+        const form = {
+          username: readField(request, 'username'),
+          role: readField(request, 'role'),
+          full_name: readField(request, 'full_name'),
+          email: readField(request, 'email'),
+        };
         return renderOnError(
           async () => {
             const made = await accounts.create(requireSession(request), {
               ...form,
+              email_verified: true,
               password: readField(request, 'password'),
             });
             return new Redirect('/users', { tone: 'success', message: `Account ${made.username} created.` });

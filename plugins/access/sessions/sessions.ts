@@ -17,6 +17,7 @@ import { hasElapsed } from '../../../lib/clock-skew.js';
 import type { SessionPrincipal } from '../../../ports/http/index.js';
 import type { Account } from '../model/account.js';
 import { BackgroundTasks } from '../background-tasks.js';
+import { SignInPolicy } from '../policy/sign-in-policy.js';
 import { computeSha256 } from '../model/token.js';
 
 export const SESSION_COOKIE = 'svc_session';
@@ -32,6 +33,8 @@ export interface SessionDoc extends Doc {
   expires_at: string;
   address: string;
   user_agent: string;
+  /** ID token of the provider that signed in, sealed; it names the session at the provider. */
+  provider_token?: string;
 }
 
 export interface SessionView {
@@ -52,11 +55,13 @@ export class SessionService {
     @inject(PORT.clock) private readonly clock: Clock,
     @inject(PORT.ids) private readonly ids: Ids,
     @inject(BackgroundTasks) private readonly background: BackgroundTasks,
+    @inject(SignInPolicy) private readonly policy: SignInPolicy,
   ) {}
 
   async open(
     account: Pick<Account, 'id' | 'epoch'>,
     from: { address: string; userAgent?: string | undefined },
+    providerToken?: string,
   ): Promise<string> {
     const cookie = this.ids.secret(43);
     const now = this.clock.iso();
@@ -69,6 +74,7 @@ export class SessionService {
       expires_at: new Date(this.clock.now() + SESSION_LIFETIME_MS).toISOString(),
       address: from.address,
       user_agent: (from.userAgent ?? '').slice(0, 200),
+      ...(providerToken !== undefined && { provider_token: providerToken }),
     });
     return cookie;
   }
@@ -90,7 +96,18 @@ export class SessionService {
       role,
       ...(timezone && { timezone }),
       ...(hours && { hours }),
+      ...(this.policy.mustEnroll(account) && { must_enroll: true }),
     };
+  }
+
+  /** Whether the session began within the last `lifetimeMs`. */
+  async isRecent(sessionId: string, lifetimeMs: number): Promise<boolean> {
+    const doc = await this.rows.get(sessionId);
+    return doc !== null && !hasElapsed(doc.created_at, lifetimeMs, this.clock.now());
+  }
+
+  async findProviderToken(sessionId: string): Promise<string | null> {
+    return (await this.rows.get(sessionId))?.provider_token ?? null;
   }
 
   async end(sessionId: string): Promise<void> {

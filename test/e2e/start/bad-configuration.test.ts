@@ -48,7 +48,7 @@ describe('start: invalid configuration', function () {
   const told: Record<string, [variables: Record<string, string>, line: string]> = {
     'an own rule of a plugin': [
       { SVC_ADMIN_PASSWORD: 'short' },
-      'access.admin_password must have at least 12 characters; fix it in environment variable SVC_ADMIN_PASSWORD',
+      'auth.admin_password must have at least 12 characters; fix it in environment variable SVC_ADMIN_PASSWORD',
     ],
     'a release key that is not there': [
       { SVC_RELEASE_PRIVATE_KEY: '/nowhere/key.pem' },

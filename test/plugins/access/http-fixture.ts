@@ -132,7 +132,7 @@ export class HttpFixture {
     const harness = await bootTestKernel([access, projects, probe(into, missing), ...more], {
       store: options.store ?? new MemoryStore(),
       app: { shared_key: SHARED_KEY, base_url: 'http://aos.test', ...(options.limits && { limits: options.limits }) },
-      sections: { access: { admin_user: 'admin', admin_password: PASSWORD }, ...options.sections },
+      sections: { auth: { admin_user: 'admin', admin_password: PASSWORD }, ...options.sections },
       parts: {
         http: server,
         clock,

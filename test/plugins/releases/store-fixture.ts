@@ -171,7 +171,7 @@ export class StoreFixture {
     const made = createTestKernel([access, projects, stub, releases], {
       ...(options.store && { store: options.store }),
       app: { base_url: 'http://aos.test' },
-      sections: { access: { admin_user: 'admin', admin_password: PASSWORD }, releases: options.section ?? {} },
+      sections: { auth: { admin_user: 'admin', admin_password: PASSWORD }, releases: options.section ?? {} },
       parts: { http: server, clock, ids, hasher, outbound, releaseStore: files },
     });
     target.url = (await made.kernel.boot('serve', { jobs: false })).address ?? '';
