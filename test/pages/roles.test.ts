@@ -9,7 +9,7 @@ import { everyPage, type KnownPage } from './every-page.js';
 import { INSTALLER, MEMBER, PlantedService } from './planted.js';
 import { WebSession } from './web-session.js';
 
-const PUBLIC = new Set(['/login', '/license', '/license/release', '/license/file', '/status/{id}']);
+const PUBLIC = new Set(['/login/passkey', '/login', '/license', '/license/release', '/license/file', '/status/{id}']);
 /** Whole areas, and single pages of areas that members read. */
 const ADMINISTRATORS = [
   /^\/users\b/,
@@ -42,13 +42,14 @@ function least({ method, path }: KnownPage): 'public' | 'member' | 'admin' {
 }
 
 /**
- * The login leads on who is in, the audit log lies elsewhere now, the enrolment goes by its form, a
+ * The login leads on who is in, the audit log lies elsewhere now, enrolments go by their forms, a
  * live list wants to be told since when, and the next item is another page.
  */
 const OTHERWISE: Record<string, number> = {
   '/login': 303,
   '/system/audit': 303,
   '/account/totp': 303,
+  '/account/passkeys': 303,
   '/bugs/{ref}/next': 303,
   '/resume/{id}': 404,
   '/bugs/live': 400,
