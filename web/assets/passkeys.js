@@ -6,17 +6,7 @@ const MESSAGES = {
   InvalidStateError: 'This device has a passkey for this account already.',
 };
 
-async function loadOptions(form) {
-  if (form.dataset.options !== undefined) return JSON.parse(form.dataset.options);
-  const response = await fetch('/login/passkey', { headers: { accept: 'application/json' } });
-  if (!response.ok) throw new Error('The server did not start the sign-in. Try again.');
-  return (await response.json()).options;
-}
-
-const prompt = {
-  'sign-in': async (form) => startAuthentication({ optionsJSON: await loadOptions(form) }),
-  create: async (form) => startRegistration({ optionsJSON: await loadOptions(form) }),
-};
+const prompt = { 'sign-in': startAuthentication, create: startRegistration };
 
 async function submitPasskey(form) {
   const button = form.querySelector('button');
@@ -24,7 +14,9 @@ async function submitPasskey(form) {
   button.disabled = true;
   problem.hidden = true;
   try {
-    form.elements.namedItem('credential').value = JSON.stringify(await prompt[form.dataset.passkey](form));
+    form.elements.namedItem('credential').value = JSON.stringify(
+      await prompt[form.dataset.passkey]({ optionsJSON: JSON.parse(form.dataset.options) }),
+    );
     form.submit();
   } catch (error) {
     problem.textContent = MESSAGES[error.name] ?? error.message;
@@ -40,4 +32,5 @@ if (browserSupportsWebAuthn())
       event.preventDefault();
       void submitPasskey(form);
     });
+    if (form.dataset.start !== undefined) void submitPasskey(form);
   }

@@ -1,17 +1,10 @@
 import joi from 'joi';
-import {
-  Redirect,
-  Reply,
-  View,
-  type HttpRequest,
-  type PageSpec,
-  type FormRejection,
-} from '../../../kernel/contract/index.js';
+import { Redirect, View, type HttpRequest, type PageSpec, type FormRejection } from '../../../kernel/contract/index.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { decodeSavedForm } from '../../../lib/saved-form.js';
 import type { AccessServices } from '../services.js';
 import { DEVICE_COOKIE, DEVICE_COOKIE_LIFETIME_SECONDS } from '../login/devices.js';
-import type { LoginStep } from '../login/login.js';
+import type { LoginStep, SecondFactors } from '../login/login.js';
 import { PASSKEY_CHALLENGE_LIFETIME_MS } from '../passkeys/passkeys.js';
 import type { SubmittedPasskey } from '../passkeys/submitted-passkey.js';
 import { SESSION_LIFETIME_MS, SESSION_COOKIE } from '../sessions/sessions.js';
@@ -40,10 +33,31 @@ interface LoginDestination {
   kept: string;
 }
 
+const nextQuery = joi.object({ next: joi.string().max(1000) });
+
 const MISSING_FORM_MESSAGE = {
   tone: 'warning',
   message: 'Your form was not submitted because it belongs to another account.',
 } as const;
+
+/** Starts a prompt, whose challenge goes with the page's cookie. */
+async function renderWithPrompt(
+  { passkeys }: AccessServices,
+  template: string,
+  context: Record<string, unknown>,
+): Promise<View> {
+  const { options, state } = await passkeys.beginSignIn();
+  return new View(template, { title: 'Sign in', options, ...context }).cookie(createPasskeyCookie(state));
+}
+
+const renderSecondStep = async (
+  services: AccessServices,
+  factors: SecondFactors | null,
+  context: Record<string, unknown>,
+): Promise<View> =>
+  factors?.passkey
+    ? renderWithPrompt(services, 'login-code', { factors, ...context })
+    : new View('login-code', { title: 'Sign in', factors, ...context });
 
 async function getRedirectTarget(
   services: AccessServices,
@@ -52,7 +66,7 @@ async function getRedirectTarget(
 ): Promise<Redirect | View> {
   if (!step.done) {
     const { challenge, factors } = step;
-    return new View('login-code', { title: 'Sign in', challenge, factors, next, kept: savedForm });
+    return renderSecondStep(services, factors, { challenge, next, kept: savedForm });
   }
   const form =
     savedForm === '' ? null : decodeSavedForm(savedForm, (text) => services.authenticator.getCsrfToken(text));
@@ -64,7 +78,7 @@ async function getRedirectTarget(
 }
 
 export function buildLoginPages(services: AccessServices): PageSpec[] {
-  const { login, sessions, authenticator, passkeys, policy, oidc } = services;
+  const { login, sessions, authenticator, policy, oidc } = services;
 
   /** What the form offers. */
   const methods = { local: policy.local, provider: oidc === null ? null : { label: oidc.label } };
@@ -84,10 +98,8 @@ export function buildLoginPages(services: AccessServices): PageSpec[] {
   };
 
   const secondStep = async (request: HttpRequest, challenge: string, way: LoginDestination) => {
-    const again = async ({ message }: FormRejection): Promise<View> => {
-      const factors = await login.findFactors(challenge);
-      return new View('login-code', { title: 'Sign in', challenge, factors, message, ...way });
-    };
+    const again = async ({ message }: FormRejection): Promise<View> =>
+      renderSecondStep(services, await login.findFactors(challenge), { challenge, message, ...way });
     return renderOnError(async () => {
       try {
         const step =
@@ -108,8 +120,10 @@ export function buildLoginPages(services: AccessServices): PageSpec[] {
         const step = await login.submitPasskey(readPasskey(request), readBrowser(request));
         return (await getRedirectTarget(services, step, way)).cookie(createPasskeyCookie(null));
       },
-      ({ message, code }) => form({ form: {}, message, code, ...way }),
+      ({ message }) => renderWithPrompt(services, 'login-passkey', { message, ...way }),
     );
+
+  const readNext = (request: HttpRequest): string => toLocalPath((request.query as { next?: string }).next ?? '/');
 
   const readDestination = (request: HttpRequest): LoginDestination => ({
     next: toLocalPath(readField(request, 'next')),
@@ -122,9 +136,9 @@ export function buildLoginPages(services: AccessServices): PageSpec[] {
       title: 'Sign in',
       access: 'public',
       limits: { bucket: 'login' },
-      input: { query: joi.object({ next: joi.string().max(1000) }) },
+      input: { query: nextQuery },
       handle: async (request) => {
-        const next = toLocalPath((request.query as { next?: string }).next ?? '/');
+        const next = readNext(request);
         const cookie = request.cookies[SESSION_COOKIE];
         if (cookie !== undefined && (await authenticator.authenticateSession(cookie)) !== null)
           return Redirect.toUntrusted(next);
@@ -151,15 +165,12 @@ export function buildLoginPages(services: AccessServices): PageSpec[] {
       },
     },
     {
-      // Options of the prompt, for the page's script.
       path: '/login/passkey',
       title: 'Sign in',
       access: 'public',
       limits: { bucket: 'login' },
-      handle: async () => {
-        const { options, state } = await passkeys.beginSignIn();
-        return new Reply(200, { options }).header('cache-control', 'no-store').cookie(createPasskeyCookie(state));
-      },
+      input: { query: nextQuery },
+      handle: (request) => renderWithPrompt(services, 'login-passkey', { next: readNext(request), start: true }),
     },
     {
       method: 'POST',

@@ -141,7 +141,7 @@ export class PasskeyService {
   }
 
   /** Returns the options of the browser's sign-in prompt and the sealed challenge for its cookie. */
-  async beginSignIn(): Promise<{ options: object; state: string }> {
+  async beginSignIn(): Promise<{ options: string; state: string }> {
     const challenge = generateChallenge();
     const state = this.states.seal(SIGN_IN, { challenge }, PASSKEY_CHALLENGE_LIFETIME_MS);
     const { generateAuthenticationOptions } = await import('@simplewebauthn/server');
@@ -151,7 +151,7 @@ export class PasskeyService {
       timeout: PROMPT_TIMEOUT_MS,
       userVerification: 'required',
     });
-    return { options, state };
+    return { options: JSON.stringify(options), state };
   }
 
   /**
