@@ -349,7 +349,7 @@ describe('access: sign-in by OpenID Connect', function () {
       const fixture = await open({}, { local: false });
       const browser = fixture.browser();
       expect((await browser.get('/login')).text).to.not.include('name="password"');
-      const answer = await browser.post('/login', { username: 'admin', password: PASSWORD });
+      const answer = await browser.post('/login', { username: 'admin', password: PASSWORD }, '/login/passkey');
       expect(answer.status).to.equal(403);
       expect(answer.text).to.include('Password sign-in is turned off');
       expect(browser.cookies.has('svc_session')).to.equal(false);
