@@ -1,6 +1,14 @@
 import Joi from 'joi';
 import type { ListenSpec } from '../../ports/events.js';
-import type { PageNav, PageSpec, PanelSpec, RouteSpec, StreamedInput, ToolSpec } from '../../ports/http/index.js';
+import {
+  PANEL_KINDS,
+  type PageNav,
+  type PageSpec,
+  type PanelSpec,
+  type RouteSpec,
+  type StreamedInput,
+  type ToolSpec,
+} from '../../ports/http/index.js';
 import type { JobSpec } from '../../ports/jobs.js';
 import type { Extension } from '../../ports/token.js';
 import type { CommandSpec } from '../contract/command.js';
@@ -152,7 +160,9 @@ export const pageSchema = Joi.object({
 } satisfies SchemaOf<PageSpec>);
 export const panelSchema = Joi.object({
   id: Joi.string().required(),
-  kind: Joi.string().valid('attention', 'trend').required(),
+  kind: Joi.string()
+    .valid(...PANEL_KINDS, 'trend')
+    .required(),
   order: Joi.number().required(),
   load: functionSchema,
 } satisfies SchemaOf<PanelSpec>);

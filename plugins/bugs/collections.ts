@@ -88,7 +88,11 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
   { name: 'counters', indexes: [] },
   { name: 'moves', indexes: [{ fields: ['at'] }, { fields: ['item_id'] }] },
   { name: 'splits', indexes: [{ fields: ['at'] }] },
-  { name: 'builds', indexes: [{ fields: ['project', 'published_at'] }, { fields: ['build_key'] }] },
+  {
+    name: 'builds',
+    indexes: [{ fields: ['project', 'published_at'] }, { fields: ['published_at'] }, { fields: ['build_key'] }],
+  },
+  { name: 'traffic', indexes: [{ fields: ['hour'] }, { fields: ['project', 'hour'] }] },
   { name: 'commits', indexes: [], compressed: ['commits'] },
   { name: 'bulks', indexes: [{ fields: ['state', 'beat_at'] }, { fields: ['finished_at'] }] },
   { name: 'waiting', indexes: [{ fields: ['event'] }, { fields: ['project'] }, { fields: ['expires_at'] }] },

@@ -35,6 +35,7 @@ import type {
   PendingFeedbackDoc,
   SearchTextDoc,
 } from './item/operation-documents.js';
+import type { TrafficDoc } from './lists/error-traffic.js';
 import type { ReportMetrics } from './report-metrics.js';
 
 export interface BugsConfig {
@@ -83,6 +84,7 @@ export interface BugDeps {
   accounts: AccountDirectory;
   liveTokens: LiveTokenDetector;
   builds: Collection<BuildDoc>;
+  traffic: Collection<TrafficDoc>;
   commits: Collection<CommitsDoc>;
   filters: () => readonly ReportFilter[];
   pullRequests: () => readonly PullRequests[];

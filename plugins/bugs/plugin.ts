@@ -185,6 +185,7 @@ export default definePlugin<BugsConfig>({
       accounts: ctx.resolve(ACCOUNTS),
       liveTokens: ctx.resolve(LIVE_TOKENS),
       builds: ctx.collection('builds'),
+      traffic: ctx.collection('traffic'),
       commits: ctx.collection('commits'),
       filters: () => ctx.extensions(REPORT_FILTERS),
       pullRequests: () => ctx.extensions(PULL_REQUESTS),
@@ -218,7 +219,7 @@ export default definePlugin<BugsConfig>({
       },
       extensions: [
         extend(PROJECT_USAGE, { noun: 'items', isInUse: async (slug) => (await deps.counters.get(slug)) !== null }),
-        extend(PROJECT_CLEANUPS, buildProjectBelongings(deps)),
+        extend(PROJECT_CLEANUPS, buildProjectBelongings(deps, services.traffic)),
         extend(PROJECT_PARTS, buildProjectItemsPart(board, deps.clock)),
         extend(PROJECT_USAGE, {
           noun: 'grouping rules',
@@ -267,6 +268,7 @@ export default definePlugin<BugsConfig>({
           run: async ({ signal }) => {
             await jobs.deleteExpired(signal);
             await bulkRuns.deleteOld(signal);
+            await services.traffic.deleteExpired(signal);
           },
         },
       ],
@@ -284,6 +286,7 @@ export default definePlugin<BugsConfig>({
       stop: async () => {
         arrivals.close();
         await bulkRuns.stop();
+        await services.traffic.flush();
         await jobs.stop();
       },
     };

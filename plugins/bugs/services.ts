@@ -18,6 +18,7 @@ import { ItemRemovalService } from './editing/removal.js';
 import { EditService } from './editing/edits.js';
 import { TrackedItemsFactory } from './editing/tracked-items.js';
 import { SecretGuard } from './store/secret-guard.js';
+import { ErrorTrafficService } from './lists/error-traffic.js';
 import { ItemBoard } from './lists/item-board.js';
 import { ItemListService } from './lists/item-list.js';
 import { SavedViewService } from './lists/saved-views.js';
@@ -50,6 +51,7 @@ const SERVICE_CLASSES = {
   comments: CommentService,
   lists: ItemListService,
   board: ItemBoard,
+  traffic: ErrorTrafficService,
   muting: MutingService,
   outbox: ItemOutbox,
   filters: CombinedReportFilter,

@@ -14,7 +14,7 @@ const LIVE_TOPICS = 'bugs monitors webhooks releases';
 
 const buildDashboardPage = (steps: OnboardingPages): PageSpec => ({
   path: '/',
-  title: 'Dashboard',
+  title: 'Home',
   nav: {
     section: 'overview',
     label: 'Home',

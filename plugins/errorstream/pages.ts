@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { Reply, View, type HttpRequest, type PageSpec, type PanelSpec } from '../../kernel/contract/index.js';
+import { Reply, View, type HttpRequest, type PageSpec } from '../../kernel/contract/index.js';
 import type { ErrorGroup, ErrorGroupQuery, ErrorGroups } from '../../ports/domain/bugs.js';
 import { toHeadline } from '../../lib/text/error-title.js';
 import { formatInteger } from '../../lib/text/format-integer.js';
@@ -25,7 +25,6 @@ const SORT_OPTIONS = [
   { value: 'people', label: 'Most users' },
   { value: 'severity', label: 'Severity' },
 ] as const;
-const TREND_HOURS = 24;
 
 const emptySchema = joi.any().valid('').strip();
 const buildListSchema = (of: joi.StringSchema): joi.ArraySchema => joi.array().items(of, emptySchema).max(50);
@@ -190,22 +189,6 @@ export function buildErrorPages(deps: ErrorPageDeps): PageSpec[] {
             },
           ),
         });
-      },
-    },
-  ];
-}
-
-export function buildErrorPanels({ groups }: ErrorPageDeps): PanelSpec[] {
-  return [
-    {
-      id: 'errorstream.hours',
-      kind: 'trend',
-      order: 10,
-      load: async (_session, project) => {
-        const sums = await groups.getHourlyCounts(TREND_HOURS, project);
-        if (sums === null) return null;
-        const total = sums.counts.reduce((a, b) => a + b, 0);
-        return new View('panel-hours', { ...sums, total, last: sums.counts.at(-1) });
       },
     },
   ];

@@ -9,6 +9,7 @@ import { ONBOARDING_STEPS } from '../../ports/domain/dashboard.js';
 import { FRAME_REWRITER, UNMAPPED_OCCURRENCES } from '../../ports/domain/frame-rewriting.js';
 import { ERROR_INTAKE } from '../../ports/domain/errors.js';
 import { PROJECT_CLEANUPS, PROJECTS } from '../../ports/domain/projects.js';
+import { PUBLISHED_VERSIONS } from '../../ports/domain/releases.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { CONFIG_KINDS } from '../../ports/domain/config/kinds.js';
 import { createIgnoreRuleKind } from './rules/rule-config-kind.js';
@@ -17,7 +18,8 @@ import { buildFirstErrorCommand } from './first-error.js';
 import { UNMAPPED_FRAME_LOG, UnmappedFrameJob } from './unmapped-frames.js';
 import { FRAME_REWRITER_RESOLVER } from './minified-traces.js';
 import { ErrorReportIntake } from './intake.js';
-import { buildErrorPages, buildErrorPanels, type ErrorPageDeps } from './pages.js';
+import { buildErrorPanels } from './dashboard-panels.js';
+import { buildErrorPages, type ErrorPageDeps } from './pages.js';
 import { buildErrorRoutes } from './routes.js';
 import { COLLECTIONS, MIGRATIONS } from './rules/collections.js';
 import { getIgnoreLink, MUTE_FORM } from './rules/ignore-link.js';
@@ -33,7 +35,7 @@ export default definePlugin({
   api: 1,
   title: 'Error stream',
   needs: [BUGS.name, UNMAPPED_OCCURRENCES.name, ERROR_GROUPS.name, ITEMS.name, GROUP_MUTER.name, PROJECTS.name],
-  uses: [AUDIT.name, FRAME_REWRITER.name],
+  uses: [AUDIT.name, FRAME_REWRITER.name, PUBLISHED_VERSIONS.name],
   tags: { errors: 'The intake for an application’s exception handler, and the ignore rules that mute known noise.' },
   provides: [ERROR_INTAKE.name],
   extends: [
@@ -63,7 +65,11 @@ export default definePlugin({
     return {
       routes: [...buildErrorRoutes(intake), ...buildIgnoreRuleRoutes(rules.registry)],
       pages: [...buildErrorPages(page), ...buildIgnoreRulePages(rules.registry, ctx.clock, ctx.resolve(ITEMS))],
-      panels: buildErrorPanels(page),
+      panels: buildErrorPanels({
+        groups: page.groups,
+        clock: ctx.clock,
+        publishes: () => ctx.find(PUBLISHED_VERSIONS),
+      }),
       jobs: [
         ...buildRuleJobs(rules),
         {

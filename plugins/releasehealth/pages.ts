@@ -2,7 +2,7 @@
  * Versions of a project with their sessions, and the dashboard card (contract 21, release health).
  */
 import joi from 'joi';
-import { View, type HttpRequest, type PageSpec, type PanelSpec } from '../../kernel/contract/index.js';
+import { View, type HttpRequest, type PageSpec } from '../../kernel/contract/index.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { ReleaseHealth, VersionHealth } from '../../ports/domain/release-health.js';
 
@@ -14,7 +14,6 @@ export interface HealthPageDeps {
 
 const DEFAULT_HOURS = 24;
 const MAX_ROWS = 50;
-const MAX_CARD_ROWS = 3;
 const RANGE_OPTIONS = [
   { hours: 24, label: '24 hours' },
   { hours: 168, label: '7 days' },
@@ -94,25 +93,5 @@ export const buildReleaseHealthPages = (deps: HealthPageDeps): PageSpec[] => [
       }),
     },
     handle: (request) => renderHealthPage(deps, request),
-  },
-];
-
-export const buildReleaseHealthPanels = ({ figures, latest }: HealthPageDeps): PanelSpec[] => [
-  {
-    id: 'releasehealth.sessions',
-    kind: 'trend',
-    order: 25,
-    load: async () => {
-      const project = await latest();
-      const versions = project === null ? [] : await figures.listVersions({ project, hours: DEFAULT_HOURS });
-      if (project === null || versions.length === 0) return null;
-      const sums = versions[0]?.hours.map((_, i) => versions.reduce((n, { hours }) => n + (hours[i]?.started ?? 0), 0));
-      return new View('panel-sessions', {
-        project,
-        href: buildPageUrl({ project, hours: DEFAULT_HOURS }),
-        items: versions.slice(0, MAX_CARD_ROWS).map(toRow),
-        started: sums,
-      });
-    },
   },
 ];

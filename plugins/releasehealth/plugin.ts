@@ -15,7 +15,8 @@ import { SessionDeduplicator } from './counting/session-deduplicator.js';
 import { ReleaseHealthService } from './service.js';
 import { HEALTH_COLLECTIONS, type HourDoc } from './model.js';
 import { CONFIG, HealthRetention } from './retention.js';
-import { buildReleaseHealthPages, buildReleaseHealthPanels, type HealthPageDeps } from './pages.js';
+import { buildReleaseHealthPanels } from './dashboard-panels.js';
+import { buildReleaseHealthPages, type HealthPageDeps } from './pages.js';
 import { buildReleaseHealthRoutes } from './routes.js';
 
 export default definePlugin<ReleaseHealthConfig>({
@@ -47,7 +48,7 @@ export default definePlugin<ReleaseHealthConfig>({
     const shown: HealthPageDeps = { figures, projects: ctx.resolve(PROJECTS), latest };
     return {
       pages: buildReleaseHealthPages(shown),
-      panels: buildReleaseHealthPanels(shown),
+      panels: buildReleaseHealthPanels(figures, ctx.clock),
       routes: buildReleaseHealthRoutes(figures, ctx.resolve(PROJECTS)),
       services: { [SESSION_INTAKE.name]: intake, [RELEASE_HEALTH.name]: figures },
       extensions: [extend(PROJECT_CLEANUPS, { clear: (slug) => cleaning.removeProject(slug) })],

@@ -67,6 +67,24 @@ export class ReleaseHealthService implements ReleaseHealth {
     return { ...sum, crash_addresses: ofCrashes.size, crashes_by_token };
   }
 
+  /**
+   * Returns the share of sessions that did not crash; null without sessions.
+   * @param project null: all
+   * @param until ms since 1970
+   */
+  async getCrashFreeShare(project: string | null, until: number, hours: number): Promise<number | null> {
+    const hour = { gt: toHour(until - hours * HOUR_MS), lte: toHour(until) };
+    const filter: Filter = { hour, ...(project !== null && { project }) };
+    const sum = { started: 0, crashed: 0 };
+    for await (const docs of iteratePages(this.hours, { filter, sort: [['hour', 'asc']], limit: PAGE_SIZE })) {
+      for (const { started = 0, crashed = 0 } of docs) {
+        sum.started += started;
+        sum.crashed += crashed;
+      }
+    }
+    return sum.started === 0 ? null : 1 - Math.min(sum.crashed, sum.started) / sum.started;
+  }
+
   #listHours(hours: number): string[] {
     const now = this.clock.now();
     return Array.from({ length: hours }, (_, i) => toHour(now - (hours - 1 - i) * HOUR_MS));

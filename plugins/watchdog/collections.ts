@@ -7,6 +7,7 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
     indexes: [
       { fields: ['source'] },
       { fields: ['state', 'source'] },
+      { fields: ['state', 'last_state_change_utc'] },
       { fields: ['parent_source', 'source'] },
       { fields: ['project', 'source'] },
       { fields: ['project', 'state', 'source'] },

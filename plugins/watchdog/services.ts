@@ -22,6 +22,7 @@ import { MonitorService } from './monitors/monitor-service.js';
 import { ProbedMonitorService } from './monitors/probed-monitor-service.js';
 import { MonitorSnapshotService } from './monitors/monitor-snapshot-service.js';
 import { MonitorStatusService } from './monitors/monitor-status-service.js';
+import { MonitorFigureService } from './monitors/monitor-figures.js';
 import { MonitorOutbox } from './timeline/monitor-outbox.js';
 import { DownExplanationService } from './down-explanation-service.js';
 import { TimelineService } from './timeline/timeline-service.js';
@@ -43,6 +44,7 @@ const SERVICE_CLASSES = {
   timeline: TimelineService,
   histories: MetricHistoryService,
   status: MonitorStatusService,
+  figures: MonitorFigureService,
   snapshots: MonitorSnapshotService,
   windows: MaintenanceWindowService,
   incidents: IncidentService,

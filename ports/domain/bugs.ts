@@ -238,6 +238,25 @@ export type FilterCounts = Record<string, Record<string, number>>;
 export type ChangedGroup = ErrorGroup & { fits: boolean };
 
 /** Reads the error stream of all projects. Callers check permissions. */
+export interface ErrorTrafficQuery {
+  /** Null: all. */
+  project: string | null;
+  /** End in ms since 1970, rounded up to ten minutes. */
+  until: number;
+  hours: number;
+}
+
+export interface ErrorTraffic {
+  /** Start of the first interval, ms since 1970. */
+  from: number;
+  /** Length of an interval in ms. */
+  step: number;
+  counts: number[];
+  total: number;
+  /** Estimate; whole hours. */
+  users: number;
+}
+
 export interface ErrorGroups {
   /** @throws InvalidCursor */
   list(query: ErrorGroupQuery): Promise<ReadablePage<ErrorGroup>>;
@@ -246,13 +265,9 @@ export interface ErrorGroups {
   /** Each field ignores its own filter; null as for `count`. */
   getFilterCounts(query: ErrorGroupQuery): Promise<FilterCounts | null>;
   /**
-   * Returns hourly occurrences of the 1,000 most recent groups, oldest first; null before the first
-   * error. `complete`: there are no others.
+   * Counts errors that are not muted by ten minutes, from counters; the running interval last.
    */
-  getHourlyCounts(
-    hours: number,
-    project?: string | null,
-  ): Promise<{ counts: number[]; groups: number; complete: boolean } | null>;
+  getTraffic(query: ErrorTrafficQuery): Promise<ErrorTraffic>;
   /**
    * Lists up to 100 groups changed since a mark, oldest first, including those that no longer
    * match; groups may repeat.

@@ -116,8 +116,19 @@ export interface BuildHistory {
   find(project: string, version: string): Promise<BuildCommits | null>;
 }
 
+export interface ProjectPublish {
+  project: string;
+  version: string;
+  published_at: string;
+}
+
 /** Publishes known to the bug tracker. */
 export interface PublishedVersions {
+  /**
+   * The latest 40, newest first.
+   * @param project null: all
+   */
+  listLatestPublishes(project: string | null, since: string): Promise<ProjectPublish[]>;
   /** @param version in any spelling */
   isPublished(project: string, version: string): Promise<boolean>;
   /**

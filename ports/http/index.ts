@@ -9,7 +9,17 @@ export type { FormRunResult, FormResultStore, SessionRef } from './form-results.
 export { JsonText } from './json-text.js';
 export type { ErrorCodes, MountedHosts, MountedPage, MountedPanel, MountedRoute } from './mounted.js';
 export type { CustomHosts } from './custom-hosts.js';
-export type { FormFile, NavGroup, NavSection, PageNav, PageResult, PageSpec, PanelSpec } from './page.js';
+export {
+  PANEL_KINDS,
+  type FormFile,
+  type NavGroup,
+  type NavSection,
+  type PageNav,
+  type PageResult,
+  type PageSpec,
+  type PanelKind,
+  type PanelSpec,
+} from './page.js';
 export {
   getTimeZone,
   type Principal,

@@ -57,7 +57,7 @@ export interface PageSpec {
   /** `public` only for the login. GET must not change anything. */
   access: 'public' | { session: 'admin' | 'member' };
   limits?: { bucket: PublicBucket; proves?: (request: HttpRequest, answer: object) => string | null };
-  /** The view's context gets `panels: {attention: [{id, html}], trend: […]}`. */
+  /** The view's context gets `panels`: for each kind of `PanelSpec` its `[{id, html}]`. */
   panels?: boolean;
   /** Repeats with the same content (reload, double click) redirect to the first result. */
   creates?: boolean;
@@ -91,11 +91,26 @@ export interface PageSpec {
   handle(request: HttpRequest): Promise<PageResult> | PageResult;
 }
 
-/** A dashboard card of a plugin. */
+/**
+ * - `state`: one line below the heading;
+ * - `stat`: a number with its change, the partial `stat-tile`;
+ * - `chart`: a chart across the page;
+ * - `attention`: rows of "Needs you", as `<li>` of a list or as a card;
+ * - `side`: a card in the right column.
+ */
+export const PANEL_KINDS = ['state', 'stat', 'chart', 'attention', 'side'] as const;
+export type PanelKind = (typeof PANEL_KINDS)[number];
+
+/** A plugin's part of Home. */
 export interface PanelSpec {
   id: string;
-  kind: 'attention' | 'trend';
+  /** `trend` is an earlier name of `side`. */
+  kind: PanelKind | 'trend';
   order: number;
-  /** Null hides the card. */
+  /**
+   * Runs at every view of Home: read counters, not items. Null hides it. Its field `count` adds to
+   * the number of things that need attention (default 1).
+   * @param project of the project switch; null: all
+   */
   load(principal: SessionPrincipal, project?: string | null): Promise<View | null>;
 }

@@ -64,7 +64,8 @@ describe('declared indexes', function () {
     await Promise.all([
       fixture.board.getWaitingCounts(),
       fixture.board.getAttention(5),
-      fixture.board.getHourlyCounts(24),
+      fixture.board.getTraffic({ project: null, until: fixture.clock.now(), hours: 24 }),
+      fixture.board.getTraffic({ project: 'alpha', until: fixture.clock.now(), hours: 24 }),
       fixture.board.list({}),
     ]);
     await fixture.bugs.unmuteByRule('x');
@@ -73,6 +74,7 @@ describe('declared indexes', function () {
     await fixture.jobs.reconcile();
     await fixture.jobs.sweep();
     await fixture.jobs.deleteExpired();
+    await fixture.traffic.deleteExpired();
     await settled(fixture);
   }
 

@@ -15,14 +15,14 @@
       timeZoneName: 'short',
     });
     const points = plot.dataset.points.split(' ').map((text) => {
-      const [at, avg, min, max] = text.split(',').map(Number);
-      return { at: Number(first) + at * Number(bucket), avg, min, max };
+      const [at, avg, min, max, ghost] = text.split(',').map(Number);
+      return { at: Number(first) + at * Number(bucket), avg, min, max, ghost };
     });
     const value = (number) => `${digits.format(number)}${unit && (unit === '%' ? unit : ` ${unit}`)}`;
-    const textOf = ({ at, avg, min, max }) => {
+    const textOf = ({ at, avg, min, max, ghost }) => {
       const part = Object.fromEntries(clock.formatToParts(at).map(({ type, value: text }) => [type, text]));
       const when = `${part.day} ${MONTHS[part.month - 1]}, ${part.hour}:${part.minute}${part.dayPeriod ? ` ${part.dayPeriod}` : ''} ${part.timeZoneName}`;
-      return `${when}: ${value(avg)}${min === max ? '' : ` (${digits.format(min)} to ${value(max)})`}`;
+      return `${when}: ${value(avg)}${min === max ? '' : ` (${digits.format(min)} to ${value(max)})`}${ghost === undefined ? '' : `, last week ${digits.format(ghost)}`}`;
     };
 
     const cursor = document.createElement('div');

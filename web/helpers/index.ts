@@ -11,6 +11,7 @@ import { createSeriesHelpers } from './series.js';
 import { formErrorHelpers } from './form-errors.js';
 import { createTimeHelpers, type TimeOptions } from './time.js';
 import { traceHelpers } from './trace.js';
+import { createTrafficHelpers } from './traffic-chart.js';
 import { treeHelpers } from './tree.js';
 import { uptimeHelpers } from './uptime.js';
 
@@ -29,6 +30,7 @@ export function createHelpers(options: TimeOptions): Record<string, Helper> {
     ...badgeHelpers,
     ...chartHelpers,
     ...createSeriesHelpers(options),
+    ...createTrafficHelpers(options),
     ...flowHelpers,
     ...codeHelpers,
     ...traceHelpers,

@@ -144,11 +144,11 @@ const createSeriesChart =
   };
 
 /** The first time of the axis carries the zone for all. */
-const addZone = (ticks: readonly TimeTick[], zoneAt: (at: number) => string): TimeTick[] =>
+export const addZone = (ticks: readonly TimeTick[], zoneAt: (at: number) => string): TimeTick[] =>
   ticks.map((tick, i) => (i === 0 ? { ...tick, label: `${tick.label} ${zoneAt(tick.at)}` } : tick));
 
 /** Times below the picture, positioned in percent so that they are not stretched. */
-function renderTimeAxis(times: readonly TimeTick[], place: (at: number) => number): string {
+export function renderTimeAxis(times: readonly TimeTick[], place: (at: number) => number): string {
   const texts = times.map(({ at, label }, i) => {
     const percent = place(at);
     const anchor = percent < 4 ? 'start' : percent > 96 ? 'end' : 'middle';
@@ -182,7 +182,11 @@ const listIsolatedPoints = (drawn: readonly (SeriesPoint | null)[]): SeriesPoint
 const buildDotPath = (x: number, y: number): string =>
   `<path class="series-line series-dot" d="M${two(Math.min(Math.max(x - 1, 0), CHART_WIDTH - 2))} ${two(y)}h2"/>`;
 
-function renderLabels(ticks: readonly number[], y: ReturnType<typeof scaleLinear<number>>, unit: string): string {
+export function renderLabels(
+  ticks: readonly number[],
+  y: ReturnType<typeof scaleLinear<number>>,
+  unit: string,
+): string {
   const greatest = Math.max(...ticks.map(Math.abs));
   const shown =
     greatest >= 10_000 ? y.tickFormat(TICK_COUNT, '~s') : y.tickFormat(TICK_COUNT, greatest < 0.001 ? '~e' : undefined);

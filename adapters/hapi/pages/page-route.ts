@@ -304,7 +304,7 @@ export class PageRoute {
     const [context, panels] = await Promise.all([
       rooted,
       spec.panels && visitor.session
-        ? shared.panels.load(visitor.session, call.chosenProject ?? null, rooted)
+        ? shared.panels.load(visitor.session, findPanelProject(spec, call), rooted)
         : undefined,
     ]);
     const { csrf_token } = view.context;
@@ -359,6 +359,15 @@ export class PageRoute {
 }
 
 const ENROLLMENT_PATH = '/account';
+
+/** Returns the project of the address, otherwise the one of the project switch; null: all. */
+function findPanelProject(
+  { projectQuery }: MountedPage['spec'],
+  { query, chosenProject }: IncomingRequest,
+): string | null {
+  const [named] = projectQuery === undefined ? [] : [query[projectQuery] ?? []].flat();
+  return typeof named === 'string' && named !== '' ? named : (chosenProject ?? null);
+}
 
 const SESSION_ENDED = new Failure(
   'unauthorized',

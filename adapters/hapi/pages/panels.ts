@@ -1,14 +1,27 @@
 /** Dashboard cards. */
 import Handlebars from 'handlebars';
 import type { Logger } from '../../../ports/logger.js';
-import type { MountedPanel, SessionPrincipal } from '../../../ports/http/index.js';
+import type { MountedPanel, PanelKind, SessionPrincipal } from '../../../ports/http/index.js';
 import { getErrorText } from '../wire/failure.js';
 import type { ViewRenderer } from './view-renderer.js';
+
+const FAILED_PANEL =
+  '<section class="card"><div class="card-body"><p class="text-secondary">Could not load this panel. Check the server log.</p></div></section>';
 
 export interface LoadedPanel {
   id: string;
   html: Handlebars.SafeString;
 }
+
+/** By kind, and how many things need attention. */
+export type LoadedPanels = Record<PanelKind, LoadedPanel[]> & { needed: number };
+
+interface RenderedPanel {
+  html: string;
+  count: number;
+}
+
+const toKind = (kind: MountedPanel['spec']['kind']): PanelKind => (kind === 'trend' ? 'side' : kind);
 
 export class DashboardPanels {
   readonly #panels: readonly MountedPanel[];
@@ -26,24 +39,19 @@ export class DashboardPanels {
     return this.#panels.map(({ plugin }) => plugin);
   }
 
-  async load(
-    principal: SessionPrincipal,
-    project: string | null,
-    context: Promise<object>,
-  ): Promise<{ attention: LoadedPanel[]; trend: LoadedPanel[] }> {
-    const loaded = await Promise.all(
-      this.#panels.map(async (panel) => ({
-        kind: panel.spec.kind,
-        html: await this.#renderPanel(panel, principal, project, context),
-      })),
+  async load(principal: SessionPrincipal, project: string | null, context: Promise<object>): Promise<LoadedPanels> {
+    const rendered = await Promise.all(
+      this.#panels.map((panel) => this.#renderPanel(panel, principal, project, context)),
     );
-    const of = (kind: MountedPanel['spec']['kind']): LoadedPanel[] =>
-      loaded.flatMap((entry, i) =>
-        entry.kind === kind && entry.html !== null
-          ? [{ id: this.#panels[i]!.spec.id, html: new Handlebars.SafeString(entry.html) }]
-          : [],
-      );
-    return { attention: of('attention'), trend: of('trend') };
+    const loaded: LoadedPanels = { state: [], stat: [], chart: [], attention: [], side: [], needed: 0 };
+    for (const [i, { spec }] of this.#panels.entries()) {
+      const panel = rendered[i] ?? null;
+      if (panel === null) continue;
+      const kind = toKind(spec.kind);
+      loaded[kind].push({ id: spec.id, html: new Handlebars.SafeString(panel.html) });
+      if (kind === 'attention') loaded.needed += panel.count;
+    }
+    return loaded;
   }
 
   async #renderPanel(
@@ -51,15 +59,16 @@ export class DashboardPanels {
     principal: SessionPrincipal,
     project: string | null,
     context: Promise<object>,
-  ): Promise<string | null> {
+  ): Promise<RenderedPanel | null> {
     try {
       const view = await withTimeout(this.timeoutMs, spec.load(principal, project));
-      return view === null
-        ? null
-        : await this.views.render(views, view.template, Object.assign({}, await context, view.context), null);
+      if (view === null) return null;
+      const { count } = view.context as { count?: unknown };
+      const html = await this.views.render(views, view.template, Object.assign({}, await context, view.context), null);
+      return { html, count: typeof count === 'number' ? count : 1 };
     } catch (thrown) {
       this.log.warn({ plugin, panel: spec.id, err: thrown }, `a panel failed: ${getErrorText(thrown)}`);
-      return '<section class="card"><div class="card-body"><p class="text-secondary">Could not load this panel. Check the server log.</p></div></section>';
+      return { html: FAILED_PANEL, count: 0 };
     }
   }
 }

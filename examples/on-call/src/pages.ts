@@ -55,7 +55,7 @@ export const pages = (shifts: Shifts, add: (shift: NewShift) => Promise<Shift>, 
 export const panels = (shifts: Shifts): PanelSpec[] => [
   {
     id: 'oncall',
-    kind: 'trend',
+    kind: 'side',
     order: 50,
     load: async () => new View('now', { shift: await shifts.now() }),
   },

@@ -4,7 +4,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import type { PublishedBuild } from '../../../ports/domain/bugs.js';
-import type { PublishedVersions } from '../../../ports/domain/releases.js';
+import type { ProjectPublish, PublishedVersions } from '../../../ports/domain/releases.js';
 import { iterateItems } from '../../../lib/paging.js';
 import { toIsoString } from '../../../lib/time.js';
 import { compareVersions, isVersion, getVersionIdentity } from '../../../lib/versions.js';
@@ -14,6 +14,7 @@ import { toBuildKey } from '../item/build-names.js';
 import type { BuildDoc } from '../item/model.js';
 
 const PAGE_SIZE = 500;
+const MAX_LATEST = 40;
 
 export type PublishedVersion = Pick<BuildDoc, 'version' | 'published_at'>;
 
@@ -70,6 +71,16 @@ export class PublishedBuildRepository implements PublishedVersions {
     for (const { version, published_at } of page.items)
       first.set(getVersionIdentity(version), { version, published_at });
     return [...first.values()].toSorted((a, b) => (a.published_at < b.published_at ? 1 : -1));
+  }
+
+  /** @param project null: all */
+  async listLatestPublishes(project: string | null, since: string): Promise<ProjectPublish[]> {
+    const filter = { published_at: { gte: since }, ...(project !== null && { project }) };
+    const page = await this.deps.builds.find({ filter, sort: [['published_at', 'desc']], limit: MAX_LATEST });
+    const first = new Map<string, ProjectPublish>();
+    for (const { project: slug, version, published_at } of page.items)
+      first.set(`${slug} ${getVersionIdentity(version)}`, { project: slug, version, published_at });
+    return [...first.values()];
   }
 
   /** Returns null if not published, or withdrawn. */

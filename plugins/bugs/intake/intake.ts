@@ -12,6 +12,7 @@ import { hashWithinProject } from '../item/document-ids.js';
 import { ClientRefService } from '../store/client-refs.js';
 import { ItemService } from '../store/item-service.js';
 import { ReportAcceptor } from './report-acceptor.js';
+import { ErrorTrafficService } from '../lists/error-traffic.js';
 import { OccurrenceCounter } from './occurrence-counter.js';
 import { type FollowUpResult, CountFollowUp } from './follow-up.js';
 import type { AcceptedReport, CountResult } from './incoming-report.js';
@@ -103,6 +104,7 @@ export class ReportIntake {
     @inject(OccurrenceCounter) private readonly counting: OccurrenceCounter,
     @inject(CountFollowUp) private readonly followUp: CountFollowUp,
     @inject(ItemService) private readonly items: ItemService,
+    @inject(ErrorTrafficService) private readonly traffic: ErrorTrafficService,
   ) {}
 
   /**
@@ -116,9 +118,16 @@ export class ReportIntake {
   async recordAccepted(accepted: AcceptedReport, options: RecordOptions = {}): Promise<ReportResult> {
     for (let beginning = 0; beginning < MAX_RETRIES; beginning++) {
       const counted = await this.#placeAndCount(accepted);
-      if (counted !== null) return this.#toRecorded(await this.followUp.run(counted), accepted, options);
+      if (counted === null) continue;
+      this.#countTraffic(counted);
+      return this.#toRecorded(await this.followUp.run(counted), accepted, options);
     }
     throw conflict('The item changes too often at the moment; send the report again.');
+  }
+
+  #countTraffic({ doc, outcome, incoming: { report, occurred, person } }: CountResult): void {
+    if (doc.type !== 'error' || outcome === 'repeated' || report.muted_by) return;
+    this.traffic.record(doc.project, occurred, person);
   }
 
   async #placeAndCount(accepted: AcceptedReport): Promise<CountResult | null> {

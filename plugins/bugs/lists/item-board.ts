@@ -3,21 +3,22 @@
  * Counting by the views' filters would read every open item.
  */
 import { inject, injectable } from '../../../kernel/contract/index.js';
-import { iteratePages } from '../../../lib/paging.js';
 import { ReadCache } from '../../../lib/caching/read-cache.js';
 import { CoalescedCache } from '../../../lib/caching/coalesced-cache.js';
-import { HOUR_MS, toIsoString } from '../../../lib/time.js';
 import type {
   ChangedGroup,
   ErrorGroup,
   ErrorGroupQuery,
   ErrorGroups,
+  ErrorTraffic,
+  ErrorTrafficQuery,
   FilterCounts,
 } from '../../../ports/domain/bugs.js';
 import { matchesFilter } from '../../../ports/document.js';
 import type { Filter, Sort } from '../../../ports/store/index.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { AttentionService, type AttentionSummary } from './attention.js';
+import { ErrorTrafficService } from './error-traffic.js';
 import { FilterCountService, type CountedFilter } from './filter-counts.js';
 import { toItemFilter, toItemSort, type ItemQuery, type SortName } from '../item/filters.js';
 import { LeaseService } from '../claims/leases.js';
@@ -30,8 +31,6 @@ import { toGroupView } from '../item/api-views.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/skipped-documents.js';
 
 const DEFAULT_ROW_LIMIT = 50;
-const MAX_SUMMED_GROUPS = 1000;
-const BATCH_SIZE = 100;
 const MAX_CHANGES = 100;
 const CACHE_TTL_MS = 10_000;
 
@@ -48,12 +47,6 @@ export interface BoardCounts {
 const LARGE_STORE_ITEM_COUNT = 2_000;
 const COUNT_TTL_MS = 2_000;
 
-interface HourlySums {
-  counts: number[];
-  groups: number;
-  complete: boolean;
-}
-
 const MAX_WAIT_MS = 20;
 
 function toUpperBound({ lt }: { lt?: string | number }, value: string | number): string | number {
@@ -69,13 +62,13 @@ function toItemQuery({ sort: _order, limit: _limit, cursor: _page, q, ...filters
 export class ItemBoard implements ErrorGroups {
   readonly #totals: ReadCache<number>;
   readonly #counts: CoalescedCache<BoardCounts>;
-  #sums: { key: string; at: number; value: Promise<HourlySums | null> } | null = null;
 
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,
     @inject(LeaseService) private readonly leases: LeaseService,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
     @inject(AttentionService) private readonly attentionService: AttentionService,
+    @inject(ErrorTrafficService) private readonly traffic: ErrorTrafficService,
     @inject(FilterCountService) private readonly filterCountService: FilterCountService,
   ) {
     const monotonic = (): number => deps.clock.monotonic();
@@ -224,42 +217,7 @@ export class ItemBoard implements ErrorGroups {
     return listDailyCounts(doc.hours, doc.days, this.deps.clock.now());
   }
 
-  getHourlyCounts(hours: number, project: string | null = null): Promise<HourlySums | null> {
-    const at = this.deps.clock.now();
-    const key = `${hours} ${Math.floor(at / HOUR_MS)} ${project ?? ''}`;
-    if (this.#sums?.key === key && at - this.#sums.at < CACHE_TTL_MS) return this.#sums.value;
-    const sums = { key, at, value: this.#sumHours(hours, at, project) };
-    sums.value.catch(() => {
-      if (this.#sums === sums) this.#sums = null;
-    });
-    this.#sums = sums;
-    return sums.value;
-  }
-
-  async #sumHours(hours: number, now: number, project: string | null): Promise<HourlySums | null> {
-    const counts = Array.from({ length: hours }, () => 0);
-    const errors = { type: 'error', ...(project !== null && { project }) };
-    const filter = { ...errors, last_seen_at: { gte: toIsoString(now - hours * HOUR_MS) } };
-    let groups = 0;
-    let complete = true;
-    const damaged = (): void => void (complete = false);
-    for await (const items of iteratePages(this.deps.items, {
-      filter,
-      sort: toItemSort('last_seen_at'),
-      limit: BATCH_SIZE,
-      damaged,
-    })) {
-      if (groups >= MAX_SUMMED_GROUPS) {
-        complete = false;
-        break;
-      }
-      for (const doc of items)
-        listHourlyCounts(doc.hours, now, hours).forEach((n, i) => (counts[i] = (counts[i] ?? 0) + n));
-      groups += items.length;
-    }
-    if (groups > 0) return { counts, groups, complete };
-    const any = { filter: errors, sort: toItemSort('last_seen_at'), limit: 1, damaged };
-    const { items } = await this.deps.items.find(any);
-    return items.length === 0 && complete ? null : { counts, groups, complete };
+  getTraffic(query: ErrorTrafficQuery): Promise<ErrorTraffic> {
+    return this.traffic.getTraffic(query);
   }
 }

@@ -23,13 +23,22 @@ export function buildBugPanels(
         const names = new Map((await projects.list()).map(({ slug, name }) => [slug, name]));
         const top = Math.max(1, ...concerns.flatMap(({ trend }) => trend));
         const items = concerns.map((concern) => buildRow(concern, names.get(concern.item.project), top));
-        return new View('panel-attention', { items, total, fresh });
+        const toPath = (filter: Record<string, string>): string =>
+          `/bugs?${new URLSearchParams({ ...filter, ...(project && { project }) }).toString()}`;
+        return new View('panel-attention', {
+          items,
+          total,
+          fresh,
+          critical_href: toPath({ status: 'open', severity: 'critical', muted: 'false' }),
+          fresh_href: toPath({ sort: 'created_at' }),
+          count: items.length,
+        });
       },
     },
     {
       id: 'bugs.flow',
-      kind: 'trend',
-      order: 20,
+      kind: 'side',
+      order: 90,
       load: async (_session, project) => {
         // Counted for all projects together.
         if (project) return null;

@@ -44,6 +44,7 @@ interface OnboardingView {
   steps: object[];
   done: number;
   all: number;
+  empty: boolean;
 }
 
 const getSession = ({ principal }: HttpRequest): SessionPrincipal => {
@@ -169,6 +170,8 @@ export class OnboardingPages {
         }),
       ),
       done: steps.filter(({ done }) => done).length,
+      // Nothing has been set up: the steps are what Home is for.
+      empty: steps.every(({ done }) => !done),
       all: steps.length,
     };
   }

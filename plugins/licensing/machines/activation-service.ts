@@ -58,8 +58,9 @@ export class ActivationService {
     return (await this.deps.activations.find({ filter, sort: [['first_seen', 'asc']], limit })).items;
   }
 
-  countPending(): Promise<number> {
-    return this.deps.activations.count({ status: 'pending' });
+  /** @param product null: all */
+  countPending(product: string | null = null): Promise<number> {
+    return this.deps.activations.count({ status: 'pending', ...(product !== null && { product }) });
   }
 
   async countByState(license_id: string): Promise<Partial<Record<ActivationState, number>>> {

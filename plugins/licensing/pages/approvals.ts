@@ -25,13 +25,13 @@ import {
 const MAX_ROWS = 200;
 const PAGE_TITLE = 'License approvals';
 
-async function countPending({
-  deps,
-  activations,
-}: LicensePageServices): Promise<{ licenses: number; machines: number }> {
+async function countPending(
+  { deps, activations }: LicensePageServices,
+  product: string | null = null,
+): Promise<{ licenses: number; machines: number }> {
   const [licenses, machines] = await Promise.all([
-    deps.licenses.count({ status: 'pending' }),
-    activations.countPending(),
+    deps.licenses.count({ status: 'pending', ...(product !== null && { product }) }),
+    activations.countPending(product),
   ]);
   return { licenses, machines };
 }
@@ -90,8 +90,8 @@ export function approvalPages(parts: LicensePageServices): PageSpec[] {
         within: '/licenses',
         tab: 'Approvals',
         also: ['machines', 'requests'],
-        badge: async () => {
-          const { licenses: some, machines } = await countPending(parts);
+        badge: async (project) => {
+          const { licenses: some, machines } = await countPending(parts, project);
           return some + machines || null;
         },
       },
@@ -121,8 +121,8 @@ export function approvalPanels(parts: LicensePageServices): PanelSpec[] {
       id: 'licensing.approvals',
       kind: 'attention',
       order: 50,
-      load: async () => {
-        const counts = await countPending(parts);
+      load: async (_session, project) => {
+        const counts = await countPending(parts, project);
         return counts.licenses + counts.machines === 0 ? null : new View('panel-approvals', counts);
       },
     },

@@ -25,7 +25,7 @@ export function buildNotificationPanels(
             name,
             reason: disabled_reason ?? `No message was delivered for over an hour. ${last_error ?? ''}`,
           }));
-        return items.length === 0 ? null : new View('panel-disabled', { items });
+        return items.length === 0 ? null : new View('panel-disabled', { items, count: items.length });
       },
     },
   ];

@@ -221,12 +221,13 @@ export class MonitorStatusService {
     return this.deps.monitors.count({ state: 'down', ...(project !== null && { project }) });
   }
 
-  getCounts(): Promise<Record<MonitorState, number>> {
-    return this.#counts.get();
+  /** @param project null: all */
+  getCounts(project: string | null = null): Promise<Record<MonitorState, number>> {
+    return project === null ? this.#counts.get() : this.#readCounts({ project });
   }
 
-  async #readCounts(): Promise<Record<MonitorState, number>> {
-    const groups = await this.deps.monitors.groupCount('state');
+  async #readCounts(filter?: Filter): Promise<Record<MonitorState, number>> {
+    const groups = await this.deps.monitors.groupCount('state', filter);
     const counts = countStates([]);
     for (const { key, n } of groups) counts[key as MonitorState] = n;
     return counts;

@@ -30,7 +30,7 @@ export function buildWebhookPanels(registry: WebhookService): PanelSpec[] {
         const items = broken.map(({ id, name, url, disabled_reason, disabled_at }) => {
           return { id, name, reason: disabled_reason, at: disabled_at, host: getUrlHost(url) };
         });
-        return new View('panel-disabled', { items, admin: role === 'admin' });
+        return new View('panel-disabled', { items, admin: role === 'admin', count: items.length });
       },
     },
   ];

@@ -79,7 +79,7 @@ describe('web: ten daily tasks', () => {
   });
 
   it('finds failing monitors on the dashboard', async () => {
-    await seen(/1 down/);
+    await seen(/1 monitor down/);
     expect(clicks).to.equal(0);
   });
 

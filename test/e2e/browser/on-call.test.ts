@@ -69,7 +69,7 @@ describe('web: on call with a phone', () => {
   const main = (): Locator => page.getByRole('main');
 
   it('finds failing monitors on the dashboard', async () => {
-    await main().getByText('1 down').first().waitFor();
+    await main().getByText('1 monitor down').first().waitFor();
     expect(await main().getByRole('link', { name: 'queue' }).count()).to.be.greaterThan(0);
     expect(taps).to.equal(0);
   });

@@ -42,7 +42,7 @@ describe('web: a complete session in a real browser', () => {
     expect(page.url()).to.include('/login');
     await web.tab.signInByHand(ADMIN_ACCOUNT.username, ADMIN_ACCOUNT.password);
     expect(await page.locator('#panel-bugs\\.attention').innerText()).to.include('nobody has this one');
-    expect(await page.locator('#panel-errorstream\\.hours svg').count()).to.equal(1);
+    expect(await page.locator('#panel-errorstream\\.traffic svg.series').count()).to.equal(1);
 
     await page
       .getByRole('link', { name: /^Issues/ })

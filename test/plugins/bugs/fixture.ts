@@ -133,6 +133,7 @@ export function fixtureOn(
     },
     liveTokens,
     builds: store.collection(nameOf('builds')),
+    traffic: store.collection(nameOf('traffic')),
     commits: store.collection(nameOf('commits')),
     filters: () => [],
     pullRequests: () => [],

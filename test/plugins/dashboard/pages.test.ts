@@ -51,24 +51,32 @@ describe('/', () => {
   const view = (panels: object, first: object | null = null): string =>
     renderFile('plugins/dashboard/views/dashboard.hbs', { panels, first });
 
-  it('shows the getting-started steps with their commands and completion', () => {
-    const html = view({ attention: [], trend: [] }, { steps, done: 1, all: 2 });
+  it('folds the steps into one line that tells how many are done', () => {
+    const html = view({ attention: [], side: [] }, { steps, done: 1, all: 2 });
     expect(html.match(/data-copy=/g)).to.have.length(2);
     expect(html)
-      .to.include('1 of 2 done')
+      .to.match(/<details>\s*<summary>.*Setup 1 of 2/)
       .and.include('id="step-s1"')
       .and.match(/is-done[\s\S]*Done/);
   });
 
-  it('shows panels as rendered by their plugins, and hides the completed steps', () => {
+  it('shows panels by kind as rendered by their plugins, and hides the completed steps', () => {
     const html = view({
+      state: [{ id: 'monitors.state', html: new Html('<i>Good</i>') }],
+      stat: [{ id: 'errors.day', html: new Html('<a>5</a>') }],
+      chart: [{ id: 'errors.traffic', html: new Html('<svg></svg>') }],
       attention: [{ id: 'bugs.critical', html: new Html('<b>2</b>') }],
-      trend: [{ id: 'errors.hourly', html: new Html('<svg></svg>') }],
+      side: [{ id: 'own.card', html: new Html('<u>card</u>') }],
+      needed: 2,
     });
-    expect(html).to.include('<b>2</b>').and.include('id="panel-errors.hourly"').and.not.include('data-copy');
+    const order = ['monitors.state', 'errors.day', 'errors.traffic', 'bugs.critical', 'own.card'];
+    expect([...html.matchAll(/id="panel-([\w.]+)"/g)].map(([, id]) => id)).to.deep.equal(order);
+    expect(html)
+      .to.match(/Needs you.*2/)
+      .and.not.include('data-copy');
   });
 
   it('shows that nothing is pending', () => {
-    expect(view({ attention: [], trend: [{ id: 'x', html: '' }] })).to.include('All clear');
+    expect(view({ attention: [], side: [{ id: 'x', html: '' }] })).to.include('All clear');
   });
 });

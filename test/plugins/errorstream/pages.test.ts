@@ -1,7 +1,7 @@
-/** /errors and the dashboard's chart: groups, filters, escaping (contract 80). */
+/** /errors: groups, filters, escaping (contract 80). */
 import { expect } from 'chai';
 import type { View } from '../../../kernel/contract/index.js';
-import { buildErrorPages, buildErrorPanels, type ErrorPageDeps } from '../../../plugins/errorstream/pages.js';
+import { buildErrorPages, type ErrorPageDeps } from '../../../plugins/errorstream/pages.js';
 import type { ErrorGroup, ErrorGroupQuery } from '../../../ports/domain/bugs.js';
 import { buildFirstErrorCommand } from '../../../plugins/errorstream/first-error.js';
 import type { SessionPrincipal } from '../../../ports/http/index.js';
@@ -39,10 +39,7 @@ interface Asked {
   queries: ErrorGroupQuery[];
 }
 
-function standing(
-  items: ErrorGroup[],
-  sums: Awaited<ReturnType<ErrorPageDeps['groups']['getHourlyCounts']>> = null,
-): Asked {
+function standing(items: ErrorGroup[]): Asked {
   const queries: ErrorGroupQuery[] = [];
   const deps: ErrorPageDeps = {
     groups: {
@@ -52,7 +49,7 @@ function standing(
       },
       count: async () => 1234,
       getFilterCounts: async () => ({ error_level: { fatal: 1_000_000, error: 2 }, status: {}, project: {} }),
-      getHourlyCounts: async () => sums,
+      getTraffic: async () => ({ from: 0, step: 600_000, counts: [], total: 0, users: 0 }),
       listChanges: async () => ({ items: [], mark: '2026-11-20T08:15:20.123Z' }),
     },
     projects: { list: async () => [] },
@@ -151,15 +148,5 @@ describe('errorstream: pages', () => {
     const outside = { title: HOSTILE, exception_class: HOSTILE, environment: HOSTILE, file_path: HOSTILE };
     const html = await shown(standing([group({ ...outside, muted: true, muted_reason: HOSTILE })]), { q: HOSTILE });
     expect(html).to.include('&lt;script&gt;').and.not.include('<script');
-  });
-
-  it('shows the chart from the first error on, and notes when groups are omitted from the sum', async () => {
-    const load = async (asked: Asked): Promise<View | null | undefined> =>
-      buildErrorPanels(asked.deps)[0]?.load(MEMBER);
-    expect(await load(standing([]))).to.equal(null);
-    const counts = [...Array.from({ length: 23 }, () => 0), 3];
-    const view = await load(standing([], { counts, groups: 1000, complete: false }));
-    const html = renderFile('plugins/errorstream/views/panel-hours.hbs', view?.context);
-    expect(html).to.include('1,000').and.include('or more').and.include('<rect');
   });
 });

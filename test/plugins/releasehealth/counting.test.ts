@@ -36,7 +36,11 @@ function processOn(store: DocumentStore, clock: ManualClock, writes = { n: 0 }, 
   const outcomes = new SessionDeduplicator(troubled, clock);
   const isPublished = async (_: string, version: string): Promise<boolean> =>
     published.some((one) => getVersionIdentity(one) === getVersionIdentity(version));
-  const book = new SeriesLimiter(rows, clock, () => ({ isPublished, listPublishes: async () => [] }));
+  const book = new SeriesLimiter(rows, clock, () => ({
+    isPublished,
+    listPublishes: async () => [],
+    listLatestPublishes: async () => [],
+  }));
   const key = Buffer.alloc(32, 7);
   const intake = new SessionIntakeService(projects, book, new HourCountWriter(counted), outcomes, key, clock);
   const take = (entries: readonly SessionEntry[], address = '192.0.2.1', known = true): Promise<void> =>

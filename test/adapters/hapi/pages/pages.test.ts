@@ -424,10 +424,10 @@ describe('hapi: pages', () => {
   it('loads panels by kind and order, even if another panel fails or is slow', async () => {
     const { status, text } = await test.ask('GET', '/dashboard', as('member'));
     expect(status).to.equal(200);
-    const ids = [...text.matchAll(/<div class="(attention|trend)" id="(\w+)">/g)].map(
+    const ids = [...text.matchAll(/<div class="(attention|side)" id="(\w+)">/g)].map(
       (match) => `${match[1]} ${match[2]}`,
     );
-    expect(ids).to.deep.equal(['attention a', 'attention b', 'trend slow', 'trend other']);
+    expect(ids).to.deep.equal(['attention a', 'attention b', 'side slow', 'side other']);
     expect(text).to.contain('Could not load this panel.');
     expect(text).to.contain('<p>&lt;member&gt;</p>').and.contain('<h1>other o</h1>');
   });

@@ -842,18 +842,4 @@ describe('bugs: pages', () => {
     const line = toHistoryLine({ id: '1', at: 'x', action: 'folded_up', actor: 'eve', data: {} });
     expect(line).to.include({ text: 'folded up', actor: 'eve', reason: null });
   });
-
-  it('sums errors per hour over all groups, and is empty before the first error', async () => {
-    expect(await fixture.board.getHourlyCounts(24)).to.equal(null);
-    await fixture.bugs.record(report());
-    fixture.clock.advance(20_000);
-    expect(await fixture.board.getHourlyCounts(24)).to.equal(null);
-    await fixture.bugs.record(errorReport());
-    await fixture.bugs.record(errorReport({ error_message: 'another' }));
-    fixture.clock.advance(3_600_000);
-    await fixture.bugs.record(errorReport());
-    const sums = await fixture.board.getHourlyCounts(24);
-    expect(sums?.counts.slice(-2)).to.deep.equal([2, 1]);
-    expect(sums).to.include({ groups: 2, complete: true });
-  });
 });

@@ -1,0 +1,130 @@
+/**
+ * Errors per ten minutes and project, for Home: reading the items would take too long. Counts wait
+ * in memory for a second, so that intake needs no further write; a crash loses that second.
+ */
+import { inject, injectable } from '../../../kernel/contract/index.js';
+import { iteratePages } from '../../../lib/paging.js';
+import { addHashes, estimateDistinct, mergeSketches, type SketchHash } from '../../../lib/text/distinct-sketch.js';
+import { DAY_MS, HOUR_MS, toIsoString } from '../../../lib/time.js';
+import type { ErrorTraffic, ErrorTrafficQuery } from '../../../ports/domain/bugs.js';
+import { removeAll } from '../../../ports/store/remove-all.js';
+import type { Doc } from '../../../ports/store/index.js';
+import { DEPS, type BugDeps } from '../deps.js';
+
+const SLOT_MS = 10 * 60_000;
+const SLOTS_PER_HOUR = HOUR_MS / SLOT_MS;
+const FLUSH_INTERVAL_MS = 1_000;
+/** Two weeks and a day: last week's line of a chart that looks back a week. */
+const RETENTION_MS = 15 * DAY_MS;
+const MAX_ATTEMPTS = 20;
+const PAGE_SIZE = 500;
+
+export interface TrafficDoc extends Doc {
+  project: string;
+  /** Start of the hour, RFC 3339. */
+  hour: string;
+  /** By ten minutes, `s0` to `s5`. */
+  slots?: Readonly<Record<string, number>>;
+  /** Sketch of the users affected. */
+  people?: string;
+}
+
+interface PendingHour {
+  project: string;
+  hour: string;
+  slots: Map<string, number>;
+  people: SketchHash[];
+}
+
+@injectable()
+export class ErrorTrafficService {
+  #pending = new Map<string, PendingHour>();
+  #timer: NodeJS.Timeout | null = null;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'traffic' | 'clock' | 'log'>) {}
+
+  /** @param at when the error occurred, in ms; a clock that runs ahead counts as now */
+  record(project: string, at: number, person: SketchHash | null): void {
+    const now = this.deps.clock.now();
+    const counted = Math.min(at, now);
+    if (counted < now - RETENTION_MS) return;
+    const hour = toIsoString(Math.floor(counted / HOUR_MS) * HOUR_MS);
+    const id = `${project} ${hour}`;
+    const pending = this.#pending.get(id) ?? { project, hour, slots: new Map<string, number>(), people: [] };
+    const slot = `slots.s${Math.floor((counted % HOUR_MS) / SLOT_MS)}`;
+    pending.slots.set(slot, (pending.slots.get(slot) ?? 0) + 1);
+    if (person !== null) pending.people.push(person);
+    this.#pending.set(id, pending);
+    this.#timer ??= setTimeout(() => void this.flush(), FLUSH_INTERVAL_MS).unref();
+  }
+
+  /** Resolves after everything recorded so far is stored. */
+  flush(): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    const hours = [...this.#pending];
+    this.#pending = new Map();
+    this.#writing = this.#writing.then(async () => {
+      for (const [id, pending] of hours) {
+        try {
+          await this.#writeHour(id, pending);
+        } catch (err) {
+          this.deps.log.warn({ err, project: pending.project }, 'counting errors for Home failed');
+        }
+      }
+    });
+    return this.#writing;
+  }
+
+  async getTraffic({ project, until, hours }: ErrorTrafficQuery): Promise<ErrorTraffic> {
+    await this.flush();
+    const slots = hours * SLOTS_PER_HOUR;
+    const last = Math.ceil(until / SLOT_MS);
+    const first = last - slots;
+    const hour = {
+      gte: toIsoString(Math.floor((first * SLOT_MS) / HOUR_MS) * HOUR_MS),
+      lt: toIsoString(last * SLOT_MS),
+    };
+    const filter = { hour, ...(project !== null && { project }) };
+    const counts = Array.from({ length: slots }, () => 0);
+    let people: string | null = null;
+    let total = 0;
+    for await (const docs of iteratePages(this.deps.traffic, { filter, sort: [['hour', 'asc']], limit: PAGE_SIZE })) {
+      for (const doc of docs) {
+        people = mergeSketches(people, doc.people ?? null);
+        const start = Date.parse(doc.hour) / SLOT_MS - first;
+        for (const [key, n] of Object.entries(doc.slots ?? {})) {
+          const at = start + Number(key.slice(1));
+          if (at < 0 || at >= slots) continue;
+          counts[at] = (counts[at] ?? 0) + n;
+          total += n;
+        }
+      }
+    }
+    return { from: first * SLOT_MS, step: SLOT_MS, counts, total, users: estimateDistinct(people) };
+  }
+
+  async removeProject(project: string): Promise<void> {
+    await this.flush();
+    await removeAll(this.deps.traffic, { project });
+  }
+
+  async deleteExpired(signal?: AbortSignal): Promise<void> {
+    const hour = { lt: toIsoString(this.deps.clock.now() - RETENTION_MS) };
+    await removeAll(this.deps.traffic, { hour }, signal);
+  }
+
+  async #writeHour(id: string, { project, hour, slots, people }: PendingHour): Promise<void> {
+    const { traffic } = this.deps;
+    const update = { inc: Object.fromEntries(slots), setOnInsert: { project, hour } };
+    const written = await traffic.change({ id }, update, { upsert: true });
+    let known = written?.doc.people ?? null;
+    for (let attempt = 0; people.length > 0 && attempt < MAX_ATTEMPTS; attempt++) {
+      const joined = addHashes(known, people);
+      if (joined === null || joined === known) return;
+      if ((await traffic.change({ id, people: known }, { set: { people: joined } })) !== null) return;
+      known = (await traffic.get(id))?.people ?? null;
+    }
+  }
+}
