@@ -29,6 +29,7 @@ import { RELEASE_PUBLISHED } from '../../ports/domain/releases.js';
 import { UNMAPPED_OCCURRENCES } from '../../ports/domain/frame-rewriting.js';
 import { LIVE_TOPICS } from '../../ports/domain/live-topics.js';
 import { RUNTIME } from '../../ports/domain/system.js';
+import { SAMPLE_DATA } from '../../ports/domain/dashboard.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { CONFIG_KINDS } from '../../ports/domain/config/kinds.js';
 import { createGroupingRuleKind } from './http/grouping-rule-config-kind.js';
@@ -43,6 +44,7 @@ import { buildBugPages } from './pages/pages.js';
 import { buildBugPanels } from './pages/dashboard-panels.js';
 import { buildBugRoutes } from './http/routes.js';
 import { ReportMetrics } from './report-metrics.js';
+import { createSampleIssues } from './sample-data.js';
 import { buildServices } from './services.js';
 import { buildItemListTopic, buildItemTopic } from './pages/live-topics.js';
 import { buildProjectItemsPart } from './pages/project-items.js';
@@ -129,6 +131,7 @@ export default definePlugin<BugsConfig>({
     PROJECT_CLEANUPS.point,
     PROJECT_PARTS.point,
     SEARCH_PROVIDERS.point,
+    SAMPLE_DATA.point,
     LIVE_TOPICS.point,
     AUDIT_TARGETS.point,
     CONFIG_KINDS.point,
@@ -233,6 +236,7 @@ export default definePlugin<BugsConfig>({
           },
         }),
         extend(SEARCH_PROVIDERS, buildItemSearch(deps)),
+        extend(SAMPLE_DATA, createSampleIssues(bugs, services.removal, deps)),
         extend(CONFIG_KINDS, createGroupingRuleKind(services.regrouping, deps.projects)),
         extend(LIVE_TOPICS, buildItemListTopic(deps)),
         extend(LIVE_TOPICS, buildItemTopic(deps)),

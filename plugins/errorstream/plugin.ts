@@ -5,7 +5,7 @@
 import { definePlugin, extend } from '../../kernel/contract/index.js';
 import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
 import { BUGS, ERROR_GROUPS, ITEM_ACTIONS, ITEMS, GROUP_MUTER, REPORT_FILTERS } from '../../ports/domain/bugs.js';
-import { ONBOARDING_STEPS } from '../../ports/domain/dashboard.js';
+import { ONBOARDING_STEPS, SAMPLE_PROJECT } from '../../ports/domain/dashboard.js';
 import { FRAME_REWRITER, UNMAPPED_OCCURRENCES } from '../../ports/domain/frame-rewriting.js';
 import { ERROR_INTAKE } from '../../ports/domain/errors.js';
 import { PROJECT_CLEANUPS, PROJECTS } from '../../ports/domain/projects.js';
@@ -110,7 +110,16 @@ export default definePlugin({
           title: 'Send your first error',
           text: 'Similar errors are grouped into one issue.',
           page: { label: 'Errors', href: '/errors' },
-          isDone: async () => (await page.groups.list({ limit: 1 })).items.length > 0,
+          isDone: async () => {
+            const own = (await page.projects.list()).map(({ slug }) => slug).filter((slug) => slug !== SAMPLE_PROJECT);
+            return own.length > 0 && (await page.groups.list({ limit: 1, project: own })).items.length > 0;
+          },
+          findResult: async (since, project) => {
+            const query = { limit: 1, sort: 'last_seen_at', ...(project !== null && { project: [project] }) } as const;
+            const [newest] = (await page.groups.list(query)).items;
+            if (newest === undefined || newest.last_seen_at < since) return null;
+            return { label: `${newest.ref}: ${newest.title}`, href: `/bugs/${newest.ref}` };
+          },
           command: (given) => buildFirstErrorCommand(given.baseUrl, given),
           token: { name: 'first error', scopes: ['bugtracker:report'] },
         }),

@@ -22,7 +22,6 @@ import { ONBOARDING_STEPS } from '../../ports/domain/dashboard.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { COLLECTIONS } from './collections.js';
 import type { LicensingDeps, LicensingConfig } from './deps.js';
-import { buildFirstLicenseCommand } from './licenses/first-license.js';
 import { LICENSE_ERRORS } from './model/states.js';
 import { adminRoutes } from './http/admin-routes.js';
 import { validationRoutes } from './http/validation-routes.js';
@@ -154,8 +153,8 @@ export default definePlugin<LicensingConfig>({
           text: 'License keys unlock downloads and can be verified online or offline.',
           page: { label: 'New license', href: '/licenses/new' },
           isDone: async () => (await deps.licenses.find({ limit: 1 })).items.length > 0,
-          command: buildFirstLicenseCommand,
-          token: { name: 'first license', scopes: ['license:manage'] },
+          command: null,
+          token: null,
         }),
         extend(SEARCH_PROVIDERS, createMachineSearch(deps)),
         extend(AUDIT_TARGETS, createLicenseTargets(deps)),

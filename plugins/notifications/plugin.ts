@@ -188,6 +188,7 @@ export default definePlugin<NotificationsConfig>({
           title: 'Set up alerts',
           text: 'Get alerts by e-mail, Slack, Teams or ntfy.',
           page: { label: 'New channel', href: '/notifications/new' },
+          // Ticked by a delivery: a channel alone alerts no one.
           isDone: async () => (await rows.find({ filter: { last_sent_at: { gt: '' } }, limit: 1 })).items.length > 0,
           command: null,
           token: null,

@@ -12,6 +12,7 @@ import {
   type Logger,
   type PageSpec,
 } from '../../kernel/contract/index.js';
+import { invalid } from '../../kernel/errors.js';
 import type { PathRoot, ProjectPartProvider, ProjectSectionProvider } from '../../ports/domain/projects.js';
 import type { ServiceCatalog } from '../../ports/domain/system.js';
 import { loadParts, buildSetupCard } from './home.js';
@@ -24,13 +25,17 @@ import {
   toProjectInfo,
   toProjectView,
   SLUG_PATTERN,
+  type NewProject,
   type ProjectFields,
 } from './project.js';
 import type { ProjectService } from './service.js';
+import { findFreeSlug } from './slug.js';
 
 const readAccess = { session: 'member' } as const;
 const manageAccess = { session: 'admin' } as const;
 const title = 'Projects';
+/** Visible in an existing project's form without opening Advanced. */
+const PLAIN_FIELDS: ReadonlySet<string> = new Set(['description', 'repo_url']);
 const MAX_LISTED_KEYS = 20;
 const languageQuery = joi.object({ language: joi.string().max(20).empty('') });
 const getLanguage = (request: HttpRequest): unknown => request.query['language'] ?? getFormFields(request)['language'];
@@ -52,7 +57,11 @@ const formatPathRoots = (roots: unknown): unknown =>
   Array.isArray(roots) ? (roots as PathRoot[]).map(({ from, to }) => `${from} → ${to}`).join('\n') : roots;
 
 /** @throws ServiceError validation_failed */
-function parseForm(request: HttpRequest, schema: joi.ObjectSchema): ProjectFields & { slug: string } {
+function parseForm(
+  request: HttpRequest,
+  schema: joi.ObjectSchema,
+  more: Record<string, unknown> = {},
+): ProjectFields & { slug: string } {
   const form = getFormFields(request);
   const setup_scopes = [form['setup_scopes'] ?? []].flat();
   const given = {
@@ -61,6 +70,7 @@ function parseForm(request: HttpRequest, schema: joi.ObjectSchema): ProjectField
     require_signed: form['require_signed'] === 'true',
     description: form['description'] || null,
     ...(form['path_roots'] !== undefined && { path_roots: parsePathRoots(form['path_roots']) }),
+    ...more,
   };
   return fromForm(schema, given) as ProjectFields & { slug: string };
 }
@@ -98,6 +108,16 @@ export function buildProjectPages({
   const scopes = (chosen: readonly unknown[]): object[] => {
     const offered = [...catalog.listScopes()].filter((scope) => scope !== 'setup:install').sort();
     return offered.map((scope) => ({ scope, checked: chosen.includes(scope) }));
+  };
+
+  /** A project needs only a name; the slug follows from it. */
+  const parseNewProject = async (request: HttpRequest): Promise<NewProject> => {
+    const form = getFormFields(request);
+    const name = typeof form['name'] === 'string' ? form['name'].trim() : '';
+    const isNamed = form['slug'] !== undefined && form['slug'] !== '';
+    if (!isNamed && name === '') throw invalid({ name: 'is required' });
+    const slug = isNamed ? form['slug'] : await findFreeSlug(name, async (one) => (await projects.get(one)) !== null);
+    return parseForm(request, createBodySchema, { slug });
   };
 
   const detail = async (request: HttpRequest, more: Record<string, unknown> = {}): Promise<View> => {
@@ -142,7 +162,19 @@ export function buildProjectPages({
     const crumbs = [{ label: 'Projects', href: '/projects' }, { label: known === null ? 'New project' : known.slug }];
     const action = known === null ? '/projects' : `/projects/${known.slug}/edit`;
     const path_roots = formatPathRoots((form as { path_roots?: unknown }).path_roots);
-    return new View('project-form', { known, form, path_roots, action, scopes: scopes(chosen), crumbs, ...problem });
+    const advanced_open = Object.keys(problem?.errors ?? {}).some(
+      (field) => field !== 'name' && (known === null || !PLAIN_FIELDS.has(field)),
+    );
+    return new View('project-form', {
+      advanced_open,
+      known,
+      form,
+      path_roots,
+      action,
+      scopes: scopes(chosen),
+      crumbs,
+      ...problem,
+    });
   };
 
   const post = (
@@ -193,7 +225,7 @@ export function buildProjectPages({
     post(
       '/projects',
       async (request) =>
-        to((await projects.create(request.principal, parseForm(request, createBodySchema))).id, 'Project created.'),
+        to((await projects.create(request.principal, await parseNewProject(request))).id, 'Project created.'),
       editor,
     ),
     {

@@ -2,7 +2,7 @@
 import { definePlugin, extend } from '../../kernel/contract/index.js';
 import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
 import { TOKEN_PROJECTS, TOKENS } from '../../ports/domain/tokens.js';
-import { ONBOARDING_STEPS, STEP_PROJECT } from '../../ports/domain/dashboard.js';
+import { ONBOARDING_STEPS, SAMPLE_DATA, SAMPLE_PROJECT, STEP_PROJECT } from '../../ports/domain/dashboard.js';
 import {
   PROJECT_CLEANUPS,
   PROJECT_CHOICES,
@@ -43,6 +43,7 @@ export default definePlugin({
   extends: [
     TOKEN_PROJECTS.point,
     ONBOARDING_STEPS.point,
+    SAMPLE_DATA.point,
     STEP_PROJECT.point,
     SEARCH_PROVIDERS.point,
     AUDIT_TARGETS.point,
@@ -107,13 +108,23 @@ export default definePlugin({
           },
         }),
         extend(STEP_PROJECT, { resolveSlug: async (wanted) => selectSetupProject(await projects.list(), wanted) }),
+        extend(SAMPLE_DATA, {
+          order: 0,
+          add: async (principal) => {
+            const about = 'Issues and monitors to explore. Remove them under Get started.';
+            await projects.create(principal, { slug: SAMPLE_PROJECT, name: 'Sample', description: about });
+          },
+          remove: async (principal) => {
+            if ((await projects.get(SAMPLE_PROJECT)) !== null) await deletion.remove(principal, SAMPLE_PROJECT);
+          },
+        }),
         extend(ONBOARDING_STEPS, {
           id: 'project',
           order: 10,
           title: 'Create a project',
-          text: 'A project holds an app’s issues, releases and licenses.',
+          text: 'It holds an app’s issues, releases and licenses.',
           page: { label: 'New project', href: '/projects/new' },
-          isDone: async () => (await projects.list()).length > 0,
+          isDone: async () => (await projects.list()).some(({ slug }) => slug !== SAMPLE_PROJECT),
           command: null,
           token: null,
         }),

@@ -22,7 +22,7 @@ import { SYSTEM } from '../../ports/domain/system.js';
 import { ALARM_RECEIVERS } from '../../ports/domain/alarms/receivers.js';
 import { MONITOR_PROBES, WATCHDOG, type WatchdogApi } from '../../ports/domain/watchdog.js';
 import { LIVE_TOPICS } from '../../ports/domain/live-topics.js';
-import { ONBOARDING_STEPS } from '../../ports/domain/dashboard.js';
+import { ONBOARDING_STEPS, SAMPLE_DATA, SAMPLE_PROJECT } from '../../ports/domain/dashboard.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { CONFIG_KINDS } from '../../ports/domain/config/kinds.js';
 import { createMaintenanceKind } from './http/maintenance-config-kind.js';
@@ -38,6 +38,7 @@ import { buildImportCommands } from './importing/import-commands.js';
 import { toMonitorView } from './model/monitor-view.js';
 import { buildFirstHeartbeatCommand } from './monitors/first-heartbeat-command.js';
 import { buildMonitorPages } from './pages/monitor-pages.js';
+import { createSampleMonitors } from './sample-data.js';
 import { buildDashboardPanels } from './pages/dashboard-panels.js';
 import { addMonitorGauges } from './metrics/monitor-gauges.js';
 import { buildBadgeRoute } from './http/badge-routes.js';
@@ -153,6 +154,7 @@ export default definePlugin<WatchdogConfig>({
     LIVE_TOPICS.point,
     AUDIT_TARGETS.point,
     ONBOARDING_STEPS.point,
+    SAMPLE_DATA.point,
   ],
   config,
   scopes: ['watchdog:ping', 'watchdog:read', 'watchdog:manage'],
@@ -231,13 +233,18 @@ export default definePlugin<WatchdogConfig>({
         extend(SEARCH_PROVIDERS, createMonitorSearch(services)),
         extend(CONFIG_KINDS, createMonitorKind(services, deps)),
         extend(CONFIG_KINDS, createMaintenanceKind(services)),
+        extend(SAMPLE_DATA, createSampleMonitors(services, deps)),
         extend(ONBOARDING_STEPS, {
           id: 'monitor',
           order: 40,
           title: 'Add a monitor',
-          text: 'Send a heartbeat. If it stops, AOS alerts you.',
-          page: { label: 'New monitor', href: '/monitors/new' },
-          isDone: async () => (await deps.monitors.find({ limit: 1 })).items.length > 0,
+          text: 'AOS checks a URL, or a program sends heartbeats. If they stop, AOS alerts you.',
+          get page() {
+            const href = services.probes()?.getHref(null) ?? null;
+            return href === null ? { label: 'New monitor', href: '/monitors/new' } : { label: 'Check a URL', href };
+          },
+          isDone: async () =>
+            (await deps.monitors.find({ filter: { project: { ne: SAMPLE_PROJECT } }, limit: 1 })).items.length > 0,
           command: buildFirstHeartbeatCommand,
           token: { name: 'first heartbeat', scopes: ['watchdog:ping'] },
         }),

@@ -136,7 +136,8 @@ export default definePlugin<WebhooksConfig>({
           title: 'Set up alerts',
           text: 'Get alerts by e-mail, Slack, Teams or ntfy.',
           page: { label: 'New webhook', href: '/webhooks/new' },
-          isDone: async () => (await deps.webhooks.find({ filter: { enabled: true }, limit: 1 })).items.length > 0,
+          // Ticked by a delivery: a webhook alone alerts no one.
+          isDone: async () => (await deps.deliveries.find({ filter: { state: 'success' }, limit: 1 })).items.length > 0,
           command: null,
           token: null,
         }),

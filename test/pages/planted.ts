@@ -107,6 +107,7 @@ export class PlantedService {
     await this.#call('POST', '/api/projects/v1/projects', { slug: 'shop', name: PLANTED, description: PLANTED });
     Object.assign(this.addresses, {
       '/first-steps/{id}/token': '/first-steps/first-error/token',
+      '/first-steps/{id}/result': '/first-steps/first-error/result?since=2026-01-01T00:00:00.000Z',
       '/resume/{id}': `/resume/${'0'.repeat(32)}`,
       '/projects/{slug}': '/projects/shop',
       '/projects/{slug}/edit': '/projects/shop/edit',

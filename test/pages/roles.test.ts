@@ -33,6 +33,7 @@ const ADMINISTRATORS_CHANGE = [
   /^\/migrations$/,
   /^\/monitors\/\{source\}\/tokens\b/,
   /^\/first-steps\/\{id\}\/token$/,
+  /^\/first-steps\/sample\b/,
 ];
 
 function least({ method, path }: KnownPage): 'public' | 'member' | 'admin' {

@@ -6,9 +6,16 @@ export interface DismissalDoc extends Doc {
   at: string;
 }
 
+/** A step that an account leaves out. */
+export interface SkipDoc extends Doc {
+  account: string;
+  step: string;
+}
+
 export interface CheckedStep {
   step: OnboardingStep;
   done: boolean;
+  skipped: boolean;
 }
 
 export class OnboardingChecklist {
@@ -17,23 +24,34 @@ export class OnboardingChecklist {
   constructor(
     private readonly added: () => readonly OnboardingStep[],
     private readonly dismissals: Collection<DismissalDoc>,
+    private readonly skips: Collection<SkipDoc>,
     private readonly clock: Clock,
     private readonly log: Logger,
   ) {}
 
   /** Lists steps in ascending order. A step that cannot be checked counts as not done. */
-  async listSteps(): Promise<CheckedStep[]> {
+  async listSteps(account: string): Promise<CheckedStep[]> {
+    const skipped = new Set((await this.skips.find({ filter: { account } })).items.map(({ step }) => step));
     const byId = new Map<string, OnboardingStep[]>();
     for (const step of this.added().toSorted((a, b) => a.order - b.order)) {
       byId.set(step.id, [...(byId.get(step.id) ?? []), step]);
     }
     return Promise.all(
-      [...byId.values()].map(async (alike) => ({ step: alike[0] as OnboardingStep, done: await this.#isDone(alike) })),
+      [...byId].map(async ([id, alike]) => {
+        const done = await this.#isDone(alike);
+        return { step: alike[0] as OnboardingStep, done, skipped: !done && skipped.has(id) };
+      }),
     );
   }
 
   find(id: string): OnboardingStep | null {
     return this.added().find((step) => step.id === id) ?? null;
+  }
+
+  async setSkipped(account: string, step: string, isSkipped: boolean): Promise<void> {
+    const id = `${account} ${step}`;
+    if (isSkipped) await this.skips.change({ id }, { setOnInsert: { account, step } }, { upsert: true });
+    else await this.skips.remove({ id });
   }
 
   async isDismissed(account: string): Promise<boolean> {

@@ -1,9 +1,12 @@
 import joi from 'joi';
 import {
   Redirect,
+  Reply,
   View,
+  type Clock,
   type HttpRequest,
   type PageSpec,
+  type Principal,
   type SessionPrincipal,
 } from '../../../kernel/contract/index.js';
 import { conflict, ServiceError } from '../../../kernel/errors.js';
@@ -11,9 +14,12 @@ import type { AuditLog } from '../../../ports/domain/audit.js';
 import type { OnboardingStep, StepContext } from '../../../ports/domain/dashboard.js';
 import type { TokenIssuer } from '../../../ports/domain/tokens.js';
 import type { CheckedStep, OnboardingChecklist } from './onboarding-checklist.js';
+import type { SampleDataService } from './sample-data.js';
 
 export interface OnboardingPageServices {
   checklist: OnboardingChecklist;
+  samples: SampleDataService;
+  clock: Pick<Clock, 'iso'>;
   baseUrl: () => string;
   project: (wanted: string | null) => Promise<string | null>;
   /**
@@ -26,8 +32,12 @@ export interface OnboardingPageServices {
 
 const EXAMPLE_PROJECT = 'shop';
 const TOKEN_VARIABLE = '$SVC_TOKEN';
+/** Prefix of the tokens' names, which sorts them together. */
+const TOKEN_PREFIX = 'Get started: ';
+const LIVE_TOPICS = 'bugs monitors webhooks releases';
 const member = { session: 'member' } as const;
 const admin = { session: 'admin' } as const;
+const resultQuery = joi.object({ since: joi.string().isoDate().required(), project: joi.string().max(64) });
 const params = joi.object({
   id: joi
     .string()
@@ -66,12 +76,14 @@ export class OnboardingPages {
   async buildDashboardSteps(request: HttpRequest): Promise<OnboardingView | null> {
     const session = getSession(request);
     if (await this.parts.checklist.isDismissed(session.account_id)) return null;
-    const steps = await this.parts.checklist.listSteps();
-    return steps.every(({ done }) => done) ? null : this.#buildStepsView(steps, session, getRequestedProject(request));
+    const steps = await this.parts.checklist.listSteps(session.account_id);
+    return steps.every(({ done, skipped }) => done || skipped)
+      ? null
+      : this.#buildStepsView(steps, session, getRequestedProject(request));
   }
 
   get specs(): PageSpec[] {
-    const { checklist } = this.parts;
+    const { checklist, samples } = this.parts;
     const title = 'Get started';
     return [
       {
@@ -81,11 +93,20 @@ export class OnboardingPages {
         ...projectInput,
         handle: async (request) => {
           const session = getSession(request);
-          const shown = await this.#buildStepsView(await checklist.listSteps(), session, getRequestedProject(request));
+          const steps = await checklist.listSteps(session.account_id);
+          const [shown, dismissed, has_samples] = await Promise.all([
+            this.#buildStepsView(steps, session, getRequestedProject(request)),
+            checklist.isDismissed(session.account_id),
+            this.parts.samples.isAdded(),
+          ]);
+          const is_admin = session.role === 'admin';
           return new View('first-steps', {
             title,
             ...shown,
-            dismissed: await checklist.isDismissed(session.account_id),
+            dismissed,
+            has_samples,
+            is_admin,
+            live_topics: LIVE_TOPICS,
           });
         },
       },
@@ -119,7 +140,53 @@ export class OnboardingPages {
         input: { params, ...projectInput.input },
         handle: (request) => this.#createToken(request),
       },
+      {
+        path: '/first-steps/{id}/result',
+        title,
+        access: member,
+        input: { params, query: resultQuery },
+        handle: async ({ params: { id = '' }, query }) => {
+          const { since, project = null } = query as { since: string; project?: string };
+          const found = await checklist.find(id)?.findResult?.(since, project);
+          return new Reply(200, { found: found ?? null });
+        },
+      },
+      this.#buildSkipPage('skip', true),
+      this.#buildSkipPage('unskip', false),
+      this.#buildSamplePage('/first-steps/sample', 'Sample data added.', (principal) => samples.add(principal)),
+      this.#buildSamplePage('/first-steps/sample/remove', 'Sample data removed.', (principal) =>
+        samples.remove(principal),
+      ),
     ];
+  }
+
+  #buildSkipPage(name: string, isSkipped: boolean): PageSpec {
+    return {
+      method: 'POST',
+      path: `/first-steps/{id}/${name}`,
+      title: 'Get started',
+      access: member,
+      input: { params },
+      handle: async (request) => {
+        const id = request.params['id'] ?? '';
+        if (this.parts.checklist.find(id) === null) throw new ServiceError('not_found', 'Step not found.');
+        await this.parts.checklist.setSkipped(getSession(request).account_id, id, isSkipped);
+        return new Redirect(`/first-steps#step-${id}`);
+      },
+    };
+  }
+
+  #buildSamplePage(path: string, message: string, run: (principal: Principal) => Promise<void>): PageSpec {
+    return {
+      method: 'POST',
+      path,
+      title: 'Get started',
+      access: admin,
+      handle: async ({ principal }) => {
+        await run(principal);
+        return new Redirect('/first-steps', { tone: 'success', message });
+      },
+    };
   }
 
   async #createToken(request: HttpRequest): Promise<View> {
@@ -131,7 +198,8 @@ export class OnboardingPages {
     const { username } = getSession(request);
     const wanted = getRequestedProject(request);
     const given = await this.#buildCommandInput(wanted);
-    const { name, scopes } = step.token;
+    const { scopes } = step.token;
+    const name = `${TOKEN_PREFIX}${step.token.name}`;
     const project = given.bound;
     if (wanted !== null && project !== wanted) throw conflict('Project is archived or deleted. Reload the page.');
     const made = await tokens.issue({ kind: 'master', name, scopes, project, created_by: username });
@@ -145,6 +213,8 @@ export class OnboardingPages {
       secret: made.token,
       scopes,
       project,
+      waits: step.findResult !== undefined,
+      result_path: `/first-steps/${step.id}/result?${new URLSearchParams({ since: this.parts.clock.iso(), ...(project !== null && { project }) }).toString()}`,
     }).asOneTimeView({ label: 'Get started', href: '/first-steps' });
   }
 
@@ -156,22 +226,22 @@ export class OnboardingPages {
     const { checklist } = this.parts;
     const given = await this.#buildCommandInput(wanted);
     const mayMake = role === 'admin' && this.parts.tokens() !== undefined;
-    const next = steps.find(({ done }) => !done)?.step.id;
+    const next = steps.find(({ done, skipped }) => !done && !skipped)?.step.id;
     return {
       steps: await Promise.all(
-        steps.map(async ({ step, done }) => {
+        steps.map(async ({ step, done, skipped }) => {
           const row = toStepView(
             step,
             done,
             { ...given, token: TOKEN_VARIABLE },
             { mayMake, next, project: given.bound },
           );
-          return done ? row : { ...row, ...(await checklist.findMissingSetup(step)) };
+          return done ? row : { ...row, skipped, ...(await checklist.findMissingSetup(step)) };
         }),
       ),
-      done: steps.filter(({ done }) => done).length,
+      done: steps.filter(({ done, skipped }) => done || skipped).length,
       // Nothing has been set up: the steps are what Home is for.
-      empty: steps.every(({ done }) => !done),
+      empty: steps.every(({ done, skipped }) => !done && !skipped),
       all: steps.length,
     };
   }
@@ -196,6 +266,7 @@ const toStepView = (
   // Completed and later steps are collapsed.
   open: step.id === next,
   command: step.command?.(given) ?? null,
+  waits: step.findResult !== undefined,
   makes_token: mayMake && step.token !== null && step.command !== null,
   project,
 });

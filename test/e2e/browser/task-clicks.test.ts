@@ -104,9 +104,11 @@ describe('web: clicks per task', () => {
   };
 
   task('See what is to be done next, with its command', async () => {
+    await click(main().locator('#first-steps summary').first());
     await main().locator('.first-steps pre:visible').first().waitFor();
   });
   task('Make the token of a first step, in its command', async () => {
+    await click(main().locator('#first-steps summary').first());
     await click(button('Create token and show command'));
     await said('You won’t be able to see this');
     expect(await main().locator('pre').first().innerText()).to.match(/svc_live_\w+/);

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { waitUntil } from '../../../harness.js';
+import { Receiver } from '../../../plugins/webhooks/receiver.js';
 import { ADMIN_ACCOUNT, TestService } from '../../../support/service.js';
 import { BrowserVisitor } from '../../../support/browser-visitor.js';
 import { Agent } from '../../../plugins/mcp/fixture.js';
@@ -90,11 +91,54 @@ describe('dashboard: /first-steps', () => {
   it('checks off each step automatically after its printed command has run', async () => {
     await admin.post('/projects', { slug: 'shop', name: 'Shop' }, '/projects/new');
     expect(ticks(await page(admin))).to.have.property('project', true);
-    for (const id of ['first-error', 'monitor', 'license', 'release']) {
+    for (const id of ['first-error', 'monitor', 'release']) {
       const { stdout } = await shell(await commandOf(id));
       expect(JSON.parse(stdout), id).to.have.property('status', 'success');
       expect(ticks(await page(admin)), id).to.have.property(id, true);
     }
+  });
+
+  it('offers the form for a license and for a check of a URL', async () => {
+    const shown = await page(admin);
+    expect(shown)
+      .to.include('href="/licenses/new"')
+      .and.match(/href="\/probes\/new"[^>]*>Check a URL/);
+    const token = await service.createToken('license:manage');
+    const body = { product: 'shop', licensee: 'Kettleworth' };
+    expect((await service.request('POST', '/api/license/v1/licenses', token, body)).status).to.equal(201);
+    expect(ticks(await page(admin))).to.have.property('license', true);
+  });
+
+  it('finds what arrived since the page began to wait, of its project', async () => {
+    const result = async (query: string): Promise<unknown> => {
+      const answer = await admin.get(`/first-steps/first-error/result?${query}`);
+      return ((await answer.json()) as { found: unknown }).found;
+    };
+    expect(await result('since=2020-01-01T00:00:00.000Z&project=shop')).to.deep.include({ href: '/bugs/shop-1' });
+    expect(await result('since=2020-01-01T00:00:00.000Z&project=other')).to.equal(null);
+    expect(await result(`since=${new Date(Date.now() + 60_000).toISOString()}`)).to.equal(null);
+    expect((await admin.get('/first-steps/first-error/result')).status).to.equal(400);
+  });
+
+  it('names its tokens so that they stand together', async () => {
+    const listed = await page(admin, '/tokens');
+    expect(listed).to.include('Get started: first error').and.include('Get started: first heartbeat');
+  });
+
+  it('counts a skipped step as done for the account alone, until it is resumed', async () => {
+    const steps = async (visitor: BrowserVisitor): Promise<string | undefined> =>
+      /(\d+) of 8 done/.exec(await page(visitor))?.[1];
+    const member = new BrowserVisitor(service);
+    await member.signIn(MEMBER);
+    const before = await steps(member);
+    expect((await member.post('/first-steps/machine/skip', {}, '/first-steps')).status).to.equal(303);
+    expect((await member.post('/first-steps/machine/skip', {}, '/first-steps')).status, 'twice').to.equal(303);
+    expect(await steps(member)).to.equal(String(Number(before) + 1));
+    expect(await page(member)).to.include('Skipped');
+    expect(await steps(admin), 'another account').to.equal(before);
+    await member.post('/first-steps/machine/unskip', {}, '/first-steps');
+    expect(await steps(member)).to.equal(before);
+    expect((await member.post('/first-steps/nothing/skip', {}, '/first-steps')).status).to.equal(404);
   });
 
   it('detects a coding agent by its first call', async () => {
@@ -109,11 +153,25 @@ describe('dashboard: /first-steps', () => {
     await agent.close();
   });
 
-  it('detects a webhook, and a notification channel', async () => {
+  it('ticks alerts by a delivery, never by a webhook or a channel that exists', async () => {
     const token = await service.createToken('webhooks:manage');
-    const body = { name: 'ci', url: 'https://hooks.example.org/', events: ['bug.created'] };
-    expect((await service.request('POST', '/api/webhooks/v1/webhooks', token, body)).status).to.equal(201);
-    expect(ticks(await page(admin))).to.have.property('channel', true);
+    const receiver = await Receiver.open();
+    try {
+      const create = async (name: string, url: string): Promise<void> => {
+        const body = { name, url, events: ['bug.created'] };
+        expect((await service.request('POST', '/api/webhooks/v1/webhooks', token, body)).status).to.equal(201);
+      };
+      await create('silent', 'https://hooks.example.org/');
+      expect(ticks(await page(admin))).to.have.property('channel', false);
+      await create('ci', receiver.url);
+      const report = await service.createToken('bugtracker:manage');
+      const bug = { project: 'shop', title: 'A delivered one' };
+      const made = await service.request('POST', '/api/bugtracker/v1/bugs', report, bug);
+      expect(made.status, JSON.stringify(made.body)).to.equal(201);
+      await waitUntil('the delivery is counted', async () => ticks(await page(admin))['channel'] === true);
+    } finally {
+      await receiver.close();
+    }
   });
 
   it('is hidden on the dashboard for users who dismissed it, until they open it again', async () => {
@@ -165,6 +223,35 @@ describe('dashboard: /first-steps', () => {
     expect(gone.status).to.equal(409);
     await choose('');
     expect(await offered()).to.equal('mill');
+  });
+
+  it('adds sample data that ticks nothing, and removes all of it with one click', async () => {
+    const reader = await service.createToken('bugtracker:read,watchdog:read');
+    const listed = async (path: string): Promise<number> =>
+      ((await service.request('GET', path, reader)).body['items'] as object[]).length;
+    const before = ticks(await page(admin));
+    const member = new BrowserVisitor(service);
+    await member.signIn(MEMBER);
+    expect((await member.post('/first-steps/sample', {}, '/first-steps')).status).to.equal(403);
+    for (let round = 0; round < 2; round++) {
+      expect((await admin.post('/first-steps/sample', {}, '/first-steps')).status).to.equal(303);
+      expect((await admin.post('/first-steps/sample', {}, '/first-steps')).status, 'twice').to.equal(409);
+      expect(await listed('/api/bugtracker/v1/bugs?project=sample')).to.be.greaterThan(3);
+      expect(await listed('/api/watchdog/v1/monitors?project=sample')).to.equal(3);
+      expect(ticks(await page(admin))).to.deep.equal(before);
+      expect((await admin.post('/first-steps/sample/remove', {}, '/first-steps')).status).to.equal(303);
+      expect((await admin.get('/projects/sample')).status).to.equal(404);
+      expect(await listed('/api/watchdog/v1/monitors?project=sample')).to.equal(0);
+    }
+    const log = await page(admin, '/audit');
+    expect(log).to.include('Added sample data').and.include('Removed sample data');
+  });
+
+  it('leaves a project alone that is named like the sample', async () => {
+    await admin.post('/projects', { slug: 'sample', name: 'My own' }, '/projects/new');
+    expect((await admin.post('/first-steps/sample', {}, '/first-steps')).status).to.equal(409);
+    expect((await admin.post('/first-steps/sample/remove', {}, '/first-steps')).status).to.equal(303);
+    expect(await page(admin, '/projects/sample')).to.include('My own');
   });
 
   it('creates tokens only for administrators, and only for steps that need a token', async () => {
