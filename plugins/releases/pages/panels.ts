@@ -19,7 +19,7 @@ interface RolloutRow {
   name: string;
   percent: number;
   halted: boolean;
-  /** Machines that reported this version, of all that reported one; null: none did. */
+  /** Of the machines on its channel; null: there are none. */
   machines: { updated: number; all: number } | null;
   crash_free: string | null;
   change: CountChange | null;
@@ -88,16 +88,18 @@ const isOfVersion = (version: string | null, wanted: string): boolean =>
   version !== null && isVersion(version) && isSameVersion(version, wanted);
 
 async function toRolloutRow({ deps, docs }: ReleaseServices, release: CachedRelease): Promise<RolloutRow> {
-  const { id, product, channel, version, rollout_percent: percent, halted_at } = release;
-  const [adoption, health, doc, others] = await Promise.all([
-    deps.watchdog()?.listVersionAdoption(product) ?? [],
+  const { id, product, channel, version, platform, rollout_percent: percent, halted_at } = release;
+  const [counts, health, doc, others] = await Promise.all([
+    deps.machines()?.listCounts(product) ?? [],
     deps.health()?.listVersions({ project: product, hours: HEALTH_HOURS }) ?? [],
     docs.get(id),
     docs.listReadable({ product, channel }),
   ]);
-  const known = adoption.filter((one) => one.version !== null);
-  const all = known.reduce((sum, { monitors }) => sum + monitors, 0);
-  const updated = known.reduce((sum, one) => (isOfVersion(one.version, version) ? sum + one.monitors : sum), 0);
+  const offered = counts.filter(
+    (one) => one.channel === channel && (platform === 'any' || one.platform === null || one.platform === platform),
+  );
+  const all = offered.reduce((sum, { machines }) => sum + machines, 0);
+  const updated = offered.reduce((sum, one) => (isOfVersion(one.version, version) ? sum + one.machines : sum), 0);
   const findHealth = (wanted: string): VersionHealth | undefined =>
     health.find((one) => isOfVersion(one.version, wanted) && one.crash_free_sessions !== null);
   const share = findHealth(version)?.crash_free_sessions ?? null;

@@ -793,7 +793,7 @@ describe('bugs: pages', () => {
       fixture.clock.advance(120_000);
       await fixture.bugs.record(errorReport({ severity: 'low', error_level: 'warning' }));
       const html = await load();
-      expect(html).to.include('Down').and.include('cart is empty').and.include('regression').and.include('2 open');
+      expect(html).to.include('Down').and.include('cart is empty').and.include('Regression').and.include('2 open');
       expect(html).to.include('Held').and.include('In progress').and.include('3 new issues since yesterday');
     });
 
