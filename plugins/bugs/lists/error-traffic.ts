@@ -65,16 +65,19 @@ export class ErrorTrafficService {
     this.#timer = null;
     const hours = [...this.#pending];
     this.#pending = new Map();
-    this.#writing = this.#writing.then(async () => {
-      for (const [id, pending] of hours) {
-        try {
-          await this.#writeHour(id, pending);
-        } catch (err) {
-          this.deps.log.warn({ err, project: pending.project }, 'counting errors for Home failed');
-        }
-      }
-    });
+    this.#writing = this.#writeAfter(this.#writing, hours);
     return this.#writing;
+  }
+
+  async #writeAfter(before: Promise<void>, hours: readonly (readonly [string, PendingHour])[]): Promise<void> {
+    await before;
+    for (const [id, pending] of hours) {
+      try {
+        await this.#writeHour(id, pending);
+      } catch (err) {
+        this.deps.log.warn({ err, project: pending.project }, 'counting errors for Home failed');
+      }
+    }
   }
 
   async getTraffic({ project, until, hours }: ErrorTrafficQuery): Promise<ErrorTraffic> {
