@@ -132,7 +132,9 @@ describe('webhooks: pages', function () {
     await store.collection('webhooks_webhooks').change({ id }, { set });
     for (const url of ['/', '/webhooks', path]) {
       const page = await browser.get(url);
-      expect(page.text, url).to.include('20 deliveries in a row failed.').and.match(/was disabled/);
+      expect(page.text, url)
+        .to.include('20 deliveries in a row failed.')
+        .and.match(/was disabled/);
     }
     const enabled = await browser.post(`${path}/enable`, {}, path);
     expect(enabled.status).to.equal(303);
