@@ -33,9 +33,9 @@ import type {
   SavedViewDoc,
   SplitDoc,
   PendingFeedbackDoc,
+  TrafficDoc,
   SearchTextDoc,
 } from './item/operation-documents.js';
-import type { TrafficDoc } from './lists/error-traffic.js';
 import type { ReportMetrics } from './report-metrics.js';
 
 export interface BugsConfig {

@@ -21,7 +21,7 @@ import {
   VERSION_FAULTS,
 } from '../../ports/domain/bugs.js';
 import { BUILD_HISTORY, PUBLISHED_VERSIONS } from '../../ports/domain/releases.js';
-import { AGENT_REQUESTED, AGENT_SETTINGS } from '../../ports/domain/agent-requests.js';
+import { AGENT_REQUESTED, AGENT_SETTINGS, AGENT_WORK } from '../../ports/domain/agent-requests.js';
 import { ITEM_FACTS } from '../../ports/domain/item-facts.js';
 import { PULL_REQUESTS } from '../../ports/domain/forge-changes.js';
 import { PROJECT_CLEANUPS, PROJECT_PARTS, PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
@@ -115,6 +115,7 @@ export default definePlugin<BugsConfig>({
     GROUP_MUTER,
     VERSION_FAULTS,
     AGENT_SETTINGS,
+    AGENT_WORK,
     BUILD_HISTORY,
     PUBLISHED_VERSIONS,
     UNMAPPED_OCCURRENCES,
@@ -218,12 +219,13 @@ export default definePlugin<BugsConfig>({
         [VERSION_FAULTS.name]: services.faults,
         [BUILD_HISTORY.name]: services.history,
         [PUBLISHED_VERSIONS.name]: services.publishedBuilds,
+        [AGENT_WORK.name]: services.agentWork,
         [AGENT_SETTINGS.name]: { token_seconds: ctx.config.agent_token_seconds },
       },
       extensions: [
         extend(PROJECT_USAGE, { noun: 'items', isInUse: async (slug) => (await deps.counters.get(slug)) !== null }),
         extend(PROJECT_CLEANUPS, buildProjectBelongings(deps, services.traffic)),
-        extend(PROJECT_PARTS, buildProjectItemsPart(board, deps.clock)),
+        extend(PROJECT_PARTS, buildProjectItemsPart(board, services.publishedBuilds, deps.clock)),
         extend(PROJECT_USAGE, {
           noun: 'grouping rules',
           isInUse: async (slug) => ((await deps.ruleLists.get(slug))?.rules.length ?? 0) > 0,

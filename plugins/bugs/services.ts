@@ -18,6 +18,7 @@ import { ItemRemovalService } from './editing/removal.js';
 import { EditService } from './editing/edits.js';
 import { TrackedItemsFactory } from './editing/tracked-items.js';
 import { SecretGuard } from './store/secret-guard.js';
+import { AgentWorkService } from './lists/agent-work.js';
 import { ErrorTrafficService } from './lists/error-traffic.js';
 import { ItemBoard } from './lists/item-board.js';
 import { ItemListService } from './lists/item-list.js';
@@ -52,6 +53,7 @@ const SERVICE_CLASSES = {
   lists: ItemListService,
   board: ItemBoard,
   traffic: ErrorTrafficService,
+  agentWork: AgentWorkService,
   muting: MutingService,
   outbox: ItemOutbox,
   filters: CombinedReportFilter,

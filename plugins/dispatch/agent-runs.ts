@@ -85,6 +85,12 @@ export class AgentRunService {
     };
   }
 
+  /** Lists the agents of the latest requests. */
+  async listAgents(project: string, limit: number): Promise<string[]> {
+    const query = { filter: { project }, sort: [['changed_at', 'desc']] as const, limit };
+    return (await this.rows.find(query)).items.map(({ agent }) => agent);
+  }
+
   async deleteExpired(): Promise<void> {
     await this.rows.remove({ changed_at: { lt: toIsoString(this.clock.now() - RETENTION_MS) } });
   }

@@ -13,6 +13,7 @@ import type { Item, ItemAction } from '../../ports/domain/bugs.js';
 import type { ItemFactProvider } from '../../ports/domain/item-facts.js';
 import type { LiveTopic } from '../../ports/domain/live-topics.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
+import { AGENTS_PATH } from './agent-pages.js';
 import { getCallerName } from './caller.js';
 import type { AgentDispatchService } from './agent-requests.js';
 import {
@@ -27,6 +28,8 @@ import type { AgentRunService } from './agent-runs.js';
 
 const memberAccess = { session: 'member' } as const;
 const RULES_PATH = '/agent-rules';
+/** Where a webhook for the event is created. */
+const CONNECT_HREF = '/webhooks/new';
 const RUN_TOPIC = 'agent_run';
 const REQUESTABLE_STATUSES: ReadonlySet<Item['status']> = new Set(['open', 'needs_info']);
 
@@ -75,7 +78,11 @@ function buildRequestPages(requests: AgentDispatchService): PageSpec[] {
       { label: 'Assign to agent' },
     ];
     const agent = problem === undefined ? item.target_agent : getFormFields(request)['agent'];
-    return new View('request', { item, agent, crumbs, ...problem });
+    const [agents, listening] = await Promise.all([
+      requests.listKnownAgents(item.project),
+      requests.isListening(item.project),
+    ]);
+    return new View('request', { item, agent, agents, listening, connect_href: CONNECT_HREF, crumbs, ...problem });
   };
   return [
     { ...shared, handle: (request) => form(request) },
@@ -125,7 +132,9 @@ function buildRulePages(rules: RequestRuleService, projects: ProjectDirectory): 
       title: 'Agent automation',
       nav: {
         section: 'work',
-        label: 'Agents',
+        within: AGENTS_PATH,
+        label: 'Agent automation',
+        tab: 'Rules',
         icon: 'robot',
         order: 20,
         also: ['dispatch', 'automation', 'rules', 'request'],

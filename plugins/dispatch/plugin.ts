@@ -3,7 +3,7 @@
  * and a webhook starts it.
  */
 import { definePlugin, extend, listen } from '../../kernel/contract/index.js';
-import { AGENT_SETTINGS } from '../../ports/domain/agent-requests.js';
+import { AGENT_SETTINGS, AGENT_WORK } from '../../ports/domain/agent-requests.js';
 import { AUDIT } from '../../ports/domain/audit.js';
 import { BUG_CREATED, BUG_CRITICAL, FEATURE_CREATED, ITEM_ACTIONS, ITEMS } from '../../ports/domain/bugs.js';
 import { CONFIG_KINDS } from '../../ports/domain/config/kinds.js';
@@ -14,6 +14,7 @@ import { TOKEN_PURPOSES, TOKENS } from '../../ports/domain/tokens.js';
 import { ATTEMPT_DATA, WEBHOOK_RECEIVERS } from '../../ports/domain/webhooks.js';
 import { ERRORS } from './errors.js';
 import { requestAgentAction, buildRunFacts, buildDispatchPages, buildRunTopic } from './pages.js';
+import { buildAgentPages } from './agent-pages.js';
 import { AgentDispatchService } from './agent-requests.js';
 import { createAgentRuleKind } from './rule-config-kind.js';
 import { buildDispatchRoutes } from './routes.js';
@@ -26,7 +27,7 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   title: 'Agent automation',
-  needs: [ITEMS, AGENT_SETTINGS, PROJECTS, TOKENS, AUDIT].map(({ name }) => name),
+  needs: [ITEMS, AGENT_SETTINGS, AGENT_WORK, PROJECTS, TOKENS, AUDIT].map(({ name }) => name),
   uses: [WEBHOOK_RECEIVERS.name],
   extends: [
     ITEM_ACTIONS.point,
@@ -40,7 +41,7 @@ export default definePlugin({
   errors: ERRORS,
   collections: [
     { name: 'rules', indexes: [{ fields: ['project'] }] },
-    { name: 'runs', indexes: [{ fields: ['changed_at'] }] },
+    { name: 'runs', indexes: [{ fields: ['changed_at'] }, { fields: ['project', 'changed_at'] }] },
   ],
   from: import.meta.url,
   setup(ctx) {
@@ -53,7 +54,14 @@ export default definePlugin({
     });
     return {
       routes: buildDispatchRoutes(requests, rules),
-      pages: buildDispatchPages(requests, rules, ctx.resolve(PROJECTS)),
+      pages: [
+        ...buildAgentPages({
+          work: ctx.resolve(AGENT_WORK),
+          projects: ctx.resolve(PROJECTS),
+          baseUrl: () => ctx.app.base_url,
+        }),
+        ...buildDispatchPages(requests, rules, ctx.resolve(PROJECTS)),
+      ],
       extensions: [
         extend(ITEM_ACTIONS, requestAgentAction),
         extend(ITEM_FACTS, buildRunFacts(runs)),

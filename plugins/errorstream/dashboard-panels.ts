@@ -1,6 +1,6 @@
 /** Home: errors and users of a day with the change, and errors per ten minutes (contract 80). */
 import { View, type Clock, type PanelSpec } from '../../kernel/contract/index.js';
-import { toCountChange } from '../../lib/count-change.js';
+import { toCountChange } from '../../lib/figures/count-change.js';
 import { DAY_MS, toIsoString } from '../../lib/time.js';
 import type { ErrorGroups, ErrorTraffic } from '../../ports/domain/bugs.js';
 import type { PublishedVersions } from '../../ports/domain/releases.js';

@@ -15,7 +15,7 @@ export const buildForgePages = (secrets: ForgeSecretService, baseUrl: () => stri
     input: { params: joi.object({ slug: joi.string().max(64).required() }) },
     handle: async ({ principal, params: { slug = '' } }) => {
       const secret = await secrets.createSecret(principal, slug);
-      const back = { label: slug, href: `/projects/${slug}` };
+      const back = { label: slug, href: `/projects/${slug}/settings` };
       const addresses = listForgeAddresses(baseUrl(), slug);
       return new View('forge-secret', { title: 'Repository webhook secret', slug, secret, addresses }).asOneTimeView(
         back,

@@ -56,9 +56,41 @@ export function buildSetupCard(
     placeholder: key === null ? KEY_PLACEHOLDER : null,
     tabs: SETUP_LANGUAGES.map(({ id, label }) => ({
       label,
-      href: `/projects/${slug}?language=${id}#setup`,
+      href: `/projects/${slug}/settings?language=${id}#setup`,
       active: id === steps.id,
     })),
     languages: SETUP_LANGUAGES.map(({ id, label }) => ({ value: id, label })),
   };
 }
+
+interface ProjectTab {
+  label: string;
+  href: string;
+  active: boolean;
+}
+
+/** The lists are those of the sidebar, filtered to the project. */
+export function buildProjectTabs(slug: string, current: 'overview' | 'settings'): ProjectTab[] {
+  const value = encodeURIComponent(slug);
+  return [
+    { label: 'Overview', href: `/projects/${value}`, active: current === 'overview' },
+    { label: 'Issues', href: `/bugs?project=${value}`, active: false },
+    { label: 'Releases', href: `/releases?product=${value}`, active: false },
+    { label: 'Machines', href: `/machines?project=${value}`, active: false },
+    { label: 'Monitors', href: `/monitors?project=${value}`, active: false },
+    { label: 'Licenses', href: `/licenses?product=${value}`, active: false },
+    { label: 'Settings', href: `/projects/${value}/settings`, active: current === 'settings' },
+  ];
+}
+
+/** Entries of the menu "New", each for the project. */
+export const listProjectActions = (slug: string): { label: string; icon: string; href: string }[] => {
+  const value = encodeURIComponent(slug);
+  return [
+    { label: 'New issue', icon: 'bug', href: `/bugs/new?project=${value}` },
+    { label: 'New monitor', icon: 'monitor', href: `/monitors/new?project=${value}` },
+    { label: 'Publish release', icon: 'release', href: `/releases/new?product=${value}` },
+    { label: 'New license', icon: 'license', href: `/licenses/new?product=${value}` },
+    { label: 'Create token', icon: 'key', href: `/tokens/new?project=${value}` },
+  ];
+};

@@ -13,9 +13,14 @@ import {
   type PageSpec,
 } from '../../kernel/contract/index.js';
 import { invalid } from '../../kernel/errors.js';
-import type { PathRoot, ProjectPartProvider, ProjectSectionProvider } from '../../ports/domain/projects.js';
+import type {
+  PathRoot,
+  ProjectInfo,
+  ProjectPartProvider,
+  ProjectSectionProvider,
+} from '../../ports/domain/projects.js';
 import type { ServiceCatalog } from '../../ports/domain/system.js';
-import { loadParts, buildSetupCard } from './home.js';
+import { buildProjectTabs, buildSetupCard, listProjectActions, loadParts } from './home.js';
 import type { BrandService } from './brand/brands.js';
 import type { ProjectDeletionService } from './deletion.js';
 import type { IntakeKeyService } from './intake-keys.js';
@@ -120,33 +125,48 @@ export function buildProjectPages({
     return parseForm(request, createBodySchema, { slug });
   };
 
-  const detail = async (request: HttpRequest, more: Record<string, unknown> = {}): Promise<View> => {
+  const loadProject = async (
+    request: HttpRequest,
+    page: 'overview' | 'settings',
+  ): Promise<{ info: ProjectInfo; shared: Record<string, unknown> }> => {
     const known = await projects.getProject(request.principal, slugOf(request));
     const project = toProjectView(known);
     const crumbs = [{ label: 'Projects', href: '/projects' }, { label: project.slug }];
-    const admin = mayManage(request);
-    const info = toProjectInfo(known);
-    const [brand, intake, cards, home] = await Promise.all([
-      brands.getView(request.principal, project.slug),
-      keys.list(request.principal, project.slug),
-      admin ? Promise.all(sections().map((section) => section.loadSections(info))) : [],
-      loadParts(parts(), info, log),
-    ]);
-    const live = intake.filter(({ revoked_at }) => revoked_at === null).length;
-    const setup = buildSetupCard(info, { baseUrl: baseUrl(), language: getLanguage(request), key: null });
-    return new View('project', {
-      live_topics: 'bugs monitors releases',
+    const shared = {
       title: project.name,
       project,
+      admin: mayManage(request),
+      crumbs,
+      tabs: buildProjectTabs(project.slug, page),
+    };
+    return { info: toProjectInfo(known), shared };
+  };
+
+  const overview = async (request: HttpRequest): Promise<View> => {
+    const { info, shared } = await loadProject(request, 'overview');
+    return new View('project', {
+      ...shared,
+      live_topics: 'bugs monitors releases',
+      creates: listProjectActions(info.slug),
+      home: await loadParts(parts(), info, log),
+    });
+  };
+
+  const detail = async (request: HttpRequest, more: Record<string, unknown> = {}): Promise<View> => {
+    const { info, shared } = await loadProject(request, 'settings');
+    const [brand, intake, cards] = await Promise.all([
+      brands.getView(request.principal, info.slug),
+      keys.list(request.principal, info.slug),
+      mayManage(request) ? Promise.all(sections().map((section) => section.loadSections(info))) : [],
+    ]);
+    return new View('project-settings', {
+      ...shared,
       brand,
       intake: intake.slice(0, MAX_LISTED_KEYS),
       hidden_keys: Math.max(0, intake.length - MAX_LISTED_KEYS),
-      live,
-      admin,
+      live: intake.filter(({ revoked_at }) => revoked_at === null).length,
       cards,
-      crumbs,
-      home,
-      setup,
+      setup: buildSetupCard(info, { baseUrl: baseUrl(), language: getLanguage(request), key: null }),
       ...more,
     });
   };
@@ -194,8 +214,8 @@ export function buildProjectPages({
       again,
     );
 
-  const to = (slug: string, message: string): Redirect =>
-    new Redirect(`/projects/${slug}`, { tone: 'success', message });
+  const to = (slug: string, message: string, page = '/settings'): Redirect =>
+    new Redirect(`/projects/${slug}${page}`, { tone: 'success', message });
 
   return [
     {
@@ -225,12 +245,21 @@ export function buildProjectPages({
     post(
       '/projects',
       async (request) =>
-        to((await projects.create(request.principal, await parseNewProject(request))).id, 'Project created.'),
+        to((await projects.create(request.principal, await parseNewProject(request))).id, 'Project created.', ''),
       editor,
     ),
     {
       path: '/projects/{slug}',
       title,
+      entry: null,
+      access: readAccess,
+      input: { params },
+      handle: (request) => overview(request),
+    },
+    {
+      path: '/projects/{slug}/settings',
+      title: 'Project settings',
+      entry: null,
       access: readAccess,
       input: { params, query: languageQuery },
       handle: (request) => detail(request),
@@ -270,7 +299,7 @@ export function buildProjectPages({
       const project = toProjectInfo(await projects.getProject(request.principal, slug));
       const setup = buildSetupCard(project, { baseUrl: baseUrl(), language: getLanguage(request), key: made.key });
       const view = new View('intake-key', { title: 'Intake key', project, made, setup });
-      return view.asOneTimeView({ label: project.name, href: `/projects/${slug}` });
+      return view.asOneTimeView({ label: project.name, href: `/projects/${slug}/settings` });
     }),
     {
       ...post('/projects/{slug}/intake-keys/{id}/revoke', async (request) => {

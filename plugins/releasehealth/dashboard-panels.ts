@@ -1,6 +1,6 @@
 /** Home: the share of sessions that did not crash (contract 80). */
 import { View, type Clock, type PanelSpec } from '../../kernel/contract/index.js';
-import { formatShare, toShareChange } from '../../lib/count-change.js';
+import { formatShare, toShareChange } from '../../lib/figures/count-change.js';
 import { DAY_MS } from '../../lib/time.js';
 import type { ReleaseHealthService } from './service.js';
 

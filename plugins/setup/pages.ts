@@ -105,6 +105,7 @@ export const createMachinePart = ({ machines }: Pick<MachinePageDeps, 'machines'
           href: buildMachinesUrl({ project: slug, version: label }),
           tone: null,
         })),
+      shares: toVersionParts(counts),
       lines: page.items.map((machine) => ({
         title: machine.name,
         href: buildMachinesUrl({ project: slug, ...(machine.version !== null && { version: machine.version }) }),

@@ -229,7 +229,7 @@ export default definePlugin<WatchdogConfig>({
       extensions: [
         extend(PROJECT_USAGE, createProjectUsage(deps)),
         extend(PROJECT_CLEANUPS, createProjectCleanup(deps)),
-        extend(PROJECT_PARTS, createMonitorProjectPart(services.status, deps)),
+        extend(PROJECT_PARTS, createMonitorProjectPart(services.status, services.figures, deps)),
         extend(SEARCH_PROVIDERS, createMonitorSearch(services)),
         extend(CONFIG_KINDS, createMonitorKind(services, deps)),
         extend(CONFIG_KINDS, createMaintenanceKind(services)),

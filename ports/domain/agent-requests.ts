@@ -1,4 +1,5 @@
 import { event, token } from '../token.js';
+import type { Item } from './item.js';
 import type { BugEvent } from './item-events.js';
 
 /** Stored data of `agent.requested`. Each delivery attempt adds `mcp_url` and `token`. */
@@ -30,3 +31,17 @@ export interface AgentRequest {
   /** Final check after the item's own; throwing rejects the request. */
   check?: () => Promise<void>;
 }
+
+/** Items as agents see them (contract 20, leases). Callers check permissions. */
+export interface AgentWork {
+  /**
+   * Lists items with a live lease, the longest held first.
+   * @param project null: all
+   */
+  listWorking(project: string | null, limit: number): Promise<Item[]>;
+  /** Lists items in the order in which an agent without a name gets them. */
+  listQueue(project: string | null, limit: number): Promise<{ items: Item[]; total: number }>;
+  countWorking(project: string | null): Promise<number>;
+}
+
+export const AGENT_WORK = token<AgentWork>('bugs.agent_work');

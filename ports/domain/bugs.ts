@@ -237,7 +237,6 @@ export type FilterCounts = Record<string, Record<string, number>>;
 /** A changed group. `fits`: it still matches the query. */
 export type ChangedGroup = ErrorGroup & { fits: boolean };
 
-/** Reads the error stream of all projects. Callers check permissions. */
 export interface ErrorTrafficQuery {
   /** Null: all. */
   project: string | null;
@@ -257,6 +256,7 @@ export interface ErrorTraffic {
   users: number;
 }
 
+/** Reads the error stream of all projects. Callers check permissions. */
 export interface ErrorGroups {
   /** @throws InvalidCursor */
   list(query: ErrorGroupQuery): Promise<ReadablePage<ErrorGroup>>;

@@ -83,6 +83,17 @@ export interface ProjectLine {
   at: string | null;
 }
 
+/** Counts over time with releases as marks, across a project's page. */
+export interface ProjectChart {
+  title: string;
+  href: string | null;
+  counts: readonly number[];
+  /** Start of the first count and its length, in ms. */
+  from: number;
+  step: number;
+  marks: readonly { at: string; label: string; href: string }[];
+}
+
 /** A plugin's section of a project's page. */
 export interface ProjectPart {
   heading: string;
@@ -93,6 +104,11 @@ export interface ProjectPart {
   /** At most 8. */
   lines: readonly ProjectLine[];
   empty: { text: string; label: string; href: string } | null;
+  chart?: ProjectChart;
+  /** Versions or states with their numbers, as one bar. */
+  shares?: readonly { label: string; value: number; tone: string }[];
+  /** States of the last 24 hours, worst first. */
+  strips?: readonly { title: string; href: string; hours: readonly object[]; value: string }[];
 }
 
 export interface ProjectPartProvider {

@@ -110,6 +110,7 @@ export class PlantedService {
       '/first-steps/{id}/result': '/first-steps/first-error/result?since=2026-01-01T00:00:00.000Z',
       '/resume/{id}': `/resume/${'0'.repeat(32)}`,
       '/projects/{slug}': '/projects/shop',
+      '/projects/{slug}/settings': '/projects/shop/settings',
       '/projects/{slug}/edit': '/projects/shop/edit',
       '/projects/{slug}/brand': '/projects/shop/brand',
       '/brand/{slug}/logo': '/brand/shop/logo',

@@ -1,6 +1,6 @@
 /**
  * Counts of a period as bars, with the same period a week earlier as a dashed line and releases as
- * marks (contract 80, home). assets/charts.js reads values out on hover and focus.
+ * marks. assets/charts.js reads values out on hover and focus.
  */
 import { scaleLinear } from 'd3-scale';
 import { curveMonotoneX, line } from 'd3-shape';

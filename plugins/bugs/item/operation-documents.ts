@@ -1,5 +1,5 @@
 import type { BuildCommits } from '../../../ports/domain/releases.js';
-import type { Json } from '../../../ports/store/index.js';
+import type { Doc, Json } from '../../../ports/store/index.js';
 import type { ItemQuery } from './filters.js';
 import type { LinkEnds } from './link-kinds.js';
 import type { ItemDoc, SplitKey, TextsDoc } from './model.js';
@@ -126,4 +126,15 @@ export interface SearchTextDoc {
 export interface CounterDoc {
   id: string;
   n: number;
+}
+
+/** Errors of a project in one hour. */
+export interface TrafficDoc extends Doc {
+  project: string;
+  /** Start of the hour, RFC 3339. */
+  hour: string;
+  /** By ten minutes, `s0` to `s5`. */
+  slots?: Readonly<Record<string, number>>;
+  /** Sketch of the users affected. */
+  people?: string;
 }

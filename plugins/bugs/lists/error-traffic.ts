@@ -8,26 +8,15 @@ import { addHashes, estimateDistinct, mergeSketches, type SketchHash } from '../
 import { DAY_MS, HOUR_MS, toIsoString } from '../../../lib/time.js';
 import type { ErrorTraffic, ErrorTrafficQuery } from '../../../ports/domain/bugs.js';
 import { removeAll } from '../../../ports/store/remove-all.js';
-import type { Doc } from '../../../ports/store/index.js';
 import { DEPS, type BugDeps } from '../deps.js';
 
 const SLOT_MS = 10 * 60_000;
 const SLOTS_PER_HOUR = HOUR_MS / SLOT_MS;
 const FLUSH_INTERVAL_MS = 1_000;
-/** Two weeks and a day: last week's line of a chart that looks back a week. */
-const RETENTION_MS = 15 * DAY_MS;
+/** A project's page shows 30 days. */
+const RETENTION_MS = 31 * DAY_MS;
 const MAX_ATTEMPTS = 20;
 const PAGE_SIZE = 500;
-
-export interface TrafficDoc extends Doc {
-  project: string;
-  /** Start of the hour, RFC 3339. */
-  hour: string;
-  /** By ten minutes, `s0` to `s5`. */
-  slots?: Readonly<Record<string, number>>;
-  /** Sketch of the users affected. */
-  people?: string;
-}
 
 interface PendingHour {
   project: string;

@@ -1,18 +1,41 @@
 import { toIsoString } from '../../../lib/time.js';
 import type { Clock } from '../../../kernel/contract/index.js';
-import type { ProjectFigure, ProjectPartProvider } from '../../../ports/domain/projects.js';
+import type { ProjectChart, ProjectFigure, ProjectPartProvider } from '../../../ports/domain/projects.js';
+import type { PublishedVersions } from '../../../ports/domain/releases.js';
 import type { ItemQuery } from '../item/filters.js';
 import type { ItemBoard } from '../lists/item-board.js';
 
-const MAX_ROWS = 6;
+const MAX_ROWS = 5;
+const CHART_DAYS = 30;
 const DAY_MS = 86_400_000;
 
 const SEVERITY_TONES = { critical: 'danger', high: 'warning', medium: 'info', low: 'neutral' } as const;
 
 export function buildProjectItemsPart(
-  board: Pick<ItemBoard, 'listRows' | 'countItems'>,
+  board: Pick<ItemBoard, 'listRows' | 'countItems' | 'getTraffic'>,
+  publishes: Pick<PublishedVersions, 'listLatestPublishes'>,
   clock: Pick<Clock, 'now'>,
 ): ProjectPartProvider {
+  const loadChart = async (slug: string): Promise<ProjectChart> => {
+    const until = Math.ceil(clock.now() / DAY_MS) * DAY_MS;
+    const { counts, from, step } = await board.getTraffic({ project: slug, until, hours: CHART_DAYS * 24 });
+    const found = await publishes.listLatestPublishes(slug, toIsoString(from));
+    const slots = DAY_MS / step;
+    return {
+      title: 'Errors per day',
+      href: `/errors?project=${encodeURIComponent(slug)}`,
+      counts: Array.from({ length: CHART_DAYS }, (_, day) =>
+        counts.slice(day * slots, (day + 1) * slots).reduce((sum, n) => sum + n, 0),
+      ),
+      from,
+      step: DAY_MS,
+      marks: found.map(({ version, published_at }) => ({
+        at: published_at,
+        label: version,
+        href: `/releases?product=${encodeURIComponent(slug)}`,
+      })),
+    };
+  };
   return {
     id: 'items',
     order: 10,
@@ -29,7 +52,8 @@ export function buildProjectItemsPart(
         return { label, value, href: address(search), tone: value ? tone : null };
       };
       const since = toIsoString(Math.floor((clock.now() - DAY_MS) / 60_000) * 60_000);
-      const [page, ...figures] = await Promise.all([
+      const [chart, page, ...figures] = await Promise.all([
+        loadChart(slug),
         board.listRows(open, { sort: 'severity', limit: MAX_ROWS }),
         figure('Open', open, 'status=open&muted=false'),
         figure('Critical', { ...open, severity: ['critical'] }, 'status=open&severity=critical&muted=false', 'danger'),
@@ -49,6 +73,7 @@ export function buildProjectItemsPart(
           badge: { text: severity, tone: SEVERITY_TONES[severity] },
           at: last_seen_at,
         })),
+        chart,
         empty: nothing ? { text: 'No open issues', label: 'New issue', href: `/bugs/new?project=${slug}` } : null,
       };
     },

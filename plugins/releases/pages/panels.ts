@@ -1,6 +1,6 @@
 /** Home: an unprotected release store, and running rollouts (contract 80). */
 import { View, type PanelSpec } from '../../../kernel/contract/index.js';
-import { formatShare, toShareChange, type CountChange } from '../../../lib/count-change.js';
+import { formatShare, toShareChange, type CountChange } from '../../../lib/figures/count-change.js';
 import { DAY_MS, toIsoString } from '../../../lib/time.js';
 import { isSameVersion, isVersion } from '../../../lib/versions.js';
 import type { VersionHealth } from '../../../ports/domain/release-health.js';

@@ -1,6 +1,6 @@
 /** Home: monitors that are up, their uptime, what is down, and the worst ones (contract 80). */
 import { View, type PanelSpec } from '../../../kernel/contract/index.js';
-import { formatShare, toShareChange } from '../../../lib/count-change.js';
+import { formatShare, toShareChange } from '../../../lib/figures/count-change.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import type { WatchdogServices } from '../services.js';
 import { toListedMonitor } from './listed-monitor.js';

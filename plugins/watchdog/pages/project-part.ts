@@ -4,7 +4,9 @@ import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import type { Scalar } from '../../../ports/store/index.js';
 import type { WatchdogDeps } from '../deps.js';
 import { STATES } from '../model/documents.js';
+import type { MonitorFigureService } from '../monitors/monitor-figures.js';
 import type { MonitorStatusService } from '../monitors/monitor-status-service.js';
+import { buildUptimeView } from './uptime-view.js';
 
 const MAX_SHOWN_MONITORS = 6;
 const MAX_CACHED_PROJECTS = 500;
@@ -20,6 +22,7 @@ const STATE_ORDER: readonly MonitorState[] = ['down', 'warning', 'up', 'unknown'
 
 export function createMonitorProjectPart(
   status: Pick<MonitorStatusService, 'listWorstFirst'>,
+  uptimes: Pick<MonitorFigureService, 'getUptime'>,
   { monitors, clock }: Pick<WatchdogDeps, 'monitors' | 'clock'>,
 ): ProjectPartProvider {
   const counted = new KeyedCoalescedCache<readonly { n: number; key: Scalar }[]>(MAX_CACHED_PROJECTS, {
@@ -32,7 +35,8 @@ export function createMonitorProjectPart(
     order: 40,
     loadPart: async ({ slug }) => {
       const address = `/monitors?project=${encodeURIComponent(slug)}`;
-      const [counts, page] = await Promise.all([
+      const [{ worst }, counts, page] = await Promise.all([
+        uptimes.getUptime(slug),
         counted.get(slug, () => monitors.groupCount('state', { project: slug, deleted_at: null })),
         status.listWorstFirst({ project: slug, limit: MAX_SHOWN_MONITORS }, SYSTEM_CALLER),
       ]);
@@ -46,6 +50,10 @@ export function createMonitorProjectPart(
         heading: 'Monitors',
         all: { label: 'View all monitors', href: address },
         figures,
+        strips: worst.slice(0, MAX_SHOWN_MONITORS).map((doc) => {
+          const { hours, day } = buildUptimeView(doc, clock.now());
+          return { title: doc.name, href: `/monitors/${encodeURIComponent(doc.source)}`, hours, value: day };
+        }),
         lines: page.docs.map(({ source, name, state, last_heartbeat_at }) => ({
           title: name ?? source,
           href: `/monitors/${encodeURIComponent(source)}`,
@@ -53,7 +61,10 @@ export function createMonitorProjectPart(
           badge: { text: state, tone: STATE_TONES[state] ?? 'neutral' },
           at: last_heartbeat_at,
         })),
-        empty: page.docs.length === 0 ? { text: 'No monitors', label: 'New monitor', href: `/monitors/new` } : null,
+        empty:
+          page.docs.length === 0
+            ? { text: 'No monitors', label: 'New monitor', href: `/monitors/new?project=${encodeURIComponent(slug)}` }
+            : null,
       };
     },
   };

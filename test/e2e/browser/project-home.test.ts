@@ -63,6 +63,7 @@ describe('web: project home page', () => {
 
   it('shows the setup steps for the chosen language, and creates a key in them with one click', async () => {
     await web.tab.go('/projects/shop');
+    await web.page.getByRole('navigation', { name: 'shop' }).getByRole('link', { name: 'Settings' }).click();
     await web.page.getByRole('link', { name: 'Python' }).click();
     expect(await main())
       .to.contain('pip install sentry-sdk')

@@ -372,11 +372,11 @@ describe('forges: the webhook secret', function () {
 
   it('is shown once on the project page, with the URLs', async () => {
     const browser = await fixture.http.signedIn();
-    const page = await browser.get('/projects/shop');
+    const page = await browser.get('/projects/shop/settings');
     expect(page.text).to.include('http://aos.test/api/bugtracker/v1/forges/gitlab/shop');
-    const made = await browser.shown(await browser.post('/projects/shop/forge-secret', {}, '/projects/shop'));
+    const made = await browser.shown(await browser.post('/projects/shop/forge-secret', {}, '/projects/shop/settings'));
     const secret = /whsec_[A-Za-z0-9+/&;#x]+=?/.exec(made.text)?.[0];
     expect(secret).to.be.a('string');
-    expect((await browser.get('/projects/shop')).text).to.not.include(secret);
+    expect((await browser.get('/projects/shop/settings')).text).to.not.include(secret);
   });
 });

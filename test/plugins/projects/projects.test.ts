@@ -428,8 +428,11 @@ describe('projects', function () {
       const key = await admin.shown(await admin.post('/projects/shop/intake-keys', { name: 'web' }, '/projects/shop'));
       const secret = /svc_in_[0-9A-Za-z]{43}/.exec(key.text)?.[0] ?? '';
       expect(key.text).to.include(`http://${secret}@aos.test/1`);
-      const page = await admin.get('/projects/shop');
+      const page = await admin.get('/projects/shop/settings');
       expect(page.text).not.to.include(secret);
+      expect((await admin.get('/projects/shop')).text)
+        .to.include('aria-label="Shop"')
+        .and.not.include('INTAKE_KEY');
       const revoke = /\/projects\/shop\/intake-keys\/[0-9a-f-]{36}\/revoke/.exec(page.text)?.[0] ?? '';
       expect((await admin.post(revoke, {}, '/projects/shop')).status).to.equal(303);
       expect((await fixture.api('GET', '/api/tokens/v1/self', secret)).status).to.equal(401);
@@ -456,6 +459,34 @@ describe('projects', function () {
       };
       expect(changeOf('intake_key.created')).to.deep.equal({ before: { key: null }, after: { key: 'set' } });
       expect(changeOf('intake_key.revoked')).to.deep.equal({ before: { key: 'set' }, after: { key: null } });
+    });
+
+    it('create a project by its name alone, with a free slug', async () => {
+      const admin = await fixture.signedIn();
+      for (const slug of ['web-shop', 'web-shop-2']) {
+        const made = await admin.post('/projects', { name: 'Web Shop' }, '/projects/new');
+        expect([made.status, made.headers['location']]).to.deep.equal([303, `/projects/${slug}`]);
+      }
+      const unnamed = await admin.post('/projects', { name: ' ' }, '/projects/new');
+      expect(unnamed.status).to.equal(422);
+      expect(unnamed.text)
+        .to.include('aria-invalid="true"')
+        .and.not.match(/<details class="disclosure" open/);
+      const hidden = await admin.post('/projects', { name: 'A', slug: 'Bad Slug' }, '/projects/new');
+      expect(hidden.text, 'a field with a fault opens its details').to.match(/<details class="disclosure" open/);
+    });
+
+    it('keep the project in the tabs and in the menu New', async () => {
+      await create('shop');
+      const admin = await fixture.signedIn();
+      for (const path of ['/projects/shop', '/projects/shop/settings']) {
+        const { text } = await admin.get(path);
+        for (const href of ['/bugs?project=shop', '/releases?product=shop', '/licenses?product=shop'])
+          expect(text.replaceAll('&#x3D;', '='), path).to.include(`href="${href}"`);
+        expect(text.match(/aria-current="page"/g)?.length, path).to.be.greaterThan(0);
+      }
+      const { text } = await admin.get('/projects/shop');
+      expect(text.replaceAll('&#x3D;', '=')).to.include('/bugs/new?project=shop');
     });
 
     it('show why a project in use cannot be deleted', async () => {

@@ -1,0 +1,104 @@
+/** /agents: what agents do now, what they get next, and how to connect one (contract 80). */
+import joi from 'joi';
+import { View, type HttpRequest, type PageSpec } from '../../kernel/contract/index.js';
+import type { AgentWork } from '../../ports/domain/agent-requests.js';
+import type { Item } from '../../ports/domain/bugs.js';
+import type { ProjectDirectory } from '../../ports/domain/projects.js';
+import { listConnectGuides } from './connect-guides.js';
+
+export const AGENTS_PATH = '/agents';
+
+const memberAccess = { session: 'member' } as const;
+const MAX_ROWS = 100;
+const LIVE_TOPICS = 'bugs';
+const projectInput = {
+  projectQuery: 'project',
+  input: { query: joi.object({ project: joi.string().max(64).empty('') }) },
+} as const;
+
+export interface AgentPageDeps {
+  work: AgentWork;
+  projects: Pick<ProjectDirectory, 'list'>;
+  /** With port 0, known only after the server listens. */
+  baseUrl: () => string;
+}
+
+const getProject = ({ query }: HttpRequest): string | null =>
+  typeof query['project'] === 'string' ? query['project'] : null;
+
+export function buildAgentPages({ work, projects, baseUrl }: AgentPageDeps): PageSpec[] {
+  const toRows = async (items: readonly Item[]): Promise<object[]> => {
+    const names = new Map((await projects.list()).map(({ slug, name }) => [slug, name]));
+    return items.map(({ ref, title, severity, regression, project, claim, hit_count, created_at }) => ({
+      ref,
+      title,
+      severity,
+      regression,
+      project: names.get(project) ?? project,
+      claim,
+      hit_count,
+      created_at,
+    }));
+  };
+  return [
+    {
+      path: AGENTS_PATH,
+      title: 'Agents',
+      nav: {
+        section: 'work',
+        label: 'Agents',
+        tab: 'Working now',
+        icon: 'robot',
+        order: 20,
+        also: ['claims', 'leases', 'mcp', 'working'],
+        badge: async (project) => (await work.countWorking(project ?? null)) || null,
+      },
+      access: memberAccess,
+      ...projectInput,
+      handle: async (request) => {
+        const items = await toRows(await work.listWorking(getProject(request), MAX_ROWS));
+        return new View('agents', { items, live_topics: LIVE_TOPICS });
+      },
+    },
+    {
+      path: `${AGENTS_PATH}/queue`,
+      title: 'Queue',
+      nav: {
+        section: 'work',
+        within: AGENTS_PATH,
+        label: 'Queue',
+        icon: 'inbox',
+        order: 10,
+        also: ['next', 'waiting'],
+      },
+      access: memberAccess,
+      ...projectInput,
+      handle: async (request) => {
+        const { items, total } = await work.listQueue(getProject(request), MAX_ROWS);
+        return new View('agent-queue', {
+          items: await toRows(items),
+          total,
+          more: Math.max(0, total - items.length),
+          live_topics: LIVE_TOPICS,
+        });
+      },
+    },
+    {
+      path: `${AGENTS_PATH}/connect`,
+      title: 'Connect an agent',
+      nav: {
+        section: 'work',
+        within: AGENTS_PATH,
+        label: 'Connect',
+        icon: 'link',
+        order: 30,
+        also: ['claude code', 'cursor', 'codex', 'mcp server', 'gemini'],
+      },
+      access: memberAccess,
+      handle: () => {
+        const url = `${baseUrl().replace(/\/+$/, '')}/mcp`;
+        return new View('agent-connect', { url, guides: listConnectGuides(url) });
+      },
+    },
+  ];
+}
