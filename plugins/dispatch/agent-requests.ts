@@ -4,10 +4,8 @@ import {
   AGENT_REQUESTED,
   AGENT_TOKEN_SCOPES,
   AGENT_SETTINGS,
-  AGENT_WORK,
   type AgentRequested,
   type AgentSettings,
-  type AgentWork,
 } from '../../ports/domain/agent-requests.js';
 import { ITEMS, type BugEvent, type Item, type TrackedItems } from '../../ports/domain/bugs.js';
 import type { AttemptDataProvider } from '../../ports/domain/webhooks.js';
@@ -22,7 +20,6 @@ import { AgentTokenPolicy } from './agent-tokens.js';
 import { AgentRunService, type RunView, type AgentProgress } from './agent-runs.js';
 
 const DEFAULT_AGENT = 'agent';
-const MAX_KNOWN_AGENTS = 50;
 /** An agent already works on the item, or it is decided, on hold or gone. */
 const EXPECTED_ERROR_CODES: ReadonlySet<string> = new Set([
   'already_claimed',
@@ -38,7 +35,6 @@ export class AgentDispatchService implements AttemptDataProvider {
 
   constructor(
     @inject(ITEMS) private readonly items: TrackedItems,
-    @inject(AGENT_WORK) private readonly work: AgentWork,
     @inject(TOKENS) private readonly tokens: TokenIssuer,
     @inject(AGENT_SETTINGS) private readonly settings: AgentSettings,
     @inject(RequestRuleService) private readonly rules: RequestRuleService,
@@ -96,22 +92,6 @@ export class AgentDispatchService implements AttemptDataProvider {
 
   isListening(project: string): Promise<boolean> {
     return this.purposes.hasReceiver(project);
-  }
-
-  /** Names of agents that worked or were requested in the project, or that rules request. */
-  async listKnownAgents(project: string): Promise<string[]> {
-    const [working, requested, rules] = await Promise.all([
-      this.work.listWorking(project, MAX_KNOWN_AGENTS),
-      this.runs.listAgents(project, MAX_KNOWN_AGENTS),
-      this.rules.getCachedRules(),
-    ]);
-    const ruled = rules.filter((rule) => rule.project === null || rule.project === project);
-    const names = [
-      ...working.flatMap(({ claim }) => claim?.agent ?? []),
-      ...requested,
-      ...ruled.map(({ agent }) => agent),
-    ];
-    return [...new Set(names)].toSorted().slice(0, MAX_KNOWN_AGENTS);
   }
 
   async #checkReceiver(project: string): Promise<void> {

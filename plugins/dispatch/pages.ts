@@ -25,6 +25,7 @@ import {
 } from './request-rule.js';
 import type { RequestRuleService } from './request-rules.js';
 import type { AgentRunService } from './agent-runs.js';
+import type { KnownAgentService } from './known-agents.js';
 
 const memberAccess = { session: 'member' } as const;
 const RULES_PATH = '/agent-rules';
@@ -63,11 +64,12 @@ export const buildRunTopic = (runs: AgentRunService): LiveTopic => ({
 
 export const buildDispatchPages = (
   requests: AgentDispatchService,
+  agentNames: KnownAgentService,
   rules: RequestRuleService,
   projects: ProjectDirectory,
-): PageSpec[] => [...buildRequestPages(requests), ...buildRulePages(rules, projects)];
+): PageSpec[] => [...buildRequestPages(requests, agentNames), ...buildRulePages(rules, projects)];
 
-function buildRequestPages(requests: AgentDispatchService): PageSpec[] {
+function buildRequestPages(requests: AgentDispatchService, agentNames: KnownAgentService): PageSpec[] {
   const params = joi.object({ ref: joi.string().max(100).required() });
   const shared = { path: '/bugs/{ref}/request', title: 'Assign to agent', access: memberAccess, input: { params } };
   const form = async (request: HttpRequest, problem?: FormRejection): Promise<View> => {
@@ -78,10 +80,7 @@ function buildRequestPages(requests: AgentDispatchService): PageSpec[] {
       { label: 'Assign to agent' },
     ];
     const agent = problem === undefined ? item.target_agent : getFormFields(request)['agent'];
-    const [agents, listening] = await Promise.all([
-      requests.listKnownAgents(item.project),
-      requests.isListening(item.project),
-    ]);
+    const [agents, listening] = await Promise.all([agentNames.list(item.project), requests.isListening(item.project)]);
     return new View('request', { item, agent, agents, listening, connect_href: CONNECT_HREF, crumbs, ...problem });
   };
   return [

@@ -20,6 +20,7 @@ import { createAgentRuleKind } from './rule-config-kind.js';
 import { buildDispatchRoutes } from './routes.js';
 import { RequestRuleService } from './request-rules.js';
 import { AgentRunService } from './agent-runs.js';
+import { KnownAgentService } from './known-agents.js';
 import { AgentTokenPolicy, WEBHOOK_RECEIVERS_RESOLVER } from './agent-tokens.js';
 
 export default definePlugin({
@@ -46,10 +47,11 @@ export default definePlugin({
   from: import.meta.url,
   setup(ctx) {
     ctx.bind(WEBHOOK_RECEIVERS_RESOLVER, () => ctx.find(WEBHOOK_RECEIVERS));
-    const { requests, rules, runs, tokens } = ctx.services({
+    const { requests, rules, runs, agentNames, tokens } = ctx.services({
       requests: AgentDispatchService,
       rules: RequestRuleService,
       runs: AgentRunService,
+      agentNames: KnownAgentService,
       tokens: AgentTokenPolicy,
     });
     return {
@@ -60,7 +62,7 @@ export default definePlugin({
           projects: ctx.resolve(PROJECTS),
           baseUrl: () => ctx.app.base_url,
         }),
-        ...buildDispatchPages(requests, rules, ctx.resolve(PROJECTS)),
+        ...buildDispatchPages(requests, agentNames, rules, ctx.resolve(PROJECTS)),
       ],
       extensions: [
         extend(ITEM_ACTIONS, requestAgentAction),
