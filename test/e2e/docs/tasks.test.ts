@@ -144,9 +144,9 @@ describe('docs: tasks of a new user', function () {
 
   it('monitors a cron job with a crontab line', async () => {
     const guide = await Guide.read('docs/watchdog.md');
-    const token = await tokenBy(guide.getBlock('The first heartbeat', 'sh', 'aos token create'));
-    await paste(guide.getBlock('The first heartbeat', 'sh', '/api/watchdog/v1/ping'), { SVC_TOKEN: token });
-    const line = guide.getBlock('The first heartbeat', 'sh', '0 3 * * *').trim();
+    const token = await tokenBy(guide.getBlock('Send a heartbeat', 'sh', 'aos token create'));
+    await paste(guide.getBlock('Send a heartbeat', 'sh', '/api/watchdog/v1/ping'), { SVC_TOKEN: token });
+    const line = guide.getBlock('Send a heartbeat', 'sh', '0 3 * * *').trim();
     const [, times, command = ''] = /^((?:\S+ ){5})(.*)$/.exec(line) ?? [];
     expect(times).to.equal('0 3 * * * ');
     expect(command, 'cron cuts a line at a percent sign').not.to.include('%');

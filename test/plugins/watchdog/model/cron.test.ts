@@ -28,7 +28,7 @@ const NEW_YORK = 'America/New_York';
 const LORD_HOWE = 'Australia/Lord_Howe';
 
 /** The table of the guide: expression, zone, first minute that counts, due times. */
-const GUIDE = readFileSync(join(projectRoot(), 'docs/watchdog.md'), 'utf8');
+const GUIDE = readFileSync(join(projectRoot(), 'docs/schedules.md'), 'utf8');
 const CASES = [
   ...GUIDE.matchAll(/^\| `([^`]+)` +\| ([\w/]+) +\| (\d{4}-\d\d-\d\d) +\| ((?:\d\d-\d\d \d\d:\d\d(?:, )?)+) +\|/gm),
 ].map(([, expression = '', zone = '', from = '', wanted = '']) => ({
