@@ -9,6 +9,7 @@ const AUDIT_PHRASES: Readonly<Record<string, string>> = {
   'license.expired': 'License expired',
   'license.extended': 'Changed license expiry',
   'license.file_issued': 'Issued license file',
+  'license.key_sent': 'Sent license key',
   'license.key_shown': 'Revealed license key',
   'license.machine_pending': 'Machine requested approval',
   'license.machine_released': 'Deactivated machine',
@@ -99,19 +100,21 @@ const SENTENCES: Readonly<Record<string, SentenceFormatter>> = {
   'bug.linked': (actor, name) => `${actor} linked ${name} to another issue`,
   'bug.unlinked': (actor, name) => `${actor} unlinked ${name} from another issue`,
   'config.applied': (actor) => `${actor} applied a configuration`,
-  'credential.refused': (_, name) => `A request with the credential ${name} was denied`,
-  'csrf.refused': (actor) => `A form of ${actor} was denied: its token did not match`,
+  'credential.refused': (_, name) =>
+    `A request to ${hidePathParameters(name)} was denied: its credential was not valid`,
+  'csrf.refused': (actor, name) =>
+    `A form of ${actor} to ${hidePathParameters(name)} was denied: its token did not match`,
   'incident.explained': (actor, name) => `${actor} set the root cause of incident ${name}`,
   'incident.handed_back': (actor, name) => `${actor} unacknowledged incident ${name}`,
   'license.bulk_created': (actor, name) => `${actor} created licenses for ${name}`,
-  'license.expired': (_, name) => `${capitalize(name)} expired`,
-  'license.expiring': (_, name) => `${capitalize(name)} expires soon`,
-  'license.file_issued': (actor, name) => `${actor} issued a license file for ${name}`,
+  'license.expired': (_, name) => `License ${name} expired`,
+  'license.expiring': (_, name) => `License ${name} expires soon`,
+  'license.file_issued': (actor, name) => `${actor} issued a license file of license ${name}`,
   'license.key_sent': (actor, name, { details }) =>
-    `${actor} sent the key of ${name} to ${details['to'] ?? 'the customer'}`,
-  'license.key_shown': (actor, name) => `${actor} revealed the key of ${name}`,
-  'license.machine_pending': (_, name) => `A machine asked to use ${name}`,
-  'license.machine_released_by_customer': (_, name) => `The customer deactivated a machine of ${name}`,
+    `${actor} sent the key of license ${name} to ${details['to'] ?? 'the customer'}`,
+  'license.key_shown': (actor, name) => `${actor} revealed the key of license ${name}`,
+  'license.machine_pending': (_, name) => `A machine requested approval for license ${name}`,
+  'license.machine_released_by_customer': (_, name) => `The customer deactivated a machine of license ${name}`,
   'login.failed': (_, name) => `Sign-in as ${name} failed`,
   'login.locked': (_, name) => `Sign-in as ${name} was locked after too many attempts`,
   'login.refused': (_, name) => `Sign-in as ${name} was denied`,
@@ -125,7 +128,7 @@ const SENTENCES: Readonly<Record<string, SentenceFormatter>> = {
     isSet(entry.before?.['halted_at'])
       ? `${actor} resumed the rollout of ${name} at ${formatField(entry.after, 'rollout_percent')}`
       : `${actor} changed rollout of ${name}${formatChange(entry, 'rollout_percent')}`,
-  'scope.refused': (actor, name) => `${actor} was denied access to ${name}`,
+  'scope.refused': (actor, name) => `${actor} was denied access to ${hidePathParameters(name)}`,
   'status_page.subscriber_removed': (actor, name) => `${actor} removed a subscriber of status page ${name}`,
   'user.password_changed': (actor, name) => `${actor} changed the password of ${name}`,
   'user.role_changed': (actor, name, entry) => `${actor} changed the role of ${name}${formatChange(entry, 'role')}`,
@@ -133,6 +136,9 @@ const SENTENCES: Readonly<Record<string, SentenceFormatter>> = {
   'user.totp_enabled': (actor, name) => `${actor} enabled 2FA of ${name}`,
   'user.totp_reset': (actor, name) => `${actor} reset 2FA of ${name}`,
 };
+
+/** `/releases/…` of the route `/releases/{path*}`. */
+const hidePathParameters = (path: string): string => path.replaceAll(/\{[^}]*\}/g, '…');
 
 const MAX_NAMED_FIELDS = 3;
 
@@ -149,13 +155,14 @@ export function formatAuditSentence(entry: AuditedAction, name: string): string 
 /** `token ci` of `token ci (svc_live_AbC)`; the service itself is `AOS`. */
 export function formatAuditActor(actor: string): string {
   if (actor === 'system') return 'AOS';
+  if (actor === 'public') return 'an anonymous visitor';
   const plain = actor.replace(/ \((?:svc_[^)]*|plugin:[^)]*)\)$/, '').replace(/^command line: .*$/, 'the command line');
   const plugin = /^plugin:(.+)$/.exec(plain);
   return plugin === null ? plain : `plugin ${plugin[1] ?? ''}`;
 }
 
 /** Sentences begin with a capital, except for names. */
-const capitalizeSystem = (sentence: string): string => sentence.replace(/^(the|token|public|plugin)\b/, capitalize);
+const capitalizeSystem = (sentence: string): string => sentence.replace(/^(the|token|an|plugin)\b/, capitalize);
 
 function formatGeneralSentence(actor: string, name: string, entry: AuditedAction): string {
   const [noun = '', ...rest] = entry.action.split('.');

@@ -2,15 +2,25 @@ import joi from 'joi';
 import {
   toLocalTime,
   Redirect,
+  text,
   utcOfLocal,
   View,
   getTimeZone,
   type Clock,
   type HttpRequest,
   type PageSpec,
+  type Reply,
 } from '../../kernel/contract/index.js';
+import { iteratePages } from '../../lib/paging.js';
+import { formatCsvTable, type CsvValue } from '../../lib/text/csv.js';
 import { capitalize } from '../../lib/sentence.js';
-import { formatAuditAction, formatAuditField, formatAuditValue } from '../../lib/audit-sentence.js';
+import {
+  formatAuditAction,
+  formatAuditActor,
+  formatAuditField,
+  formatAuditSentence,
+  formatAuditValue,
+} from '../../lib/audit-sentence.js';
 import { DAY_MS, toIsoString, normalizeTime } from '../../lib/time.js';
 import type { AuditEntry, AuditQuery, AuditReader } from '../../ports/domain/audit.js';
 
@@ -22,8 +32,11 @@ const HIDDEN_DETAILS = new Set(['request_id']);
 export interface AuditRow {
   at: string;
   actor: string;
+  /** The actor, shortened. */
+  by: string;
   action: string;
   phrase: string;
+  sentence: string;
   name: string;
   href: string | null;
   target: string;
@@ -40,8 +53,10 @@ export async function toAuditRow(reader: AuditReader, entry: AuditEntry): Promis
   return {
     at,
     actor,
+    by: formatAuditActor(actor),
     action,
     phrase: formatAuditAction(action),
+    sentence: formatAuditSentence(entry, name),
     target,
     name,
     href,
@@ -83,6 +98,7 @@ const query = joi.object({
   target: buildTextParam(300),
   from: day,
   to: day,
+  format: joi.string().valid('csv').empty(''),
   cursor: buildTextParam(4096),
 });
 
@@ -139,8 +155,14 @@ function resolvePeriod(
   return { since: midnight(period === 'today' ? 0 : 6) };
 }
 
-async function buildAuditListView(services: AuditPageServices, request: HttpRequest): Promise<View> {
-  const { cursor = null, period: chosen, logins, ...filters } = request.query as Partial<Record<string, string>>;
+async function buildAuditListView(services: AuditPageServices, request: HttpRequest): Promise<View | Reply> {
+  const {
+    cursor = null,
+    period: chosen,
+    logins,
+    format,
+    ...filters
+  } = request.query as Partial<Record<string, string>>;
   const filtered = Object.keys(filters).length > 0;
   // A filter searches the whole log; without one the page shows the last week.
   const period = (chosen ?? (filtered ? 'all' : 'week')) as AuditPeriod;
@@ -151,6 +173,7 @@ async function buildAuditListView(services: AuditPageServices, request: HttpRequ
     ...toAuditQuery(filters, zone),
     ...(hidden && { without: 'login.' }),
   };
+  if (format === 'csv') return buildAuditCsv(services.reader, auditQuery);
   const page = await services.reader.search(auditQuery, PAGE_SIZE, cursor);
   const items = await Promise.all(page.items.map((entry) => toAuditRow(services.reader, entry)));
   const address = (change: Record<string, string | undefined>): string => {
@@ -163,6 +186,7 @@ async function buildAuditListView(services: AuditPageServices, request: HttpRequ
     actors: [...new Set(items.map(({ actor }) => actor))].toSorted(),
     next_cursor: page.next,
     nouns: ACTION_NOUNS,
+    csv: address({ format: 'csv' }),
     filtered,
     period: chosen,
     tabs: PERIOD_CHOICES.map(([name, label]) => ({
@@ -172,6 +196,25 @@ async function buildAuditListView(services: AuditPageServices, request: HttpRequ
     })),
     logins: { shown: !hidden, href: address({ logins: hidden ? 'true' : undefined }) },
   });
+}
+
+const CSV_COLUMNS = ['at', 'actor', 'action', 'target', 'event', 'details', 'before', 'after'];
+const CSV_PAGE_SIZE = 500;
+
+async function buildAuditCsv(reader: AuditReader, auditQuery: AuditQuery): Promise<Reply> {
+  const rows: CsvValue[][] = [];
+  const list = {
+    find: ({ after = null }: { after?: string | null } = {}) => reader.search(auditQuery, CSV_PAGE_SIZE, after),
+  };
+  for await (const items of iteratePages(list, {}))
+    for (const entry of items) {
+      const { at, actor, action, target, details, before = null, after = null } = entry;
+      const { name } = await reader.describeTarget(entry);
+      rows.push([at, actor, action, target, formatAuditSentence(entry, name), details, before, after]);
+    }
+  return text(formatCsvTable(CSV_COLUMNS, rows), 'text/csv; charset=utf-8')
+    .header('cache-control', 'no-store')
+    .header('content-disposition', 'attachment; filename="audit.csv"');
 }
 
 export const buildAuditPages = (services: AuditPageServices): PageSpec[] => [

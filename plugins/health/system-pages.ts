@@ -109,7 +109,7 @@ export function buildCheckRows({ checks }: HealthReport): { name: string; state:
   });
 }
 
-function toJobRow(job: JobInfo): object {
+function toJobRow(job: JobInfo): JobInfo & { state: string; every_seconds: number | null } {
   return {
     ...job,
     state: job.running
@@ -123,7 +123,10 @@ function toJobRow(job: JobInfo): object {
   };
 }
 
-function toPluginRow(plugin: PluginState, { checks }: HealthReport): object {
+function toPluginRow(
+  plugin: PluginState,
+  { checks }: HealthReport,
+): object & Record<'state', string> & Record<'facts', HealthFact[]> {
   const { ok = true, state: _state, reason: _reason, ...details } = checks.plugins[plugin.id] ?? {};
   const facts = Object.entries(details)
     .filter(([, value]) => value !== null && typeof value !== 'object')
@@ -140,6 +143,8 @@ async function buildSystemView(services: SystemPageServices): Promise<View> {
     runtime.getStoreBytes(),
     watchdog()?.listRuns(MAX_RUN_ROWS) ?? null,
   ]);
+  const plugins = runtime.listPlugins().map((plugin) => toPluginRow(plugin, report));
+  const jobRows = list.map(toJobRow);
   return new View('system', {
     report,
     verdict: toHealthBadge(report),
@@ -154,8 +159,10 @@ async function buildSystemView(services: SystemPageServices): Promise<View> {
     ],
     store_bytes: bytes,
     free_bytes: report.checks.disk.free_bytes,
-    plugins: runtime.listPlugins().map((plugin) => toPluginRow(plugin, report)),
-    jobs: list.map(toJobRow),
+    plugins,
+    plugin_faults: plugins.filter(({ state }) => state !== 'ready').length,
+    jobs: jobRows,
+    job_faults: jobRows.filter(({ state }) => state === 'failed').length,
     audit: await Promise.all(log.items.map((entry) => toAuditRow(reader, entry))),
   });
 }

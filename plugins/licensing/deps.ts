@@ -10,6 +10,7 @@ import type { Cipher } from '../../ports/cipher.js';
 import type { AttemptThrottle } from '../../ports/domain/access.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
 import type { LicenseChangeListener } from '../../ports/domain/licensing.js';
+import type { MailQueue } from '../../ports/domain/mail/mail-queue.js';
 import type { MachineInventory } from '../../ports/domain/machines/inventory.js';
 import type { ProjectDirectory, SellerBrands } from '../../ports/domain/projects.js';
 import type { PasswordHasher } from '../../ports/hasher.js';
@@ -37,6 +38,9 @@ export interface LicensingDeps {
   projects: Pick<ProjectDirectory, 'get' | 'requireAccepting' | 'list'>;
   brands: Pick<SellerBrands, 'find' | 'findCommon'>;
   throttle: AttemptThrottle;
+  mail: () => MailQueue | undefined;
+  /** Without a trailing slash. */
+  baseUrl: () => string;
   machines: () => MachineInventory | undefined;
   watchers: () => readonly LicenseChangeListener[];
   emit: PluginContext['emit'];

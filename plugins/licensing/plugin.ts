@@ -16,6 +16,7 @@ import {
   LICENSE_CHANGE_LISTENERS,
   LICENSES,
 } from '../../ports/domain/licensing.js';
+import { MAIL_QUEUE } from '../../ports/domain/mail/mail-queue.js';
 import { MACHINES } from '../../ports/domain/machines/inventory.js';
 import { PROJECT_PARTS, PROJECT_USAGE, PROJECTS, SELLER_BRANDS } from '../../ports/domain/projects.js';
 import { ONBOARDING_STEPS } from '../../ports/domain/dashboard.js';
@@ -26,6 +27,7 @@ import { LICENSE_ERRORS } from './model/states.js';
 import { adminRoutes } from './http/admin-routes.js';
 import { validationRoutes } from './http/validation-routes.js';
 import { approvalPages, approvalPanels } from './pages/approvals.js';
+import { LicenseKeySender } from './pages/key-delivery.js';
 import { customerPages } from './pages/customer-page.js';
 import { editPages } from './pages/editor.js';
 import { licensePages } from './pages/license.js';
@@ -66,6 +68,8 @@ function createDeps(ctx: PluginContext<LicensingConfig>): LicensingDeps {
     brands: ctx.resolve(SELLER_BRANDS),
     throttle: ctx.resolve(THROTTLE),
     machines: () => ctx.find(MACHINES),
+    mail: () => ctx.find(MAIL_QUEUE),
+    baseUrl: () => ctx.app.base_url.replace(/\/$/, ''),
     watchers: () => ctx.extensions(LICENSE_CHANGE_LISTENERS),
     emit: (event, data, options) => ctx.emit(event, data, options),
     config: ctx.config,
@@ -113,7 +117,7 @@ export default definePlugin<LicensingConfig>({
   api: 1,
   title: 'Licenses',
   ports: ['signers'],
-  uses: [MACHINES.name],
+  uses: [MACHINES.name, MAIL_QUEUE.name],
   needs: [AUDIT.name, PROJECTS.name, SELLER_BRANDS.name, THROTTLE.name],
   provides: [LICENSES.name],
   extensionPoints: [LICENSE_CHANGE_LISTENERS.point],
@@ -140,6 +144,7 @@ export default definePlugin<LicensingConfig>({
     const inUse = async (product: string): Promise<boolean> =>
       (await deps.licenses.find({ filter: { product }, limit: 1 })).items.length > 0;
     const parts = { ...services, deps };
+    const sender = new LicenseKeySender(parts);
     return {
       services: { [LICENSES.name]: directory },
       extensions: [
@@ -162,8 +167,8 @@ export default definePlugin<LicensingConfig>({
       routes: [...validationRoutes(services), ...adminRoutes(services)],
       pages: [
         ...listPages(parts),
-        ...editPages(parts),
-        ...licensePages(parts),
+        ...editPages(parts, sender),
+        ...licensePages(parts, sender),
         ...approvalPages(parts),
         ...customerPages(parts),
       ],

@@ -32,6 +32,8 @@ export type BasicDecision =
       message: string;
       /** Seconds, with 429. */
       retry_after?: number;
+      /** A check of the service’s own expects it: not reported as a denial. */
+      isExpected?: true;
     };
 
 /** Guards routes with `access: {basic}`. */

@@ -13,6 +13,7 @@ export class View extends Answer {
   refusal: RejectedFormDetails | null = null;
   holdsSecret = false;
   isDocument = false;
+  isPublicLayout = false;
   onceThen: { label: string; href: string } | null = null;
   constructor(
     readonly template: string,
@@ -32,6 +33,11 @@ export class View extends Answer {
   /** Renders the view as a complete document, without layout. */
   withoutLayout(): this {
     this.isDocument = true;
+    return this;
+  }
+  /** Renders the view for visitors, with their layout, even when someone is signed in. */
+  withPublicLayout(): this {
+    this.isPublicLayout = true;
     return this;
   }
   /**

@@ -26,7 +26,8 @@ const TABLE: [expected: string, name: string, entry: Partial<AuditedAction> & { 
     'till 2.3.0',
     { actor: 'token ci (svc_live_AbC)', action: 'release.published' },
   ],
-  ['lena was denied access to /releases/{path*}', '/releases/{path*}', { actor: 'lena', action: 'scope.refused' }],
+  ['lena was denied access to /releases/…', '/releases/{path*}', { actor: 'lena', action: 'scope.refused' }],
+  ['An anonymous visitor was denied access to /x/…/y', '/x/{id}/y', { actor: 'public', action: 'scope.refused' }],
   ['Sign-in as lena failed', 'lena', { action: 'login.failed' }],
   [
     'The command line revoked token ci',

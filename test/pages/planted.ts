@@ -113,6 +113,7 @@ export class PlantedService {
       '/projects/{slug}/settings': '/projects/shop/settings',
       '/projects/{slug}/edit': '/projects/shop/edit',
       '/projects/{slug}/brand': '/projects/shop/brand',
+      '/license/{project}': '/license/shop',
       '/brand/{slug}/logo': '/brand/shop/logo',
       '/brand/{slug}/brand.css': '/brand/shop/brand.css',
       '/docs/{page}': '/docs/operations',

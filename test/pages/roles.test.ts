@@ -9,7 +9,15 @@ import { everyPage, type KnownPage } from './every-page.js';
 import { INSTALLER, MEMBER, PlantedService } from './planted.js';
 import { WebSession } from './web-session.js';
 
-const PUBLIC = new Set(['/login/passkey', '/login', '/license', '/license/release', '/license/file', '/status/{id}']);
+const PUBLIC = new Set([
+  '/login/passkey',
+  '/login',
+  '/license',
+  '/license/{project}',
+  '/license/release',
+  '/license/file',
+  '/status/{id}',
+]);
 /** Whole areas, and single pages of areas that members read. */
 const ADMINISTRATORS = [
   /^\/users\b/,

@@ -36,14 +36,14 @@ export async function authenticateBasic(
   const given = parseBasicCredentials(authorization);
   const verdict = await guard.authorize(given, call, pressed);
   if (verdict.open) return { kind: 'basic', username: verdict.username };
-  const { code, message, retry_after } = verdict;
+  const { code, message, retry_after, isExpected } = verdict;
   const headers = {
     ...(code === 'unauthorized' && { 'www-authenticate': formatChallenge(guard.realm) }),
     ...(retry_after !== undefined && { 'retry-after': String(Math.max(1, Math.ceil(retry_after))) }),
   };
   // A browser's first request carries no credential.
-  const shouldChallenge = code === 'unauthorized' && authorization === undefined;
-  return shouldChallenge ? new ChallengeFailure(code, message, { headers }) : new Failure(code, message, { headers });
+  const isQuiet = isExpected === true || (code === 'unauthorized' && authorization === undefined);
+  return isQuiet ? new ChallengeFailure(code, message, { headers }) : new Failure(code, message, { headers });
 }
 
 export class ChallengeFailure extends Failure {}

@@ -308,7 +308,7 @@ export class PageRoute {
         : undefined,
     ]);
     const { csrf_token } = view.context;
-    const layout = view.isDocument ? null : visitor.session ? 'app' : 'blank';
+    const layout = view.isDocument ? null : visitor.session && !view.isPublicLayout ? 'app' : 'blank';
     const styles = shared.assets.listStylesheets([plugin, ...(panels ? shared.panels.plugins : [])]);
     // Spreads would give each page's object its own hidden class (decision 020).
     context['styles'] = styles;

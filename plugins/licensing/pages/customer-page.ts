@@ -49,6 +49,13 @@ export function customerPages(parts: LicensePageServices): PageSpec[] {
       handle: async ({ query }) => renderEntry(await findSeller(parts, query['product'])),
     },
     {
+      path: '/license/{project}',
+      title: PAGE_TITLE,
+      access: 'public',
+      input: { params: joi.object({ project: joi.string().max(64).required() }) },
+      handle: async ({ params }) => renderEntry(await findSeller(parts, params['project'])),
+    },
+    {
       method: 'POST',
       path: '/license',
       title: PAGE_TITLE,
@@ -68,7 +75,10 @@ interface EntryContext {
 }
 
 const renderEntry = (what: EntryContext, status = 200): View =>
-  new View('customer', { title: PAGE_TITLE, ...what }).withStatus(status).header('cache-control', 'no-store');
+  new View('customer', { title: PAGE_TITLE, ...what })
+    .withPublicLayout()
+    .withStatus(status)
+    .header('cache-control', 'no-store');
 
 async function findSeller({ deps }: LicensePageServices, named: unknown): Promise<EntryContext> {
   const product = typeof named === 'string' && PRODUCT_PATTERN.test(named) ? named : null;
@@ -144,8 +154,11 @@ async function renderLicense(
     left: countReleasesLeft(license, now),
     most: MAX_CUSTOMER_RELEASES,
     ticket: deps.cipher.seal(JSON.stringify(ticket), TICKET_PURPOSE),
+    wide: true,
     ...more,
-  }).header('cache-control', 'no-store');
+  })
+    .withPublicLayout()
+    .header('cache-control', 'no-store');
 }
 
 async function listSeats(

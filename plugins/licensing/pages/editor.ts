@@ -9,6 +9,8 @@ import {
 import { conflict } from '../../../kernel/errors.js';
 import { changeBody, createBody } from '../model/fields.js';
 import { formatEntitlementLines, toDay, parseLicenseForm, getFormText } from './form.js';
+import { composeKeyMessage, type LicenseKeySender } from './key-delivery.js';
+import { buildCustomerPageUrl, buildMailtoUrl } from './key-message.js';
 import {
   LICENSE_ADMIN_AUTH,
   LICENSES_CRUMB,
@@ -41,7 +43,11 @@ async function renderEditor(parts: LicensePageServices, request: HttpRequest, pr
   });
 }
 
-async function createLicenses(parts: LicensePageServices, request: HttpRequest): Promise<View> {
+async function createLicenses(
+  parts: LicensePageServices,
+  sender: LicenseKeySender,
+  request: HttpRequest,
+): Promise<View> {
   const { count, ...input } = parseLicenseForm(request, createBody);
   const licenses =
     count === undefined
@@ -49,6 +55,8 @@ async function createLicenses(parts: LicensePageServices, request: HttpRequest):
       : await parts.licenses.createMany(request.principal, input, count);
   const [first] = licenses;
   if (first === undefined) throw conflict('No license was created.');
+  const message = licenses.length === 1 ? await composeKeyMessage(parts, first.license, first.key) : null;
+  const { email } = first.license;
   return new View('license-created', {
     title: licenses.length === 1 ? 'License created' : `${licenses.length} licenses created`,
     license: toShownLicense(first.license),
@@ -56,11 +64,15 @@ async function createLicenses(parts: LicensePageServices, request: HttpRequest):
     keys: licenses.map(({ key }) => key).join('\n'),
     many: licenses.length > 1,
     known: !first.created,
+    message: message?.text,
+    customer_url: message?.url ?? buildCustomerPageUrl(parts.deps.baseUrl(), first.license.product),
+    can_send: sender.isConfigured && email !== null,
+    mailto: message === null || email === null || sender.isConfigured ? null : buildMailtoUrl(email, message),
     crumbs: [LICENSES_CRUMB, { label: 'Created' }],
   }).asOneTimeView({ label: 'Licenses', href: '/licenses' });
 }
 
-export function editPages(parts: LicensePageServices): PageSpec[] {
+export function editPages(parts: LicensePageServices, sender: LicenseKeySender): PageSpec[] {
   const again = (request: HttpRequest, problem?: FormRejection): Promise<View> => renderEditor(parts, request, problem);
   const edit = {
     path: '/licenses/{id}/edit',
@@ -72,7 +84,7 @@ export function editPages(parts: LicensePageServices): PageSpec[] {
     { path: '/licenses/new', title: 'New license', access: LICENSE_ADMIN_AUTH, handle: (request) => again(request) },
     createFormPage(
       { path: '/licenses', title: 'New license', access: LICENSE_ADMIN_AUTH, creates: true },
-      (request) => createLicenses(parts, request),
+      (request) => createLicenses(parts, sender, request),
       again,
     ),
     { ...edit, handle: (request) => again(request) },

@@ -11,13 +11,15 @@ import {
 } from '../../../kernel/contract/index.js';
 import { conflict } from '../../../kernel/errors.js';
 import { capitalize } from '../../../lib/sentence.js';
-import { formatAuditAction, formatAuditField, formatAuditValue } from '../../../lib/audit-sentence.js';
+import { formatAuditField, formatAuditSentence, formatAuditValue } from '../../../lib/audit-sentence.js';
 import type { AuditEntry } from '../../../ports/domain/audit.js';
 import { MACHINE_TRANSITIONS, listMachineTransitions, type MachineTransition } from '../machines/activation-service.js';
 import type { SeatAdministration } from '../seats/seat-administration.js';
 import { changeBody } from '../model/fields.js';
 import { listTransitions, type LicenseTransition } from '../model/states.js';
 import { toActivationView, toLeaseView } from '../model/view.js';
+import { composeKeyMessage, type LicenseKeySender } from './key-delivery.js';
+import { buildCustomerPageUrl, buildMailtoUrl } from './key-message.js';
 import { toDay, parseEndDate, parseLicenseForm, getFormText } from './form.js';
 import {
   LICENSE_ADMIN_AUTH,
@@ -80,7 +82,8 @@ async function renderDetail(
     entitlements: license.entitlements,
     next_cursor: seats === null ? page.next : seats.next,
     page_path: `/licenses/${doc.id}`,
-    history: history.items.map(toHistoryRow),
+    customer_url: buildCustomerPageUrl(deps.baseUrl(), doc.product),
+    history: history.items.map((entry) => toHistoryRow(entry, toShownLicense(license).name)),
     crumbs: [LICENSES_CRUMB, { label: toShownLicense(license).name }],
     ...more,
   });
@@ -99,13 +102,15 @@ async function renderSeats(
   return { items: shown, used: await count(), next };
 }
 
-function toHistoryRow({ at, actor, action, details, before, after }: AuditEntry): object {
+function toHistoryRow(entry: AuditEntry, name: string): object {
+  const { at, action, details, before, after } = entry;
   const changes = Object.entries(after ?? {}).map(([field, value]) => {
     const [old, now] = [formatAuditValue(field, before?.[field] ?? null), formatAuditValue(field, value)];
     const label = capitalize(formatAuditField(field));
     return old === 'none' ? `${label}: ${now}` : `${label} changed from ${old} to ${now}`;
   });
-  return { at, actor, action, phrase: formatAuditAction(action), changes, reason: details['reason'] ?? null };
+  const sentence = formatAuditSentence(entry, name);
+  return { at, action, sentence, changes, reason: details['reason'] ?? null };
 }
 
 const createActions = (parts: LicensePageServices): ReturnType<typeof createPageActions> =>
@@ -127,7 +132,7 @@ const TRANSITION_MESSAGES: Readonly<Record<Exclude<LicenseTransition, 'extend'>,
   revoke: 'License revoked.',
 };
 
-function actionPages(parts: LicensePageServices): PageSpec[] {
+function actionPages(parts: LicensePageServices, sender: LicenseKeySender): PageSpec[] {
   const { licenses, online } = parts;
   const action = createActions(parts);
   return [
@@ -144,7 +149,15 @@ function actionPages(parts: LicensePageServices): PageSpec[] {
     }),
     action('key', async (request, id) => {
       const key = await licenses.reveal(request.principal, id);
-      return (await renderDetail(parts, request, { key })).header('cache-control', 'no-store');
+      const doc = await licenses.getLicense(request.principal, id);
+      const message = await composeKeyMessage(parts, { ...doc, floating: doc.floating === true }, key);
+      const mailto = doc.email === null || sender.isConfigured ? null : buildMailtoUrl(doc.email, message);
+      const more = { key, message: message.text, mailto, can_send: sender.isConfigured };
+      return (await renderDetail(parts, request, more)).header('cache-control', 'no-store');
+    }),
+    action('send', async (request, id) => {
+      const to = await sender.send(request.principal, await licenses.getLicense(request.principal, id));
+      return redirectToLicense(id, `License key sent to ${to}.`);
     }),
     action('file', async (request, id) => {
       const doc = await licenses.getLicense(request.principal, id);
@@ -210,16 +223,16 @@ function seatPages(parts: LicensePageServices): PageSpec[] {
   ];
 }
 
-export function licensePages(parts: LicensePageServices): PageSpec[] {
+export function licensePages(parts: LicensePageServices, sender: LicenseKeySender): PageSpec[] {
   return [
     {
       path: '/licenses/{id}',
       title: LICENSES_TITLE,
       access: LICENSE_MEMBER_AUTH,
       input: { params: licenseIdParams, query: joi.object({ cursor: joi.string().max(4096) }) },
-      handle: (request) => renderDetail(parts, request),
+      handle: (request) => renderDetail(parts, request, { can_send: sender.isConfigured }),
     },
-    ...actionPages(parts),
+    ...actionPages(parts, sender),
     ...machinePages(parts),
     ...seatPages(parts),
   ];

@@ -3,6 +3,7 @@ import { Redirect, text, View, type HttpRequest, type PageSpec } from '../../../
 import { normalizeLicenseKey, isKey, hashKey } from '../model/key.js';
 import { capitalize } from '../../../lib/sentence.js';
 import type { LicenseQuery } from '../model/fields.js';
+import type { LicenseView } from '../model/view.js';
 import { LICENSE_STATES, type LicenseState } from '../model/states.js';
 import { buildLicenseCsv } from '../http/csv.js';
 import { getFormText } from './form.js';
@@ -50,10 +51,17 @@ function redirectToHash(typed: string): Redirect | null {
 async function renderList(parts: LicensePageServices, request: HttpRequest): Promise<View> {
   const query = parseListQuery(request);
   const page = await parts.licenses.listPage(request.principal, query);
-  const used = await parts.activations.countActiveByLicense(page.items.map(({ id }) => id));
+  const [used, seats] = await Promise.all([
+    parts.activations.countActiveByLicense(page.items.filter(({ floating }) => !floating).map(({ id }) => id)),
+    countSeats(parts, page.items),
+  ]);
   const { limit: _limit, cursor: _cursor, ...filters } = query;
   return new View('licenses', {
-    items: page.items.map((license) => ({ ...toShownLicense(license), used: used.get(license.id) ?? 0 })),
+    items: page.items.map((license) => ({
+      ...toShownLicense(license),
+      tail: `…${license.key.slice(-5)}`,
+      used: (license.floating ? seats : used).get(license.id) ?? 0,
+    })),
     next_cursor: page.next,
     admin: isAdmin(request),
     states: LICENSE_STATES.map((value) => ({ value, label: capitalize(value) })),
@@ -61,6 +69,14 @@ async function renderList(parts: LicensePageServices, request: HttpRequest): Pro
     filtered: Object.keys(filters).length > 0,
     csv: `/licenses.csv?${new URLSearchParams(filters as Record<string, string>).toString()}`,
   });
+}
+
+async function countSeats(
+  { seats }: LicensePageServices,
+  licenses: readonly LicenseView[],
+): Promise<Map<string, number>> {
+  const floating = licenses.filter((license) => license.floating);
+  return new Map(await Promise.all(floating.map(async ({ id }) => [id, await seats.countUsed({ id })] as const)));
 }
 
 export function listPages(parts: LicensePageServices): PageSpec[] {

@@ -15,7 +15,7 @@ export const licenseIdParams = joi.object({ id: joi.string().guid().required() }
 export interface LicensePageServices extends LicensingServices {
   deps: Pick<
     LicensingDeps,
-    'audit' | 'projects' | 'throttle' | 'brands' | 'cipher' | 'clock' | 'licenses' | 'activations'
+    'audit' | 'projects' | 'throttle' | 'brands' | 'cipher' | 'clock' | 'licenses' | 'activations' | 'mail' | 'baseUrl'
   >;
 }
 

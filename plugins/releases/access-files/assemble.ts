@@ -63,6 +63,7 @@ function createDeps(
         ? (ctx.ports.releaseStore.folder ?? 'memory')
         : 'MongoDB (GridFS), served by this service alone',
     readers: getFileReaders(ctx.config),
+    selfTestKey: ctx.ports.cipher.derive('releases.selftest'),
     address: () => (ctx.config.selftest_url ?? ctx.app.base_url).replace(/\/+$/, ''),
   };
 }

@@ -55,6 +55,7 @@ export interface AccessFilesDeps {
   /** Of `.htpasswd` on this disk (contract 40, files). */
   readers: 'service' | 'group' | 'everybody';
   address: () => string;
+  selfTestKey: Buffer;
 }
 
 export const ACCESS_FILES_DEPS = token<AccessFilesDeps>('releases.access_deps');

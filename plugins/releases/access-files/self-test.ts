@@ -3,6 +3,7 @@ import { OutboundError } from '../../../ports/outbound.js';
 import { ACCESS_FILES_DEPS, type AccessFilesDeps } from './deps.js';
 import { buildHeaderLine } from './access-file-texts.js';
 import { AccessFileGenerator, STATE_ID } from './access-file-generator.js';
+import { SELF_TEST_HEADER, signSelfTest } from './self-test-signature.js';
 import { combineResults, getProtection, type ProductResult, type SelfTestResult } from './self-test-result.js';
 
 const READ_BYTES = 1_024;
@@ -51,11 +52,12 @@ export class StoreSelfTest {
   }
 
   async #request(path: string, maxBytes: number): Promise<{ status: number | null; text: string; ours: boolean }> {
-    const { outbound, address } = this.deps;
+    const { outbound, address, selfTestKey, clock } = this.deps;
     try {
       const { status, headers, body } = await outbound.request({
         method: 'GET',
         url: `${address()}/releases/${path}`,
+        headers: { [SELF_TEST_HEADER]: signSelfTest(selfTestKey, `/releases/${path}`, clock.now()) },
         timeoutMs: REQUEST_TIMEOUT_MS,
         maxBytes,
         policy: { mode: 'private-ok', allow: [] },

@@ -90,7 +90,7 @@ describe('web: licenses in a real browser', () => {
     await page.getByRole('button', { name: 'Reveal key' }).click();
     expect(await page.locator('main').innerText())
       .to.include(key)
-      .and.include('Revealed license key');
+      .and.include('admin revealed the key of license Ada Lovelace & Sons <Ltd>');
     await page.getByLabel('Machine', { exact: true }).fill('m-1');
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -122,9 +122,10 @@ describe('web: licenses in a real browser', () => {
     expect(await page.locator('#panel-approvals-title').count()).to.equal(1);
     await shot('dashboard');
     await page
-      .getByRole('link', { name: /^License approvals/ })
+      .getByRole('link', { name: /^Licenses/ })
       .first()
       .click();
+    await page.getByRole('link', { name: /^Approvals/ }).click();
     await page.getByRole('button', { name: 'Approve' }).first().click();
     await page.getByRole('status').filter({ hasText: 'License approved' }).waitFor();
     expect(await validate(key, 'a')).to.equal('active');
@@ -170,7 +171,7 @@ describe('web: licenses in a real browser', () => {
     await page.locator('summary', { hasText: 'Release seat' }).click();
     await page.getByRole('button', { name: 'Release seat' }).click();
     await page.getByRole('status').filter({ hasText: 'Seat released.' }).waitFor();
-    expect(await main.innerText()).to.include('Released seat');
+    expect(await main.innerText()).to.include('admin released seat of license Floaters');
     expect(await validate(key, 'two')).to.equal('active');
     await page.getByRole('link', { name: 'Edit', exact: true }).click();
     expect(await page.getByLabel('Entitlements').inputValue()).to.equal('export\nreports 2031-12-31');

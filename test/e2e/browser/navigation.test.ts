@@ -75,17 +75,20 @@ describe('web: sidebar and audit log', () => {
     await web.page.locator('.settings-nav a[href="/audit"]').click();
     await web.page.waitForURL('**/audit');
     expect(await main())
-      .to.contain('Created monitor')
+      .to.contain('created monitor till-1')
       .and.not.contain('Signed in');
     await web.page.getByRole('link', { name: 'Show sign-ins' }).click();
     expect(await main()).to.contain('Signed in');
     await web.page.getByRole('link', { name: 'Yesterday' }).click();
-    expect(await main()).not.to.contain('Created monitor');
+    expect(await main()).not.to.contain('created monitor till-1');
     await web.page.getByRole('link', { name: 'Today' }).click();
-    const by = web.page.getByRole('row').filter({ hasText: 'Created monitor' }).locator('[data-label="Actor"] a');
+    const by = web.page
+      .getByRole('row')
+      .filter({ hasText: 'created monitor till-1' })
+      .locator('[data-label="Actor"] a');
     await by.click();
     expect(await main())
-      .to.contain('Created monitor')
+      .to.contain('created monitor till-1')
       .and.not.contain('Signed in');
     expect(await web.tab.go('/system/audit?actor=admin')).to.equal(200);
     expect(new URL(web.page.url()).pathname + new URL(web.page.url()).search).to.equal('/audit?actor=admin');

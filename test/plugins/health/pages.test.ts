@@ -186,6 +186,7 @@ describe('/audit', () => {
     expect(html).to.include('<a href="/projects/%3Cshop%3E">the &lt;shop&gt;</a>');
     expect(html).to.match(/Offline grace.*<del[^>]*>72<.*<ins[^>]*>24</s);
     expect(html).to.include('Installer permissions: none');
+    expect(html).to.include('data-label="Target"');
     expect(html.match(/<h1/g)).to.have.length(1);
   });
 

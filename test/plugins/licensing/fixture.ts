@@ -109,6 +109,8 @@ export function fixtureOn(store: DocumentStore, options: Options = {}): Fixture 
   const projects = new Map(['shop', 'blog'].map((slug) => [slug, { slug, cache_ttl_hours: 72 } as ProjectInfo]));
   const deps: LicensingDeps = {
     machines: () => undefined,
+    mail: () => undefined,
+    baseUrl: () => 'https://aos.example',
     licenses: store.collection(STORE.toStoredName('licenses')),
     activations: store.collection(STORE.toStoredName('activations')),
     leases: store.collection(STORE.toStoredName('leases')),

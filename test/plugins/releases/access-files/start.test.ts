@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { SqliteStore } from '../../../../adapters/sqlite/store.js';
+import { AUDIT } from '../../../../ports/domain/audit.js';
+import { waitUntil } from '../../../harness.js';
 import { basic, get, PASSWORD, StoreFixture } from '../store-fixture.js';
 
 const PACKAGE = '/releases/shop/stable/1.0/any/package.tar.gz';
@@ -59,6 +61,22 @@ describe('release store after startup', function () {
   it('rejects anonymous requests for a package folder copied into the running store', async () => {
     await cp(accessFile('stable'), join(fixture.folder, 'releases', 'copied', 'stable'), { recursive: true });
     expect(await status(PACKAGE.replace('shop', 'copied'))).to.equal(401);
+  });
+
+  it('records denials in the audit log, except for those that its self-test expects', async () => {
+    const audit = fixture.harness.kernel.findService(AUDIT);
+    const listDenials = async (): Promise<unknown[]> => {
+      const { items } = (await audit?.listRecent(100)) ?? { items: [] };
+      return items.filter(({ action }) => action.endsWith('.refused')).map(({ details }) => details['request_id']);
+    };
+    await fixture.command('store selftest');
+    await fixture.command('store selftest');
+    // Repeats from one address are counted with the first, which must not be the self-test's.
+    const id = '0190a000-0000-7000-8000-00000000abcd';
+    const forged = { headers: { 'x-aos-selftest': 'x'.repeat(43), 'x-request-id': id } };
+    expect(await status('/releases/shop/.htpasswd', forged)).to.equal(403);
+    await waitUntil('the denial is recorded', async () => (await listDenials()).length > 0);
+    expect(await listDenials()).to.deep.equal([id]);
   });
 
   it('serves no package without a release', async () => {
