@@ -42,6 +42,7 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
       'outbox_at',
       'build_key',
       'muted_by_rule_id',
+      'muted_until',
       'duplicate_of',
       'fault_key',
       'closed_by',

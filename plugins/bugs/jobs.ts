@@ -10,6 +10,7 @@ import { SAMPLING_WINDOW_MS } from './item/payload-sampling.js';
 import { LinkService } from './links/link-service.js';
 import { RekeyingService } from './merging/rekeying.js';
 import { SplitCompletionService } from './splitting/split-completion.js';
+import { MutingService } from './muting/muting-service.js';
 import { RateAlarmService } from './muting/rate-alarms.js';
 import { BlockingService } from './store/blocking.js';
 import { ClientRefService } from './store/client-refs.js';
@@ -74,6 +75,7 @@ export class BugsJobs {
     @inject(RateAlarmService) private readonly alarms: RateAlarmService,
     @inject(PullRequestReviewService) private readonly reviews: PullRequestReviewService,
     @inject(SearchTextService) private readonly words: SearchTextService,
+    @inject(MutingService) private readonly muting: MutingService,
   ) {}
 
   async reconcile(signal?: AbortSignal): Promise<void> {
@@ -92,7 +94,7 @@ export class BugsJobs {
   }
 
   /**
-   * Expires leases, closes published items, emits alarms that a crash prevented, and corrects data
+   * Expires leases and mutes, closes published items, emits alarms that a crash prevented, and corrects data
    * from a clock that ran ahead; every 30 s.
    */
   async sweep(): Promise<void> {
@@ -100,6 +102,7 @@ export class BugsJobs {
     await this.expiry.writeAllExpired();
     await this.closing.reconcile();
     await this.alarms.reconcile();
+    await this.muting.unmuteExpired();
   }
 
   /** Hourly: expired data, payloads older than 30 days, and items past their retention. */

@@ -22,7 +22,7 @@ import {
 } from '../../ports/domain/bugs.js';
 import { BUILD_HISTORY, PUBLISHED_VERSIONS } from '../../ports/domain/releases.js';
 import { AGENT_REQUESTED, AGENT_SETTINGS, AGENT_WORK } from '../../ports/domain/agent-requests.js';
-import { ITEM_FACTS } from '../../ports/domain/item-facts.js';
+import { AGENT_ASSIGNERS, ITEM_FACTS, RELEASE_LINKS } from '../../ports/domain/item-facts.js';
 import { PULL_REQUESTS } from '../../ports/domain/forge-changes.js';
 import { PROJECT_CLEANUPS, PROJECT_PARTS, PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { RELEASE_PUBLISHED } from '../../ports/domain/releases.js';
@@ -124,6 +124,8 @@ export default definePlugin<BugsConfig>({
     REPORT_FILTERS.point,
     ITEM_ACTIONS.point,
     ITEM_FACTS.point,
+    AGENT_ASSIGNERS.point,
+    RELEASE_LINKS.point,
     VERSION_FAULT_LISTENERS.point,
     PULL_REQUESTS.point,
   ],
@@ -250,6 +252,8 @@ export default definePlugin<BugsConfig>({
         numbers,
         actions: () => ctx.extensions(ITEM_ACTIONS),
         facts: () => ctx.extensions(ITEM_FACTS),
+        agents: () => ctx.extensions(AGENT_ASSIGNERS),
+        releases: () => ctx.extensions(RELEASE_LINKS),
         baseUrl: () => ctx.app.base_url,
         timezone: () => ctx.app.timezone,
       }),

@@ -20,6 +20,7 @@ import { TrackedItemsFactory } from './editing/tracked-items.js';
 import { SecretGuard } from './store/secret-guard.js';
 import { AgentWorkService } from './lists/agent-work.js';
 import { ErrorTrafficService } from './lists/error-traffic.js';
+import { StoredOccurrenceReader } from './lists/stored-occurrences.js';
 import { ItemBoard } from './lists/item-board.js';
 import { ItemListService } from './lists/item-list.js';
 import { SavedViewService } from './lists/saved-views.js';
@@ -58,6 +59,7 @@ const SERVICE_CLASSES = {
   outbox: ItemOutbox,
   filters: CombinedReportFilter,
   builds: ItemCloser,
+  events: StoredOccurrenceReader,
   faults: VersionFaultTracker,
   history: CommitHistoryRepository,
   publishedBuilds: PublishedBuildRepository,

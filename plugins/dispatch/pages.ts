@@ -9,10 +9,10 @@ import {
   type PageSpec,
   type FormRejection,
 } from '../../kernel/contract/index.js';
-import type { Item, ItemAction } from '../../ports/domain/bugs.js';
 import type { ItemFactProvider } from '../../ports/domain/item-facts.js';
 import type { LiveTopic } from '../../ports/domain/live-topics.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
+import { CONNECT_HREF } from './agent-offer.js';
 import { AGENTS_PATH } from './agent-pages.js';
 import { getCallerName } from './caller.js';
 import type { AgentDispatchService } from './agent-requests.js';
@@ -29,24 +29,13 @@ import type { KnownAgentService } from './known-agents.js';
 
 const memberAccess = { session: 'member' } as const;
 const RULES_PATH = '/agent-rules';
-/** Where a webhook for the event is created. */
-const CONNECT_HREF = '/webhooks/new';
 const RUN_TOPIC = 'agent_run';
-const REQUESTABLE_STATUSES: ReadonlySet<Item['status']> = new Set(['open', 'needs_info']);
-
-export const requestAgentAction: ItemAction = {
-  label: 'Assign to agent',
-  icon: 'robot',
-  href: ({ ref, status }) => (REQUESTABLE_STATUSES.has(status) ? `/bugs/${encodeURIComponent(ref)}/request` : null),
-};
-
 export const buildRunFacts = (runs: AgentRunService): ItemFactProvider => ({
   topic: RUN_TOPIC,
   listFacts: async ({ id }) => {
     const run = await runs.find(id);
     if (run === null) return [];
     return [
-      { label: 'Agent', value: run.agent },
       { label: 'Requested', at: run.requested_at },
       { label: 'Webhook delivery', value: run.sent ? 'Delivered' : 'Pending' },
       ...(run.last_call_at === null ? [] : [{ label: 'Last agent activity', at: run.last_call_at }]),

@@ -5,15 +5,16 @@
 import { definePlugin, extend, listen } from '../../kernel/contract/index.js';
 import { AGENT_SETTINGS, AGENT_WORK } from '../../ports/domain/agent-requests.js';
 import { AUDIT } from '../../ports/domain/audit.js';
-import { BUG_CREATED, BUG_CRITICAL, FEATURE_CREATED, ITEM_ACTIONS, ITEMS } from '../../ports/domain/bugs.js';
+import { BUG_CREATED, BUG_CRITICAL, FEATURE_CREATED, ITEMS } from '../../ports/domain/bugs.js';
 import { CONFIG_KINDS } from '../../ports/domain/config/kinds.js';
-import { ITEM_FACTS } from '../../ports/domain/item-facts.js';
+import { AGENT_ASSIGNERS, ITEM_FACTS } from '../../ports/domain/item-facts.js';
 import { LIVE_TOPICS } from '../../ports/domain/live-topics.js';
 import { PROJECT_CLEANUPS, PROJECTS } from '../../ports/domain/projects.js';
 import { TOKEN_PURPOSES, TOKENS } from '../../ports/domain/tokens.js';
 import { ATTEMPT_DATA, WEBHOOK_RECEIVERS } from '../../ports/domain/webhooks.js';
 import { ERRORS } from './errors.js';
-import { requestAgentAction, buildRunFacts, buildDispatchPages, buildRunTopic } from './pages.js';
+import { buildRunFacts, buildDispatchPages, buildRunTopic } from './pages.js';
+import { createAgentAssigner } from './agent-offer.js';
 import { buildAgentPages } from './agent-pages.js';
 import { AgentDispatchService } from './agent-requests.js';
 import { createAgentRuleKind } from './rule-config-kind.js';
@@ -31,7 +32,7 @@ export default definePlugin({
   needs: [ITEMS, AGENT_SETTINGS, AGENT_WORK, PROJECTS, TOKENS, AUDIT].map(({ name }) => name),
   uses: [WEBHOOK_RECEIVERS.name],
   extends: [
-    ITEM_ACTIONS.point,
+    AGENT_ASSIGNERS.point,
     ITEM_FACTS.point,
     ATTEMPT_DATA.point,
     CONFIG_KINDS.point,
@@ -65,7 +66,7 @@ export default definePlugin({
         ...buildDispatchPages(requests, agentNames, rules, ctx.resolve(PROJECTS)),
       ],
       extensions: [
-        extend(ITEM_ACTIONS, requestAgentAction),
+        extend(AGENT_ASSIGNERS, createAgentAssigner({ requests, agentNames, runs })),
         extend(ITEM_FACTS, buildRunFacts(runs)),
         extend(ATTEMPT_DATA, requests),
         extend(CONFIG_KINDS, createAgentRuleKind(rules)),

@@ -1,10 +1,17 @@
 import joi from 'joi';
-import { Reply, View, type HttpRequest, type PageSpec } from '../../kernel/contract/index.js';
-import type { ErrorGroup, ErrorGroupQuery, ErrorGroups } from '../../ports/domain/bugs.js';
+import { Reply, text, View, type HttpRequest, type PageSpec } from '../../kernel/contract/index.js';
+import {
+  listIssueTabs,
+  MUTE_FORM,
+  type ErrorGroup,
+  type ErrorGroupQuery,
+  type ErrorGroups,
+} from '../../ports/domain/bugs.js';
+import { buildIssueCsv, CSV_PAGE_SIZE, hasTrend } from '../../lib/issues/issue-rows.js';
 import { toHeadline } from '../../lib/text/error-title.js';
 import { formatInteger } from '../../lib/text/format-integer.js';
 import { buildFirstErrorCommand } from './first-error.js';
-import { getIgnoreLink, MUTE_FORM } from './rules/ignore-link.js';
+import { getIgnoreLink } from './rules/ignore-link.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import { pickWarnings } from '../../ports/store/skipped-documents.js';
 
@@ -45,6 +52,7 @@ const querySchema = joi.object({
   muted: buildChoiceSchema('true', 'any'),
   sort: buildChoiceSchema(...SORT_OPTIONS.map(({ value }) => value)),
   cursor: buildTextSchema(20_000),
+  format: buildChoiceSchema('csv'),
 });
 
 const MARK_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -117,11 +125,15 @@ function formatGroupCount(shown: number, total: number | null): string {
 interface GroupRow extends ErrorGroup, ReturnType<typeof toHeadline> {
   /** Null if it cannot be muted or is. */
   mute: string | null;
+  has_trend: boolean;
 }
 
 /** Spreading so many fields is expensive. */
 const toRow = (group: ErrorGroup): GroupRow =>
-  Object.assign(group, toHeadline(group.title, group.exception_class), { mute: getIgnoreLink(group) });
+  Object.assign(group, toHeadline(group.title, group.exception_class), {
+    mute: getIgnoreLink(group),
+    has_trend: hasTrend(group.trend),
+  });
 
 async function buildListView({ groups, projects, clock, baseUrl }: ErrorPageDeps, request: HttpRequest): Promise<View> {
   const given = request.query as ErrorListQuery;
@@ -136,6 +148,11 @@ async function buildListView({ groups, projects, clock, baseUrl }: ErrorPageDeps
   const { sort, cursor, muted, ...filters } = given;
   const total = cursor === undefined && page.next === null ? page.items.length : await groups.count(groupQuery);
   return new View('errors', {
+    // The list's tabs take the place of the shell's.
+    crumbs: [{ label: 'Issues' }],
+    kinds: listIssueTabs('Errors'),
+    csv: `/errors?${[toSearchParams(given), 'format=csv'].filter(Boolean).join('&')}`,
+    back: encodeURIComponent(`/errors${toSearchParams(given) === '' ? '' : `?${toSearchParams(given)}`}`),
     items: page.items.map(toRow),
     mute: MUTE_FORM,
     spark_top: Math.max(1, ...page.items.flatMap(({ trend }) => trend)),
@@ -155,6 +172,12 @@ async function buildListView({ groups, projects, clock, baseUrl }: ErrorPageDeps
   });
 }
 
+async function exportList({ groups }: ErrorPageDeps, given: ErrorListQuery): Promise<Reply> {
+  const query = toGroupQuery(given);
+  const csv = await buildIssueCsv((cursor) => groups.list({ ...query, cursor, limit: CSV_PAGE_SIZE }));
+  return text(csv, 'text/csv; charset=utf-8').header('content-disposition', 'attachment; filename="errors.csv"');
+}
+
 export function buildErrorPages(deps: ErrorPageDeps): PageSpec[] {
   return [
     {
@@ -171,7 +194,10 @@ export function buildErrorPages(deps: ErrorPageDeps): PageSpec[] {
       access: { session: 'member' },
       projectQuery: 'project',
       input: { query: querySchema },
-      handle: (request) => buildListView(deps, request),
+      handle: (request) => {
+        const { format, ...given } = request.query as ErrorListQuery & { format?: 'csv' };
+        return format === undefined ? buildListView(deps, request) : exportList(deps, given);
+      },
     },
     {
       path: '/errors/live',

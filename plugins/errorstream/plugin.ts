@@ -22,7 +22,7 @@ import { buildErrorPanels } from './dashboard-panels.js';
 import { buildErrorPages, type ErrorPageDeps } from './pages.js';
 import { buildErrorRoutes } from './routes.js';
 import { COLLECTIONS, MIGRATIONS } from './rules/collections.js';
-import { getIgnoreLink, MUTE_FORM } from './rules/ignore-link.js';
+import { getIgnoreLink } from './rules/ignore-link.js';
 import { buildIgnoreRulePages } from './rules/pages.js';
 import type { IgnoreRule } from './rules/rule.js';
 import { buildRuleSearch } from './rules/rule-search.js';
@@ -102,7 +102,7 @@ export default definePlugin({
           icon: 'filter-off',
           shortcut: 'i',
           href: getIgnoreLink,
-          mute: MUTE_FORM,
+          mutes: true,
         }),
         extend(ONBOARDING_STEPS, {
           id: 'first-error',

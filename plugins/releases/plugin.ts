@@ -2,6 +2,7 @@ import { definePlugin, extend, type JobSpec, type PluginContext } from '../../ke
 import { ACCOUNT_CHANGE_LISTENERS, ACCOUNTS, LOGIN_ATTEMPT_LIMITER } from '../../ports/domain/access.js';
 import { AUDIT } from '../../ports/domain/audit.js';
 import { LIVE_TOKENS } from '../../ports/domain/live-tokens.js';
+import { RELEASE_LINKS } from '../../ports/domain/item-facts.js';
 import { BUILD_HISTORY } from '../../ports/domain/releases.js';
 import { BUGS, VERSION_FAULT_LISTENERS, VERSION_FAULTS } from '../../ports/domain/bugs.js';
 import { STORAGE_SPACE } from '../../ports/domain/health.js';
@@ -39,6 +40,7 @@ import { buildServices, type ReleaseServices } from './services.js';
 import { createMachineReleases } from './update-check/machine-releases.js';
 import { createReleaseTopic } from './pages/live.js';
 import { buildReleasePart } from './pages/project-summary.js';
+import { createReleaseLinks } from './pages/release-links.js';
 import { createReleaseSearch } from './pages/search.js';
 
 const DEFAULT_MAX_PACKAGE_BYTES = 2 * 1024 ** 3;
@@ -133,6 +135,7 @@ export default definePlugin<ReleasesConfig>({
     ACCOUNT_CHANGE_LISTENERS.point,
     LICENSE_CHANGE_LISTENERS.point,
     SEARCH_PROVIDERS.point,
+    RELEASE_LINKS.point,
     LIVE_TOPICS.point,
     ONBOARDING_STEPS.point,
     MACHINE_RELEASES.point,
@@ -173,6 +176,7 @@ export default definePlugin<ReleasesConfig>({
         extend(PROJECT_USAGE, { noun: 'releases', isInUse: published }),
         extend(PROJECT_PARTS, buildReleasePart(index, services.docs, deps)),
         extend(SEARCH_PROVIDERS, createReleaseSearch(deps)),
+        extend(RELEASE_LINKS, createReleaseLinks(deps)),
         extend(ONBOARDING_STEPS, {
           id: 'release',
           order: 50,

@@ -160,15 +160,33 @@ export interface ItemAction {
   icon: string;
   shortcut?: string;
   href(item: Item): string | null;
-  mute?: MuteForm;
+  /** Mutes similar items. */
+  mutes?: true;
 }
 
-/** Form that mutes an item from a list. */
-export interface MuteForm {
-  /** Path it posts to, with `like` (the item's ref), `expires` and `reason`. */
-  action: string;
-  spans: readonly { value: string; label: string }[];
-}
+/** Form that mutes one item, of the bugs plugin: posts `like` (its ref), `expires` and `reason`. */
+export const MUTE_FORM = {
+  action: '/bugs/mute',
+  /** Days. */
+  spans: [
+    { value: '1', label: '24 hours' },
+    { value: '7', label: '1 week' },
+    { value: '30', label: '30 days' },
+  ],
+} as const;
+
+/** The tabs of the issue list; errors have a page with more about them. */
+const ISSUE_LISTS = [
+  { label: 'All', href: '/bugs' },
+  { label: 'Errors', href: '/errors' },
+  { label: 'Bugs', href: '/bugs?type=bug&status=open&muted=false' },
+  { label: 'Features', href: '/bugs?type=feature&status=open&muted=false' },
+] as const;
+
+export const listIssueTabs = (
+  current: (typeof ISSUE_LISTS)[number]['label'],
+): { label: string; href: string; current: boolean }[] =>
+  ISSUE_LISTS.map(({ label, href }) => ({ label, href, current: label === current }));
 
 export const ITEM_ACTIONS = extensionPoint<ItemAction>('bugs.item_actions');
 
@@ -215,6 +233,8 @@ export const GROUP_MUTER = token<GroupMuter>('bugs.muting');
 /** An error group in the error stream; long texts are null. */
 export interface ErrorGroup extends Item {
   trend: number[];
+  /** RFC 3339, for an item that a user has muted; null for one that a rule mutes. */
+  muted_until: string | null;
 }
 
 /** Values of one field are alternatives. */

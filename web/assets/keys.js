@@ -89,7 +89,7 @@
   function activate(target) {
     if (target.matches('summary')) {
       const details = target.parentElement;
-      details.open = true;
+      for (let one = details; one; one = one.parentElement.closest('details')) one.open = true;
       details.scrollIntoView({ block: 'nearest' });
       (details.querySelector('input:not([type=hidden]), textarea, select, button') ?? target).focus();
     } else if (target.matches('a, button')) target.click();
@@ -106,10 +106,16 @@
   }
 
   const shown = (element) => element.getClientRects().length > 0;
-  const named = (key) =>
-    [...document.querySelectorAll('[aria-keyshortcuts]')].find(
-      (one) => one.getAttribute('aria-keyshortcuts') === key && shown(one),
-    );
+  /** Shown, or in a menu that is. */
+  const reachable = (one) => {
+    const menu = one.closest('details')?.parentElement.closest('details');
+    return shown(one) || Boolean(menu && shown(menu));
+  };
+  const named = (key) => {
+    const all = [...document.querySelectorAll('[aria-keyshortcuts]')];
+    const ones = all.filter((one) => one.getAttribute('aria-keyshortcuts') === key && reachable(one));
+    return ones.find(shown) ?? ones[0];
+  };
 
   function run(key) {
     if (Date.now() < goUntil) {
@@ -165,7 +171,7 @@
       if (document.querySelector('[data-row-key="i"]')) list.append(row(['i'], 'Mute row'));
     }
     for (const one of document.querySelectorAll('[aria-keyshortcuts][data-shortcut]')) {
-      if (shown(one)) list.append(row([one.getAttribute('aria-keyshortcuts')], one.dataset.shortcut));
+      if (reachable(one)) list.append(row([one.getAttribute('aria-keyshortcuts')], one.dataset.shortcut));
     }
     dialog.querySelector('[data-keys-here]').hidden = list.childElementCount === 0;
     dialog.showModal();

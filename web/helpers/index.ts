@@ -1,6 +1,7 @@
 import { badgeHelpers } from './badges.js';
 import { chartHelpers } from './charts.js';
 import { codeHelpers } from './code.js';
+import { eventChartHelpers } from './event-chart.js';
 import { flowHelpers } from './flow.js';
 import { formatHelpers } from './format.js';
 import type { Helper } from './html.js';
@@ -31,6 +32,7 @@ export function createHelpers(options: TimeOptions): Record<string, Helper> {
     ...chartHelpers,
     ...createSeriesHelpers(options),
     ...createTrafficHelpers(options),
+    ...eventChartHelpers,
     ...flowHelpers,
     ...codeHelpers,
     ...traceHelpers,

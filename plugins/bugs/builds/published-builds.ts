@@ -90,6 +90,13 @@ export class PublishedBuildRepository implements PublishedVersions {
     return first === undefined ? null : { version: first.version, published_at: first.published_at };
   }
 
+  /** The version that was published last before a time. */
+  async findPreviousVersion(project: string, before: string): Promise<string | null> {
+    const filter = { project, published_at: { lt: before } };
+    const page = await this.deps.builds.find({ filter, sort: [['published_at', 'desc']], limit: 1 });
+    return page.items[0]?.version ?? null;
+  }
+
   async isPublished(project: string, version: string): Promise<boolean> {
     return (await this.listMatching(project, [version])).length > 0;
   }

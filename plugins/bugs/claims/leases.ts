@@ -102,7 +102,7 @@ export class LeaseService {
   async #claim(id: string, caller: BugCaller, request: LeaseRequest, slot: ClaimSlot): Promise<ClaimResult> {
     let unread: readonly UnreadEntry[] | undefined;
     const secret = this.deps.ids.secret();
-    const doc = await this.items.change(id, caller.name, (item, change) => {
+    const doc = await this.items.change(id, caller, (item, change) => {
       const now = this.deps.clock.now();
       const fresh = { ...createClaimLease(caller, request, secret, now, this.times.getClockStamp(now)), ...slot };
       change.by = 'holder';
@@ -150,7 +150,7 @@ export class LeaseService {
     await this.secrets.rejectSecrets({ note });
     const progress = { ...(note !== null && { note }), ...(tokens !== null && { tokens }) };
     let unread: readonly UnreadEntry[] = [];
-    const doc = await this.items.change(id, caller.name, (item, change) => {
+    const doc = await this.items.change(id, caller, (item, change) => {
       change.by = 'holder';
       const now = this.deps.clock.now();
       const held = this.#requireLease(item, request.claim_token, caller, now);
@@ -185,7 +185,7 @@ export class LeaseService {
     const { claim_token, comment } = request;
     const reason = request.reason?.trim() || null;
     await this.secrets.rejectSecrets({ reason, comment });
-    const doc = await this.items.change(id, caller.name, (item, change) => {
+    const doc = await this.items.change(id, caller, (item, change) => {
       const now = this.deps.clock.now();
       const held = this.#requireLease(item, claim_token, caller, now);
       const releases = (item.release_count ?? 0) + 1;
@@ -232,7 +232,7 @@ export class LeaseService {
     if (caller.agent !== undefined && caller.agent !== claim.agent) return;
     const isShared = caller.agent === undefined && (await this.#isShared(claim, now));
     const { token_hash, unread } = claim;
-    await this.items.change(doc.id, caller.name, (item, change) => {
+    await this.items.change(doc.id, caller, (item, change) => {
       const same = item.claim?.token_hash === token_hash && item.claim.unread?.length === unread.length;
       change.by = 'holder';
       if (same && isShared) change.markUnreadShown();

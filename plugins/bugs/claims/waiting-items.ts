@@ -27,15 +27,25 @@ export class WaitingItemCounter {
       items.count({ ...filter, ...(or !== undefined && { or }), ...more });
     const open = (more: Filter): Promise<number> => within({ status: 'open', ...more });
     const isLeftOut = excludeAssigned(query)['assignee'] === null;
-    const [reserved, on_hold, blocked, released_by_you, for_agents, for_people, muted] = await Promise.all([
-      within({ status: 'in_progress', 'claim.expires_at': { gt: now } }),
-      open({ 'held.at': { gt: '' } }),
-      open({ 'blocked.at': { gt: '' } }),
-      open({ queue_key: { gt: '' }, [`passed.${holder}`]: { gt: now } }),
-      open({ queue_key: { gt: '' }, target_agent: { ne: agent, gt: '' } }),
-      isLeftOut ? open({ queue_key: { gt: '' }, assignee: { gt: '' }, target_agent: { in: [null, agent] } }) : 0,
-      filter['muted'] === undefined ? open({ muted: true, muted_by_rule_id: { gt: '' } }) : open({ muted: true }),
-    ]);
-    return { reserved, on_hold, blocked, released_by_you, for_others: for_agents + for_people, muted };
+    const byIndex = filter['muted'] === undefined;
+    const [reserved, on_hold, blocked, released_by_you, for_agents, for_people, muted, muted_by_user] =
+      await Promise.all([
+        within({ status: 'in_progress', 'claim.expires_at': { gt: now } }),
+        open({ 'held.at': { gt: '' } }),
+        open({ 'blocked.at': { gt: '' } }),
+        open({ queue_key: { gt: '' }, [`passed.${holder}`]: { gt: now } }),
+        open({ queue_key: { gt: '' }, target_agent: { ne: agent, gt: '' } }),
+        isLeftOut ? open({ queue_key: { gt: '' }, assignee: { gt: '' }, target_agent: { in: [null, agent] } }) : 0,
+        byIndex ? open({ muted: true, muted_by_rule_id: { gt: '' } }) : open({ muted: true }),
+        byIndex ? open({ muted: true, muted_until: { gt: '' } }) : 0,
+      ]);
+    return {
+      reserved,
+      on_hold,
+      blocked,
+      released_by_you,
+      for_others: for_agents + for_people,
+      muted: muted + muted_by_user,
+    };
   }
 }

@@ -47,7 +47,7 @@ export class CommentService {
     await this.secrets.rejectSecrets({ body });
     let entry: ItemOutboxEntry | undefined;
     let unread: readonly UnreadEntry[] | null = null;
-    const item = await this.items.change(id, caller.name, (now, change) => {
+    const item = await this.items.change(id, caller, (now, change) => {
       change.by = caller.kind === 'session' ? 'person' : 'other';
       const holds = claim_token !== undefined && this.#renew(now, claim_token, caller, change);
       entry = change.addComment(body, getAuthorKind(caller)).entries.at(-1);

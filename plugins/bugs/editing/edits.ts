@@ -147,7 +147,7 @@ export class EditService {
       if (change.by === 'holder') notes = { ...notes, unread: change.takeUnread() };
       await this.#planDuplicateMove(item, change, moves);
     };
-    const doc = await this.items.change(id, caller.name, plan).catch(async (error: unknown) => {
+    const doc = await this.items.change(id, caller, plan).catch(async (error: unknown) => {
       // After a fault, the job resolves the marker.
       if (error instanceof ServiceError) await this.rekeying.completeMoves(moves);
       if (error instanceof UnreadCommentError) throw await this.#createUnreadError(id, caller);
@@ -184,7 +184,7 @@ export class EditService {
   /** Stores that the comment was reported first, so that the repeated call passes. */
   async #createUnreadError(id: string, caller: BugCaller): Promise<ServiceError> {
     let unread: readonly UnreadEntry[] = [];
-    const doc = await this.items.change(id, caller.name, (_, change) => {
+    const doc = await this.items.change(id, caller, (_, change) => {
       change.by = 'holder';
       unread = change.takeUnread();
     });
@@ -206,9 +206,7 @@ export class EditService {
   async assign(name: string, caller: BugCaller, username: string | null): Promise<Item> {
     const { id } = await this.items.get(name, caller);
     const { assignee = null } = await this.#resolveAssignee({ assignee: username });
-    const doc = await this.items.change(id, caller.name, (item, change) =>
-      planFields(item, change, { assignee }, caller),
-    );
+    const doc = await this.items.change(id, caller, (item, change) => planFields(item, change, { assignee }, caller));
     return this.items.toView(doc);
   }
 

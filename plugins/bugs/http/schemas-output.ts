@@ -138,6 +138,7 @@ const occurrence = withSchemaName(
     untrusted_fields: untrusted_fields.required(),
   }),
 );
+const actingAgent = joi.string().description('The agent that acted with this token, where it is known');
 const comment = withSchemaName(
   'Comment',
   whole({
@@ -152,7 +153,7 @@ const comment = withSchemaName(
       ),
     created_at: instant,
     untrusted_fields,
-  }),
+  }).keys({ agent: actingAgent }),
 );
 const activity = withSchemaName(
   'Activity',
@@ -163,7 +164,7 @@ const activity = withSchemaName(
     actor: joi.string(),
     data: joi.object().unknown(),
     untrusted_fields,
-  }),
+  }).keys({ agent: actingAgent }),
 );
 export const partPages = {
   occurrences: createPageSchema('OccurrencePage', occurrence),

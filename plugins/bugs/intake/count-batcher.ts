@@ -13,7 +13,7 @@ import { FAST_COUNT_KIND_FIELD } from '../item/stored-field-names.js';
 import { WriteCommitter, type DocumentWrite } from '../store/write-committer.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
 import type { ItemDoc } from '../item/model.js';
-import { toHourKey, toMinuteKey } from '../item/occurrence-rate.js';
+import { toMinuteKey, toOccurrenceHourKey } from '../item/occurrence-rate.js';
 import { ClientRefService } from '../store/client-refs.js';
 import { addUsersToCount, AffectedUserCounter } from './affected-users.js';
 import { toIsoString } from '../../../lib/time.js';
@@ -27,7 +27,7 @@ export function buildCountUpdate(incoming: IncomingReport, stamp: string, late =
   const { report, now, occurred, ref } = incoming;
   const seen = toIsoString(occurred);
   const update: Update = {
-    inc: { hit_count: 1, [`minutes.${toMinuteKey(now)}`]: 1, [`hours.${toHourKey(now)}`]: 1 },
+    inc: { hit_count: 1, [`minutes.${toMinuteKey(now)}`]: 1, [`hours.${toOccurrenceHourKey(occurred, now)}`]: 1 },
     max: { updated_at: stamp, last_seen_at: seen },
     min: { first_seen_at: seen },
     set: {},
@@ -191,7 +191,7 @@ const subtractCount = (doc: ItemDoc, { incoming }: WaitingCount): ItemDoc => ({
   ...doc,
   hit_count: doc.hit_count - 1,
   minutes: decrementCounter(doc.minutes, toMinuteKey(incoming.now)),
-  hours: decrementCounter(doc.hours, toHourKey(incoming.now)),
+  hours: decrementCounter(doc.hours, toOccurrenceHourKey(incoming.occurred, incoming.now)),
 });
 
 function decrementCounter(counters: { readonly [key: string]: number }, key: string): { [key: string]: number } {

@@ -24,6 +24,7 @@ import { PayloadSampler } from './payload-sampler.js';
 import { GroupResolver } from './group-resolver.js';
 import { type PublishedReleases, formatReportedVersion } from '../item/build-names.js';
 import { ChangeSet, mergeUpdates } from '../item/change-set.js';
+import { isMutedByUser, UNMUTED_FIELDS } from '../muting/timed-mute.js';
 import { evaluateRegression } from '../builds/regression.js';
 import { getSeverityRank, toSeverity } from '../item/severity.js';
 import { REOPENABLE_STATUSES } from '../item/transitions.js';
@@ -61,15 +62,16 @@ export function planOccurrence(
   return { late, regression };
 }
 
-function planMuting(change: ChangeSet, { report }: IncomingReport): void {
+function planMuting(change: ChangeSet, { report, now }: IncomingReport): void {
   const { item } = change;
+  if (isMutedByUser(item, now)) return;
   const rule = report.muted_by ?? null;
   if (rule === null && item.muted) {
     change
-      .assign({ muted: false, muted_reason: null, muted_by_rule_id: null })
-      .addHistoryEntry('unmuted', { why: 'no rule matches any more' });
+      .assign(UNMUTED_FIELDS)
+      .addHistoryEntry('unmuted', { why: item.muted_until ? 'time is over' : 'no rule matches any more' });
   } else if (rule !== null && item.muted_by_rule_id !== rule.rule_id) {
-    change.assign({ muted: true, muted_reason: rule.reason, muted_by_rule_id: rule.rule_id });
+    change.assign({ muted: true, muted_reason: rule.reason, muted_by_rule_id: rule.rule_id, muted_until: null });
     change.addHistoryEntry('muted', { rule_id: rule.rule_id, reason: rule.reason });
   }
 }

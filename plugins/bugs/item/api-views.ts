@@ -133,8 +133,9 @@ export function toItemView(item: ItemDoc, texts: TextsDoc | null, now: number): 
 
 export function toGroupView(item: ItemDoc, now: number): ErrorGroup {
   // A spread would give each row a hidden class (decision 020).
-  const view: Item & { trend?: number[] } = toItemView(item, null, now);
+  const view: Item & { trend?: number[]; muted_until?: string | null } = toItemView(item, null, now);
   view.trend = listHourlyCounts(item.hours, now);
+  view.muted_until = item.muted_until ?? null;
   return view as ErrorGroup;
 }
 
@@ -184,13 +185,26 @@ export function toOccurrenceView(doc: OccurrenceDoc): object {
  * Agents may copy text and token names are arbitrary, so both are untrusted; a user's text only
  * where it quotes.
  */
-export const toCommentView = ({ id, body, author, author_kind = 'integration', created_at }: CommentDoc): object => ({
+export const toCommentView = ({
   id,
   body,
   author,
+  agent,
+  author_kind = 'integration',
+  created_at,
+}: CommentDoc): object => ({
+  id,
+  body,
+  author,
+  ...(agent !== undefined && { agent }),
   author_kind,
   created_at,
-  untrusted_fields: author_kind !== 'person' ? ['body', 'author'] : hasQuote(body) ? ['body'] : [],
+  untrusted_fields:
+    author_kind !== 'person'
+      ? ['body', 'author', ...(agent === undefined ? [] : ['agent'])]
+      : hasQuote(body)
+        ? ['body']
+        : [],
 });
 
 /** Written only by the service, in addition to `from` and `to` of a status or severity. */
@@ -205,11 +219,12 @@ const TRUSTED_DATA_KEYS: ReadonlySet<string> = new Set([
 ]);
 const TRUSTED_CHANGE_FIELDS: ReadonlySet<string> = new Set(['status', 'severity']);
 
-export function toActivityView({ id, at, action, actor, data }: ActivityDoc): object {
+export function toActivityView({ id, at, action, actor, agent, data }: ActivityDoc): object {
   const own = (name: string): boolean =>
     TRUSTED_DATA_KEYS.has(name) || (TRUSTED_CHANGE_FIELDS.has(action) && (name === 'from' || name === 'to'));
   const outside = Object.entries(data)
     .filter(([name, value]) => !own(name) && typeof value !== 'number' && typeof value !== 'boolean' && isFilled(value))
     .map(([name]) => `data.${name}`);
-  return { id, at, action, actor, data, untrusted_fields: ['actor', ...outside] };
+  if (agent === undefined) return { id, at, action, actor, data, untrusted_fields: ['actor', ...outside] };
+  return { id, at, action, actor, agent, data, untrusted_fields: ['actor', 'agent', ...outside] };
 }

@@ -27,7 +27,13 @@ export class ChangeSet {
     readonly actor: string,
     readonly at: string,
     private readonly ids: Ids,
+    /** The agent that acts with the actor's token. */
+    private readonly agent?: string,
   ) {}
+
+  get #author(): Pick<ItemOutboxEntry, 'actor' | 'agent'> {
+    return { actor: this.actor, ...(this.agent !== undefined && { agent: this.agent }) };
+  }
 
   get next(): ItemDoc {
     return { ...this.item, ...this.set };
@@ -58,13 +64,13 @@ export class ChangeSet {
 
   /** @param id fixed, if a repeat must find it again */
   addHistoryEntry(action: string, data: { [key: string]: Json } = {}, id = this.ids.uuid()): this {
-    this.entries.push({ id, kind: 'activity', name: action, at: this.at, actor: this.actor, data });
+    this.entries.push({ id, kind: 'activity', name: action, at: this.at, ...this.#author, data });
     return this;
   }
 
   /** @param id fixed, if a repeat must find it again */
   addComment(body: string, kind: AuthorKind = 'integration', id = this.ids.uuid()): this {
-    const entry = { name: 'comment', at: this.at, actor: this.actor, data: { body, kind } };
+    const entry = { name: 'comment', at: this.at, ...this.#author, data: { body, kind } };
     this.addHistoryEntry('commented', { comment_id: id });
     this.entries.push({ id, kind: 'comment', ...entry });
     return this;

@@ -6,7 +6,7 @@ import { buildSearchText, findTransaction, buildFullSearchText } from '../text/s
 import type { ItemDoc, TextsDoc } from './model.js';
 import type { OccurrenceDoc } from './occurrence-documents.js';
 import { formatReportedVersion } from './build-names.js';
-import { toHourKey, toMinuteKey } from './occurrence-rate.js';
+import { toMinuteKey, toOccurrenceHourKey } from './occurrence-rate.js';
 import { buildFirstMarks } from './place-marks.js';
 import { getSeverityRank } from './severity.js';
 import { UNTRUSTED_ITEM_FIELDS } from './api-views.js';
@@ -112,7 +112,7 @@ export function buildItemDocument(
     build_key: null,
     search_text: buildItemSearchText(report, formatRef(report, number), context),
     minutes: { [toMinuteKey(at.now)]: 1 },
-    hours: { [toHourKey(at.now)]: 1 },
+    hours: { [toOccurrenceHourKey(at.occurred, at.now)]: 1 },
     inflight: {},
     outbox: [],
     outbox_at: null,

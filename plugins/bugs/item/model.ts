@@ -24,6 +24,8 @@ export interface ItemOutboxEntry {
   name: string;
   at: string;
   actor: string;
+  /** That acted with the actor's token. */
+  agent?: string;
   data: { [key: string]: Json };
 }
 
@@ -99,6 +101,9 @@ export interface ItemDoc extends Omit<Item, DerivedItemField>, PlaceMarks {
   reported_by: Report['reported_by'];
   /** Rewritten by a caller with the right to manage items. */
   trusted: string[];
+
+  /** Muted by a user until then, without a rule. */
+  muted_until?: string | null;
 
   /** Set while on hold (contract 20, hold). */
   held?: { reason: string; by: string; at: string } | null;
@@ -247,6 +252,8 @@ export interface CommentDoc {
   item_id: string;
   body: string;
   author: string;
+  /** That wrote with the author's token. */
+  agent?: string;
   /** Missing means an integration's. */
   author_kind?: AuthorKind;
   created_at: string;
@@ -258,6 +265,8 @@ export interface ActivityDoc {
   at: string;
   action: string;
   actor: string;
+  /** That acted with the actor's token. */
+  agent?: string;
   data: { [key: string]: Json };
   /** `<date> <new|resolved|regressed> <project>`; only on counted entries. */
   stat?: string;

@@ -1,8 +1,13 @@
-/** One counter per minute inside the item (contract 21, rolling hour). */
+/**
+ * Minutes count by the time of receipt (contract 21, rolling hour); hours and days, which charts
+ * show, by the time of occurrence.
+ */
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 export const RETAINED_MINUTES = 60;
 export const RETAINED_HOURS = 48;
+const HOURS_PER_DAY = 24;
+export const RETAINED_DAYS = 31;
 /** Accumulate before pruning, so that most writes prune none. */
 const PRUNE_SLACK = 12;
 
@@ -14,6 +19,12 @@ const toHour = (ms: number): number => Math.floor(ms / HOUR_MS);
 /** A letter first, because some engines treat a numeric path segment as an array index. */
 export const toMinuteKey = (ms: number): string => `m${toMinute(ms)}`;
 export const toHourKey = (ms: number): string => `h${toHour(ms)}`;
+/**
+ * The hour in which it occurred. An occurrence older than the charts counts in the day before them,
+ * so that a client's clock cannot add any number of counters.
+ */
+export const toOccurrenceHourKey = (occurred: number, now: number): string =>
+  toHourKey(Math.max(occurred, now - (RETAINED_DAYS - 1) * HOURS_PER_DAY * HOUR_MS));
 const parseCounterKey = (key: string): number => Number(key.slice(1));
 
 export function countLastHour(minutes: Counters | undefined, now: number): number {
@@ -65,9 +76,6 @@ export function listStalePaths(minutes: Counters, hours: Counters, now: number):
   for (const key in hours) if (parseCounterKey(key) <= hour) stale.push(`hours.${key}`);
   return stale.length >= PRUNE_SLACK ? stale : [];
 }
-
-const HOURS_PER_DAY = 24;
-export const RETAINED_DAYS = 31;
 
 /**
  * Sums per day (UTC). Each value is the whole day's, so two writers with the same snapshot count it

@@ -38,7 +38,7 @@ export class LinkLeaseService {
       if (blocks && caller.by_tool === true) throw createClaimRequiredError();
       return null;
     }
-    await this.items.change(kind === 'blocks' ? other.id : item.id, caller.name, (now, change) => {
+    await this.items.change(kind === 'blocks' ? other.id : item.id, caller, (now, change) => {
       const at = this.deps.clock.now();
       if (!isLeaseLive(now.claim, at) || !matchesToken(now.claim, claim_token))
         throw createLeaseLostError(now, claim_token, caller, at);

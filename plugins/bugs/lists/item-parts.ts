@@ -55,6 +55,14 @@ export class ItemPartService {
     return unfiled.length === 0 ? filed : addUnfiledEntries(filed, itemId, unfiled, request);
   }
 
+  /** Comments of the item among the ids, in any order. */
+  async findComments(itemId: string, ids: readonly string[]): Promise<object[]> {
+    if (ids.length === 0) return [];
+    const filter = { id: { in: [...ids] }, item_id: itemId };
+    const page = await findReadable(this.deps.comments, { filter, limit: ids.length });
+    return page.items.map(toCommentView);
+  }
+
   async findNewestOccurrence(itemId: string): Promise<object | undefined> {
     return (await this.listPart(itemId, 'occurrences', { limit: 1 })).items[0];
   }

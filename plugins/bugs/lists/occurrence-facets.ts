@@ -3,7 +3,7 @@ import { getVersionIdentity } from '../../../lib/versions.js';
 import type { Json } from '../../../ports/store/index.js';
 import type { OccurrenceDoc } from '../item/occurrence-documents.js';
 
-export type OccurrenceFacets = Pick<OccurrenceDoc, 'app_version' | 'environment' | 'host' | 'tags'> & {
+export type OccurrenceFacets = Pick<OccurrenceDoc, 'occurred_at' | 'app_version' | 'environment' | 'host' | 'tags'> & {
   browser: string | null;
 };
 
@@ -14,6 +14,8 @@ export interface OccurrenceFilter {
   host?: string[];
   browser?: string[];
   tag?: string[];
+  /** Beginnings of `occurred_at`: a day, or an hour such as `2026-11-29T13`; pages only. */
+  at?: string[];
 }
 
 export const OCCURRENCE_FILTER_NAMES = [
@@ -24,16 +26,20 @@ export const OCCURRENCE_FILTER_NAMES = [
   'tag',
 ] as const satisfies readonly (keyof OccurrenceFilter)[];
 
+export const PAGE_FILTER_NAMES = [...OCCURRENCE_FILTER_NAMES, 'at'] as const;
+
 export const isFiltered = (where: OccurrenceFilter): boolean =>
-  OCCURRENCE_FILTER_NAMES.some((name) => (where[name]?.length ?? 0) > 0);
+  PAGE_FILTER_NAMES.some((name) => (where[name]?.length ?? 0) > 0);
 
 export const getFacets = ({
+  occurred_at,
   app_version,
   environment,
   host,
   tags,
   context,
 }: Omit<OccurrenceDoc, 'id'>): OccurrenceFacets => ({
+  occurred_at,
   app_version,
   environment,
   host,
@@ -42,7 +48,7 @@ export const getFacets = ({
 });
 
 export function matchesFacets(
-  { app_version, environment, host, browser, tags }: OccurrenceFacets,
+  { occurred_at, app_version, environment, host, browser, tags }: OccurrenceFacets,
   where: OccurrenceFilter,
 ): boolean {
   const among = (wanted: string[] | undefined, ...values: (string | null | undefined)[]): boolean =>
@@ -52,7 +58,8 @@ export function matchesFacets(
     among(where.environment, environment) &&
     among(where.host, host) &&
     among(where.browser, browser) &&
-    among(where.tag, ...tags)
+    among(where.tag, ...tags) &&
+    (!where.at?.length || where.at.some((begin) => occurred_at.startsWith(begin)))
   );
 }
 

@@ -1,13 +1,19 @@
 /** At most fifty, stored packed, so they are read in small batches and filtered in memory. */
 import { inject, injectable } from '../../../kernel/contract/index.js';
-import { InvalidCursor } from '../../../ports/store/index.js';
+import { InvalidCursor, type Filter } from '../../../ports/store/index.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { listSlotIds } from '../item/document-ids.js';
+import { listSlotIds, parseSlot, toSlotId } from '../item/document-ids.js';
 import type { ItemDoc } from '../item/model.js';
-import type { OccurrenceDoc } from '../item/occurrence-documents.js';
+import type { OccurrenceDoc, StoredOccurrence } from '../item/occurrence-documents.js';
 import { unpackOccurrence } from '../item/occurrence-payload.js';
 import { toOccurrenceView } from '../item/api-views.js';
-import { getFacets, matchesFacets, type OccurrenceFacets, type OccurrenceFilter } from './occurrence-facets.js';
+import {
+  getFacets,
+  isFiltered,
+  matchesFacets,
+  type OccurrenceFacets,
+  type OccurrenceFilter,
+} from './occurrence-facets.js';
 import type { PageResponse, PageRequest } from './page-request.js';
 
 const BATCH_SIZE = 10;
@@ -16,6 +22,22 @@ export interface StoredOccurrencePlace extends OccurrenceFacets {
   id: string;
   received_at: string;
 }
+
+interface EventPlace {
+  id: string;
+  /** 1: the newest. */
+  position: number;
+  total: number;
+  /** Slots; null at either end. */
+  newer: number | null;
+  older: number | null;
+}
+
+export interface EventView extends Omit<EventPlace, 'id'> {
+  event: object | null;
+}
+
+const NO_EVENT: EventView = { event: null, position: 0, total: 0, newer: null, older: null };
 
 type OccurrenceOwner = Pick<ItemDoc, 'id' | 'parted'>;
 
@@ -53,6 +75,65 @@ export class StoredOccurrenceReader {
       has_more: more,
     };
     return request.include_total === true ? { ...page, total: fitting.length } : page;
+  }
+
+  /**
+   * Reads one event and names its neighbors. The newest one is read where the slot holds no match.
+   * @param slot of the event; null: the newest
+   */
+  async getEvent(item: OccurrenceOwner, where: OccurrenceFilter, slot: number | null): Promise<EventView> {
+    const place = isFiltered(where)
+      ? await this.#findMatchingPlace(item, where, slot)
+      : await this.#findPlace(item, slot);
+    if (place === null) return NO_EVENT;
+    const { id, ...view } = place;
+    const [event] = await this.#read([id], true);
+    return { ...view, event: event === undefined ? null : toOccurrenceView(event) };
+  }
+
+  async #findMatchingPlace(
+    item: OccurrenceOwner,
+    where: OccurrenceFilter,
+    slot: number | null,
+  ): Promise<EventPlace | null> {
+    const fitting = (await this.listPlaces(item)).filter((one) => matchesFacets(one, where));
+    const order = fitting.map(toCursor).toSorted().toReversed().map(getCursorId);
+    const at = slot === null ? 0 : Math.max(order.indexOf(toSlotId(item.id, slot)), 0);
+    const id = order[at];
+    if (id === undefined) return null;
+    return {
+      id,
+      position: at + 1,
+      total: order.length,
+      newer: parseSlot(order[at - 1]),
+      older: parseSlot(order[at + 1]),
+    };
+  }
+
+  /** Without reading the other payloads. */
+  async #findPlace({ id: itemId }: OccurrenceOwner, slot: number | null): Promise<EventPlace | null> {
+    const { occurrences } = this.deps;
+    const all: Filter = { id: { in: listSlotIds(itemId) } };
+    const findFirst = async (filter: Filter, order: 'asc' | 'desc'): Promise<StoredOccurrence | undefined> =>
+      (await occurrences.find({ filter, sort: [['received_at', order]], limit: 1 })).items[0];
+    const named = slot === null ? null : await occurrences.get(toSlotId(itemId, slot));
+    const current = named ?? (await findFirst(all, 'desc'));
+    if (current === undefined) return null;
+    const { id, received_at } = current;
+    const ids = listSlotIds(itemId);
+    const beyond = (side: 'gt' | 'lt'): Filter => ({
+      or: [
+        { id: { in: ids }, received_at: { [side]: received_at } },
+        { id: { in: ids.filter((one) => (side === 'gt' ? one > id : one < id)) }, received_at },
+      ],
+    });
+    const [total, position, newer, older] = await Promise.all([
+      occurrences.count(all),
+      occurrences.count(beyond('gt')),
+      findFirst(beyond('gt'), 'asc'),
+      findFirst(beyond('lt'), 'desc'),
+    ]);
+    return { id, position: position + 1, total, newer: parseSlot(newer?.id), older: parseSlot(older?.id) };
   }
 
   /** @param traced include the stack trace shared with the item */

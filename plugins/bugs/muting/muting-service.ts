@@ -1,11 +1,17 @@
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import type { MutableErrorGroup, Mute, GroupMuter } from '../../../ports/domain/bugs.js';
+import { conflict } from '../../../kernel/errors.js';
+import { iterateItems } from '../../../lib/paging.js';
 import { toAlarmId } from './rate-alarms.js';
+import { UNMUTED_FIELDS } from './timed-mute.js';
+import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ChangeSet } from '../item/change-set.js';
 import { ItemService } from '../store/item-service.js';
 import type { ItemDoc, TextsDoc } from '../item/model.js';
 import { countLastHour, getNewestRate } from '../item/occurrence-rate.js';
+
+const BATCH_SIZE = 100;
 
 @injectable()
 export class MutingService implements GroupMuter {
@@ -67,6 +73,46 @@ export class MutingService implements GroupMuter {
     });
   }
 
+  /**
+   * Mutes one item, whatever its events say.
+   * @param until RFC 3339
+   * @throws ServiceError not_found, insufficient_scope
+   */
+  async muteUntil(
+    name: string,
+    caller: BugCaller,
+    { until, reason }: { until: string; reason: string | null },
+  ): Promise<ItemDoc> {
+    const { id } = await this.items.get(name, caller);
+    return this.items.change(id, caller, (_, change) => {
+      change
+        .assign({ muted: true, muted_reason: reason, muted_by_rule_id: null, muted_until: until })
+        .addHistoryEntry('muted', { until, ...(reason !== null && { reason }) });
+    });
+  }
+
+  /** @throws ServiceError not_found, insufficient_scope, conflict for an item that a rule mutes */
+  async unmuteItem(name: string, caller: BugCaller): Promise<ItemDoc> {
+    const { id } = await this.items.get(name, caller);
+    return this.items.change(id, caller, (item, change) => {
+      if (item.muted_by_rule_id !== null)
+        throw conflict('An ignore rule mutes this issue. Disable the rule to unmute it.');
+      if (item.muted) change.assign(UNMUTED_FIELDS).addHistoryEntry('unmuted');
+    });
+  }
+
+  async unmuteExpired(): Promise<void> {
+    const now = this.deps.clock.iso();
+    const over = { muted_until: { gt: '', lte: now } };
+    for await (const { id } of iterateItems(this.deps.items, { filter: over, limit: BATCH_SIZE })) {
+      await this.#change(id, (item, change) => {
+        if (!item.muted_until || item.muted_until > now) return false;
+        change.assign(UNMUTED_FIELDS).addHistoryEntry('unmuted', { why: 'time is over' });
+        return true;
+      });
+    }
+  }
+
   /** An old rate must not trigger a newer rule's alarm. */
   #buildSuppressedAlarm(item: ItemDoc, mute: Mute): Partial<ItemDoc> {
     const threshold = mute.alarm_threshold ?? null;
@@ -88,9 +134,7 @@ export class MutingService implements GroupMuter {
 /** Returns false when the rule does not mute the item. */
 export function planUnmute(item: ItemDoc, change: ChangeSet, ruleId: string): boolean {
   if (item.muted_by_rule_id !== ruleId) return false;
-  change
-    .assign({ muted: false, muted_reason: null, muted_by_rule_id: null })
-    .addHistoryEntry('unmuted', { rule_id: ruleId });
+  change.assign(UNMUTED_FIELDS).addHistoryEntry('unmuted', { rule_id: ruleId });
   return true;
 }
 

@@ -13,13 +13,13 @@ import type { HistoryEntry } from './item/history-lines.js';
 import { getListContext, toContextSuffix } from './shared/list-context.js';
 import { buildItemView } from './item/item-view.js';
 import { refParamsSchema, getRef, type PageDeps } from './shared/page-deps.js';
-import { undoLastChange, findUndoableChange } from '../editing/undo.js';
+import { isFinishingChange, undoLastChange, findUndoableChange } from '../editing/undo.js';
 
 const pickNonEmpty = (fields: Record<string, string>, names: readonly string[]): Record<string, string> =>
   Object.fromEntries(names.flatMap((name) => (fields[name]?.trim() ? [[name, fields[name].trim()]] : [])));
 
-const buildItemUrl = (ref: string, context = ''): string =>
-  `/bugs/${encodeURIComponent(ref)}${toContextSuffix(context)}`;
+const buildItemUrl = (path: string, context = ''): string =>
+  `/bugs/${path.split('/').map(encodeURIComponent).join('/')}${toContextSuffix(context)}`;
 const toLinkRequest = (request: HttpRequest): LinkRequest => {
   const { kind = '', ref = '' } = getFormFields(request);
   return validateForm(linkBody, { kind, ref: ref.trim().toLowerCase() }) as unknown as LinkRequest;
@@ -38,6 +38,8 @@ const formatStatusMessage = (status: string): string =>
 
 interface FormOutcome {
   message: string;
+  /** Whether the change of status can be undone. */
+  undoable?: boolean;
   anchor?: string;
   ref?: string;
 }
@@ -58,8 +60,14 @@ export function buildItemActionPages(page: PageDeps): PageSpec[] {
         name,
         request,
         async () => {
-          const { message, anchor = '', ref = getRef(request) } = await run(request);
-          return new Redirect(`${buildItemUrl(ref, getListContext(request))}${anchor}`, { tone: 'success', message });
+          const { message, undoable, anchor = '', ref = getRef(request) } = await run(request);
+          const context = getListContext(request);
+          const action = { label: 'Undo', post: buildItemUrl(`${ref}/undo`, context) };
+          return new Redirect(`${buildItemUrl(ref, context)}${anchor}`, {
+            tone: 'success',
+            message,
+            ...(undoable === true && { action }),
+          });
         },
         (problem) => buildItemView(page, request, problem),
       ),
@@ -86,7 +94,7 @@ export function buildItemActionPages(page: PageDeps): PageSpec[] {
       const fields = pickNonEmpty(getFormFields(request), ['status', 'reason', 'duplicate_of', 'resolved_in_build']);
       if (fields['status'] === undefined) throw invalid({ status: 'is required' });
       await edit(request, fields);
-      return { message: formatStatusMessage(fields['status']) };
+      return { message: formatStatusMessage(fields['status']), undoable: isFinishingChange(fields) };
     }),
     post('severity', async (request) => {
       const typed = getFormFields(request);
@@ -98,9 +106,12 @@ export function buildItemActionPages(page: PageDeps): PageSpec[] {
     }),
     post('labels', async (request) => {
       const typed = getFormFields(request);
-      const target_agent = typed['target_agent']?.trim() || null;
-      await edit(request, { tags: parseTags(typed['tags'] ?? ''), target_agent, ...pickNonEmpty(typed, ['reason']) });
-      return { message: 'Tags and agent saved', anchor: '#labels' };
+      await edit(request, {
+        ...(typed['tags'] !== undefined && { tags: parseTags(typed['tags']) }),
+        ...(typed['target_agent'] !== undefined && { target_agent: typed['target_agent'].trim() || null }),
+        ...pickNonEmpty(typed, ['reason']),
+      });
+      return { message: typed['tags'] === undefined ? 'Agent saved' : 'Tags saved' };
     }),
     post('hold', async (request) => {
       const typed = getFormFields(request);

@@ -1,7 +1,15 @@
-import { View, getTimeZone, type HttpRequest, type PageSpec } from '../../../kernel/contract/index.js';
+import {
+  getTimeZone,
+  text,
+  View,
+  type HttpRequest,
+  type PageSpec,
+  type Reply,
+} from '../../../kernel/contract/index.js';
+import { buildIssueCsv, CSV_PAGE_SIZE, hasTrend } from '../../../lib/issues/issue-rows.js';
 import { toHeadline } from '../../../lib/text/error-title.js';
 import { formatInteger } from '../../../lib/text/format-integer.js';
-import type { ItemAction } from '../../../ports/domain/bugs.js';
+import { listIssueTabs, MUTE_FORM } from '../../../ports/domain/bugs.js';
 import { toBugCaller } from '../caller.js';
 import type { ItemBoard, BoardCounts } from '../lists/item-board.js';
 import { SORT_NAMES, type SortName } from '../item/filters.js';
@@ -101,12 +109,9 @@ const LIST_TABS: readonly ListTab[] = [
   { label: 'Claimed', query: 'status=in_progress', count: 'in_progress' },
   { label: 'Needs info', query: 'status=needs_info', count: 'needs_info' },
   { label: 'Resolved', query: 'status=resolved', count: 'resolved' },
+  { label: 'Muted', query: 'muted=true' },
   { label: 'All', query: '' },
 ];
-
-const CANONICAL_TAB_QUERIES = new Map(
-  LIST_TABS.map(({ query }) => [query, toCanonicalQuery(parseFilters(query) ?? {})]),
-);
 
 type TabCounts = Partial<Record<keyof BoardCounts, number | null>>;
 
@@ -122,14 +127,23 @@ async function countProjectTabs(board: Pick<ItemBoard, 'countItems'>, project: s
   return Object.fromEntries(await Promise.all(totals));
 }
 
-function buildTabs(now: string, counts: TabCounts, me: string): (object & { active: boolean })[] {
+/** @param kind the tab of the list, which the views keep */
+function buildTabs(
+  now: string,
+  kind: string | undefined,
+  counts: TabCounts,
+  me: string,
+): (object & { active: boolean })[] {
   const mine: ListTab = { label: 'Mine', query: new URLSearchParams({ assignee: me }).toString() };
-  return [...LIST_TABS.slice(0, 1), mine, ...LIST_TABS.slice(1)].map(({ label, query, count }) => ({
-    label,
-    href: buildBugsUrl(query),
-    active: (CANONICAL_TAB_QUERIES.get(query) ?? toCanonicalQuery(parseFilters(query) ?? {})) === now,
-    count: count === undefined ? undefined : counts[count],
-  }));
+  return [...LIST_TABS.slice(0, 1), mine, ...LIST_TABS.slice(1)].map(({ label, query, count }) => {
+    const search = toCanonicalQuery({ ...parseFilters(query), ...(kind !== undefined && { type: [kind] }) });
+    return {
+      label,
+      href: buildBugsUrl(search),
+      active: search === now,
+      count: count === undefined ? undefined : counts[count],
+    };
+  });
 }
 
 function buildChips(
@@ -178,6 +192,9 @@ export async function buildListView(
   const own = chosen === undefined ? given : { ...given, project: undefined };
   const { sort: _order, cursor: _page, ...ownFilters } = own;
   const ownQuery = toCanonicalQuery(ownFilters);
+  const here = buildBugsUrl(toCanonicalQuery(own));
+  const kind = filters.type?.length === 1 ? filters.type[0] : undefined;
+  const muting = actions().find(({ mutes }) => mutes === true);
   const from = clock.iso();
   const query = toItemQuery(filters, clock.now(), getTimeZone(request.principal, timezone()));
   const [changes, page, counts, filterCounts, known, saved, flow] = await Promise.all([
@@ -195,17 +212,24 @@ export async function buildListView(
     : now === DEFAULT_LIST_QUERY && counts.open
       ? counts.open
       : await board.countItems(now, query);
-  const quick = buildTabs(ownQuery, counts, toBugCaller(request.principal).name);
+  const quick = buildTabs(ownQuery, kind, kind === undefined ? counts : {}, toBugCaller(request.principal).name);
   const named = [...quick, ...saved].some(({ active }) => active);
   const names = new Map(known.map(({ slug, name }) => [slug, name]));
-  const muting: Partial<ItemAction> = actions().find(({ mute }) => mute !== undefined) ?? {};
   const rare = EXTRA_FILTERS.some((name) => filters[name]?.length) && !named;
   return new View('bugs', {
     items: page.items.map((item) =>
       // Spreading so many fields is expensive.
-      Object.assign(item, toHeadline(item.title, item.exception_class), { mute: muting.href?.(item) ?? null }),
+      Object.assign(item, toHeadline(item.title, item.exception_class), {
+        mute: item.muted ? null : (muting?.href(item) ?? `/bugs/${item.ref}#mute`),
+        has_trend: hasTrend(item.trend),
+      }),
     ),
-    mute: muting.mute,
+    mute: MUTE_FORM,
+    // The list's tabs take the place of the shell's.
+    crumbs: [{ label: 'Issues' }],
+    kinds: listIssueTabs(kind === 'bug' ? 'Bugs' : kind === 'feature' ? 'Features' : 'All'),
+    csv: `${here}${here.includes('?') ? '&' : '?'}format=csv`,
+    back: encodeURIComponent(here),
     spark_top: Math.max(1, ...page.items.flatMap(({ trend }) => trend)),
     beside: filterCounts,
     next_cursor: page.next,
@@ -234,6 +258,17 @@ export async function buildListView(
   });
 }
 
+async function exportList(
+  { services: { board }, deps: { clock }, timezone }: PageDeps,
+  request: HttpRequest,
+  requestedQuery: ItemListQuery,
+): Promise<Reply> {
+  const { sort, cursor: _page, ...filters } = applyDefaultFilters(requestedQuery, request.chosenProject !== undefined);
+  const query = toItemQuery(filters, clock.now(), getTimeZone(request.principal, timezone()));
+  const csv = await buildIssueCsv((cursor) => board.listRows(query, { sort, cursor, limit: CSV_PAGE_SIZE }));
+  return text(csv, 'text/csv; charset=utf-8').header('content-disposition', 'attachment; filename="issues.csv"');
+}
+
 export function buildItemListPages(page: PageDeps): PageSpec[] {
   return [
     {
@@ -251,7 +286,11 @@ export function buildItemListPages(page: PageDeps): PageSpec[] {
       access: { session: 'member' },
       projectQuery: 'project',
       input: { query: listQuerySchema },
-      handle: (request) => buildListView(page, request, request.query),
+      handle: (request) => {
+        const { kind = [], format, ...given } = request.query as ItemListQuery & { kind?: string[]; format?: 'csv' };
+        const query = kind.length === 0 ? given : { ...given, type: [...(given.type ?? []), ...kind] };
+        return format === undefined ? buildListView(page, request, query) : exportList(page, request, query);
+      },
     },
   ];
 }

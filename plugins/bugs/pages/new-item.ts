@@ -30,8 +30,11 @@ async function buildForm({ deps }: PageDeps, request: HttpRequest, problem: Part
   });
 }
 
-const getPrefilledFields = ({ query }: HttpRequest): Record<string, string> =>
-  typeof query['project'] === 'string' ? { project: query['project'] } : {};
+/** The project of the address, otherwise the one that the navigation has chosen. */
+function getPrefilledFields({ query, chosenProject }: HttpRequest): Record<string, string> {
+  const project = typeof query['project'] === 'string' ? query['project'] : chosenProject;
+  return project === undefined ? {} : { project };
+}
 
 async function createItem(page: PageDeps, request: HttpRequest): Promise<Redirect> {
   const { bugs, edits, secrets } = page.services;

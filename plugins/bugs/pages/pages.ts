@@ -1,6 +1,6 @@
 import joi from 'joi';
 import { Redirect, type HttpRequest, type PageSpec } from '../../../kernel/contract/index.js';
-import { OCCURRENCE_FILTER_NAMES } from '../lists/occurrence-facets.js';
+import { PAGE_FILTER_NAMES } from '../lists/occurrence-facets.js';
 import { buildItemActionPages } from './item-actions.js';
 import { buildBulkChangePages } from './bulk/bulk-changes.js';
 import { buildGroupingRulePages } from './grouping/rules.js';
@@ -14,17 +14,19 @@ import { buildNextItemPages } from './next-item.js';
 import { ItemPageReader } from './shared/item-reader.js';
 import { buildBulkRunPages } from './bulk/bulk-runs.js';
 import { buildTraceTextPages } from './trace-text.js';
+import { buildMutePages } from './mute-item.js';
 import { buildSplitPages } from './split-item.js';
 import { buildSavedViewPages } from './saved-views.js';
 
 const cursorSchema = joi.string().max(20_000).empty('');
 const filterValuesSchema = joi.array().items(joi.string().max(200)).max(20);
 const itemQuerySchema = joi.object({
-  ...Object.fromEntries(OCCURRENCE_FILTER_NAMES.map((name) => [name, filterValuesSchema])),
+  ...Object.fromEntries(PAGE_FILTER_NAMES.map((name) => [name, filterValuesSchema])),
   occurrences: cursorSchema,
   comments: cursorSchema,
   activity: cursorSchema,
   find: joi.string().max(500).allow(''),
+  range: joi.string().valid('24h', '7d', '30d').empty(''),
   list: joi.string().max(8000).empty(''),
 });
 
@@ -42,6 +44,7 @@ export function buildBugPages(given: Omit<PageDeps, 'reader'>): PageSpec[] {
     ...buildGroupingRulePages(page),
     ...buildBulkRunPages(page),
     ...buildTraceTextPages(page),
+    ...buildMutePages(page),
     {
       path: '/bugs/{ref}',
       title: 'Bugs',

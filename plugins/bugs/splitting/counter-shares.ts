@@ -4,7 +4,7 @@
  */
 import { DAY_MS } from '../../../lib/time.js';
 import type { ItemDoc } from '../item/model.js';
-import { toHourKey, toMinuteKey } from '../item/occurrence-rate.js';
+import { toMinuteKey, toOccurrenceHourKey } from '../item/occurrence-rate.js';
 import type { SplitHalves } from './split-halves.js';
 
 export interface CounterShares {
@@ -16,6 +16,9 @@ export interface CounterShares {
 }
 
 type ItemCounters = Pick<ItemDoc, 'hit_count' | 'minutes' | 'hours' | 'days'>;
+
+const getHourKey = ({ doc }: SplitHalves['leaves'][number]): string =>
+  toOccurrenceHourKey(Date.parse(doc.occurred_at), Date.parse(doc.received_at));
 
 export function computeShares(
   { hit_count, minutes, hours, days = {} }: ItemCounters,
@@ -29,12 +32,12 @@ export function computeShares(
     : Math.min(leaves.length, hit_count - 1);
   const part = (
     counters: Record<string, number>,
-    keyOf: (ms: number) => string,
+    keyOf: (one: SplitHalves['leaves'][number]) => string,
     of = leaves,
   ): Record<string, number> => {
     const seen = new Map<string, number>();
-    for (const { doc } of of) {
-      const key = keyOf(Date.parse(doc.received_at));
+    for (const one of of) {
+      const key = keyOf(one);
       seen.set(key, (seen.get(key) ?? 0) + 1);
     }
     const entries = Object.entries(counters).map(([key, n]): [string, number] => [
@@ -46,13 +49,13 @@ export function computeShares(
   return {
     hits,
     estimated,
-    minutes: part(minutes, toMinuteKey),
-    hours: part(hours, toHourKey),
+    minutes: part(minutes, ({ doc }) => toMinuteKey(Date.parse(doc.received_at))),
+    hours: part(hours, getHourKey),
     // Only hours that are no longer stored.
     days: part(
       days,
-      (ms) => `d${Math.floor(ms / DAY_MS)}`,
-      leaves.filter(({ doc }) => hours[toHourKey(Date.parse(doc.received_at))] === undefined),
+      ({ doc }) => `d${Math.floor(Date.parse(doc.occurred_at) / DAY_MS)}`,
+      leaves.filter((one) => hours[getHourKey(one)] === undefined),
     ),
   };
 }

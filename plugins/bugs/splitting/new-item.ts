@@ -82,6 +82,7 @@ export function buildSplitItem(
     muted: from.muted,
     muted_reason: from.muted_reason,
     muted_by_rule_id: from.muted_by_rule_id,
+    muted_until: from.muted_until ?? null,
     severity_locked: from.severity_locked,
     level_rank: from.level_rank,
     trusted: wanted !== null && trusted ? ['title'] : [],

@@ -131,19 +131,24 @@ function toFilingWrite(item: ItemDoc, entry: ItemOutboxEntry): DocumentWrite | n
 }
 
 export const toActivityDocument = (item: Pick<ItemDoc, 'id' | 'project'>, entry: ItemOutboxEntry): ActivityDoc => {
-  const { id, at, name, actor, data } = entry;
+  const { id, at, name, actor, agent, data } = entry;
   const stat = toStatKey(entry, item.project);
-  return { id, item_id: item.id, at, action: name, actor, data, ...(stat === undefined ? {} : { stat }) };
+  const more = { ...(agent !== undefined && { agent }), ...(stat !== undefined && { stat }) };
+  return { id, item_id: item.id, at, action: name, actor, data, ...more };
 };
 
 const isAuthorKind = (kind: unknown): kind is AuthorKind =>
   kind === 'person' || kind === 'agent' || kind === 'integration';
 
-export const toCommentDocument = (item: Pick<ItemDoc, 'id'>, { id, at, actor, data }: ItemOutboxEntry): CommentDoc => ({
+export const toCommentDocument = (
+  item: Pick<ItemDoc, 'id'>,
+  { id, at, actor, agent, data }: ItemOutboxEntry,
+): CommentDoc => ({
   id,
   item_id: item.id,
   body: typeof data['body'] === 'string' ? data['body'] : '',
   author: actor,
+  ...(agent !== undefined && { agent }),
   ...(isAuthorKind(data['kind']) && { author_kind: data['kind'] }),
   created_at: at,
 });

@@ -1,6 +1,8 @@
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import { conflict, notFound } from '../../../kernel/errors.js';
 import { DEPS, type BugDeps } from '../deps.js';
+import type { BugCaller } from '../caller.js';
+import { findActingAgent } from '../item/acting-agent.js';
 import { ChangeSet } from '../item/change-set.js';
 import type { ItemDoc } from '../item/model.js';
 import { DeltaWatermark } from './delta-watermark.js';
@@ -31,14 +33,15 @@ export class ItemRevisionWriter {
    * change writes nothing.
    * @throws ServiceError not_found, conflict, and what the plan throws
    */
-  async change(id: string, actor: string, plan: ItemPlan): Promise<ItemDoc> {
+  async change(id: string, actor: string | BugCaller, plan: ItemPlan): Promise<ItemDoc> {
     const { items, ids } = this.deps;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       await this.times.adjustAfterStep();
       const item = await items.get(id);
       if (item === null) throw notFound('issue with this id');
       const written = await this.watermark.write(id, async (stamp) => {
-        const change = new ChangeSet(item, actor, stamp, ids);
+        const name = typeof actor === 'string' ? actor : actor.name;
+        const change = new ChangeSet(item, name, stamp, ids, findActingAgent(item, actor));
         await plan(item, change);
         if (change.isEmpty) return { doc: item, entries: [] };
         // Concurrent links: duplicate-validator.ts and blocking.ts.

@@ -73,7 +73,7 @@ export class ItemService {
    * are re-evaluated and search texts updated.
    * @throws ServiceError not_found, conflict, and what the plan throws
    */
-  async change(id: string, actor: string, plan: ItemPlan): Promise<ItemDoc> {
+  async change(id: string, actor: string | BugCaller, plan: ItemPlan): Promise<ItemDoc> {
     const doc = await this.revisions.change(id, actor, plan);
     if (doc.relink_at !== undefined) await this.blocking.updateBlockedItems(doc);
     if (doc.words_at !== undefined) await this.words.rebuild(id);

@@ -1,5 +1,5 @@
 import { GUID_SOURCE } from '../../../lib/text/guid.js';
-import type { Item, MuteForm } from '../../../ports/domain/bugs.js';
+import type { Item } from '../../../ports/domain/bugs.js';
 
 const MAX_PATTERN_LENGTH = 500;
 /** Quoted values with a digit, ids, numbers. */
@@ -24,22 +24,6 @@ export function buildSimilarPattern(title: string): { match_type: 'contains' | '
   return { match_type: 'regex', pattern };
 }
 
-/** For this group only, unless the title is too long (`buildSimilarPattern`). */
-export function buildExactPattern(title: string): ReturnType<typeof buildSimilarPattern> {
-  const like = buildSimilarPattern(title);
-  const pattern = `^${like.match_type === 'regex' ? like.pattern : escapeLiteral(like.pattern)}$`;
-  return pattern.length > MAX_PATTERN_LENGTH ? like : { match_type: 'regex', pattern };
-}
-
 /** Returns null if the item cannot be muted or is. */
 export const getIgnoreLink = ({ type, ref, muted }: Pick<Item, 'type' | 'ref' | 'muted'>): string | null =>
   type === 'error' && !muted ? `/ignore-rules/new?like=${ref}` : null;
-
-export const MUTE_FORM: MuteForm = {
-  action: '/ignore-rules',
-  spans: [
-    { value: '1', label: '24 hours' },
-    { value: '7', label: '1 week' },
-    { value: '30', label: '30 days' },
-  ],
-};

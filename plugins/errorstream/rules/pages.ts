@@ -3,20 +3,42 @@ import {
   createPageActions,
   type FormRejection,
   Redirect,
+  text,
   View,
   type Clock,
   type HttpRequest,
   type PageResult,
   type PageSpec,
+  type Reply,
 } from '../../../kernel/contract/index.js';
+import { formatCsvTable, type CsvValue } from '../../../lib/text/csv.js';
+import { toLocalPath } from '../../../lib/http/local-path.js';
 import type { TrackedItems } from '../../../ports/domain/bugs.js';
 import { MATCH_TYPE_LABELS } from './match-types.js';
 import type { IgnoreRuleService } from './ignore-rules.js';
 import { MATCH_TYPES, type RuleView } from './rule.js';
-import { ignoreRulesCrumb, RuleEditor, IGNORE_RULES_TITLE, redirectToRule, toLocalPath } from './rule-editor.js';
+import { ignoreRulesCrumb, RuleEditor, IGNORE_RULES_TITLE, redirectToRule } from './rule-editor.js';
 
 const PAGE_SIZE = 50;
 const MAX_SHOWN_GROUPS = 20;
+const CSV_PAGE_SIZE = 200;
+const MAX_EXPORTED_RULES = 10_000;
+const CSV_COLUMNS = [
+  'name',
+  'match_type',
+  'pattern',
+  'case_sensitive',
+  'project',
+  'environment',
+  'reason',
+  'alarm_threshold',
+  'enabled',
+  'expires_at',
+  'hit_count',
+  'last_hit_at',
+  'created_by',
+  'created_at',
+] as const satisfies readonly (keyof RuleView)[];
 const accessRule = { session: 'member' } as const;
 const paramsSchema = joi.object({ id: joi.string().guid().required() });
 const buildOptionalTextSchema = (max: number): joi.StringSchema => joi.string().max(max).empty('');
@@ -55,6 +77,22 @@ class RulePages {
       projects: await this.registry.listProjectOptions(),
       filtered: project !== undefined || state !== undefined,
     });
+  }
+
+  async exportList(request: HttpRequest): Promise<Reply> {
+    const { project, state } = request.query as { project?: string; state?: string };
+    const enabled = state === undefined ? undefined : state === 'enabled';
+    const rows: CsvValue[][] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await this.registry.getPage(request.principal, { limit: CSV_PAGE_SIZE, cursor, project, enabled });
+      for (const rule of page.items) rows.push(CSV_COLUMNS.map((name) => rule[name]));
+      cursor = page.next ?? undefined;
+    } while (cursor !== undefined && rows.length < MAX_EXPORTED_RULES);
+    return text(formatCsvTable(CSV_COLUMNS, rows), 'text/csv; charset=utf-8').header(
+      'content-disposition',
+      'attachment; filename="ignore-rules.csv"',
+    );
   }
 
   async showDetail(request: HttpRequest, problem?: FormRejection): Promise<View> {
@@ -123,9 +161,11 @@ export function buildIgnoreRulePages(
           project: buildOptionalTextSchema(64),
           state: joi.string().valid('enabled', 'disabled').empty(''),
           cursor: buildOptionalTextSchema(4096),
+          format: joi.string().valid('csv').empty(''),
         }),
       },
-      handle: (request) => pages.showList(request),
+      handle: (request) =>
+        request.query['format'] === undefined ? pages.showList(request) : pages.exportList(request),
     },
     {
       path: '/ignore-rules/new',

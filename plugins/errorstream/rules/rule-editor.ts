@@ -1,5 +1,4 @@
 import {
-  getTimeZone,
   orAgain,
   type FormRejection,
   Redirect,
@@ -11,7 +10,7 @@ import {
 import { notFound } from '../../../kernel/errors.js';
 import type { TrackedItems } from '../../../ports/domain/bugs.js';
 import { parseRuleForm, EXPIRY_OPTIONS, validateRuleForm, getRuleFormFields, type RuleFormValues } from './form.js';
-import { buildSimilarPattern, buildExactPattern } from './ignore-link.js';
+import { buildSimilarPattern } from './ignore-link.js';
 import { matchTypeOptions } from './match-types.js';
 import type { IgnoreRuleService } from './ignore-rules.js';
 import { ruleChangeSchema, ruleCreationSchema, type RuleView } from './rule.js';
@@ -21,13 +20,6 @@ const MAX_NAME_LENGTH = 200;
 
 export const IGNORE_RULES_TITLE = 'Ignore rules';
 export const ignoreRulesCrumb = { label: IGNORE_RULES_TITLE, href: '/ignore-rules' };
-
-/** Returns a path of this service, undefined for anything else (`//x`, `/\\x`). */
-export const toLocalPath = (given: string | undefined): string | undefined =>
-  given !== undefined && given.length <= 8000 && /^\/(?![/\\])[^\s\\]*$/.test(given) ? given : undefined;
-
-const formatDay = (iso: string, timeZone: string): string =>
-  new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone }).format(new Date(iso));
 
 export const redirectToRule = (id: string, message?: string): Redirect =>
   new Redirect(`/ignore-rules/${id}`, message === undefined ? undefined : { tone: 'success', message });
@@ -64,7 +56,7 @@ export class RuleEditor {
     const form: RuleFormValues = {
       match_type: 'contains',
       enabled: 'true',
-      ...(like !== undefined && (await this.#buildSimilarForm(like, buildSimilarPattern))),
+      ...(like !== undefined && (await this.#buildSimilarForm(like))),
       ...given,
     };
     if (!form['pattern']) return this.#buildView({ form });
@@ -79,15 +71,8 @@ export class RuleEditor {
     return this.#buildView({ id: rule.id, form: toFormValues(rule) });
   }
 
-  /** A list row's form names only its item, which is muted immediately. */
   async save(request: HttpRequest): Promise<PageResult> {
-    const given = getRuleFormFields(request);
-    const { like } = given;
-    const row =
-      like === undefined
-        ? {}
-        : { ...(await this.#buildSimilarForm(like, buildExactPattern)), enabled: 'true', action: 'apply' };
-    const form: RuleFormValues = { ...row, ...given };
+    const form = getRuleFormFields(request);
     const id = request.params['id'];
     const editor: EditorState = { form, ...(id !== undefined && { id }) };
     return orAgain(
@@ -99,7 +84,6 @@ export class RuleEditor {
             ? await this.registry.create(request.principal, body)
             : await this.registry.change(request.principal, id, body);
         const message = id === undefined ? 'Rule created' : 'Rule saved';
-        if (like !== undefined && id === undefined) return await this.#redirectToList(request, rule, form['back']);
         return form['action'] === 'apply' ? this.#startApply(request, rule) : redirectToRule(rule.id, message);
       },
       (problem) => this.#buildView({ ...editor, problem }),
@@ -107,24 +91,10 @@ export class RuleEditor {
   }
 
   /** @throws ServiceError not_found, also for an item that is not an error */
-  async #buildSimilarForm(ref: string, pattern: typeof buildExactPattern): Promise<RuleFormValues> {
+  async #buildSimilarForm(ref: string): Promise<RuleFormValues> {
     const item = await this.items.get(ref);
     if (item?.type !== 'error') throw notFound(`error ${ref}`);
-    return { ...pattern(item.title), name: item.title.slice(0, MAX_NAME_LENGTH), project: item.project };
-  }
-
-  /** Mutes the group of a list's row and returns to that list, where the mute can be undone. */
-  async #redirectToList(request: HttpRequest, rule: RuleView, list: string | undefined): Promise<Redirect> {
-    await this.registry.startApply(request.principal, rule.id);
-    const back = toLocalPath(list) ?? '/errors';
-    const until =
-      rule.expires_at === null ? '' : ` until ${formatDay(rule.expires_at, getTimeZone(request.principal, 'UTC'))}`;
-    const post = `/ignore-rules/${rule.id}/delete?${new URLSearchParams({ back }).toString()}`;
-    return Redirect.toUntrusted(back, {
-      tone: 'success',
-      message: `Muted${until}`,
-      action: { label: 'Undo', post },
-    });
+    return { ...buildSimilarPattern(item.title), name: item.title.slice(0, MAX_NAME_LENGTH), project: item.project };
   }
 
   async #startApply(request: HttpRequest, rule: RuleView): Promise<Redirect> {

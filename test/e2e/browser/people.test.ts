@@ -4,7 +4,6 @@
  * there is no Chromium.
  */
 import { expect } from 'chai';
-import { waitUntil } from '../../harness.js';
 import { ADMIN_ACCOUNT } from '../../support/service.js';
 import { useBrowser } from './use-browser.js';
 
@@ -116,7 +115,7 @@ describe('web: error and bug pages with realistic input', () => {
     expect(await page.locator('.toolbar-folds').isVisible()).to.equal(true);
 
     await web.tab.go('/bugs/phone-1');
-    const button = page.locator('.item-bar').getByRole('link', { name: 'Change status' });
+    const button = page.locator('.item-bar').getByRole('button', { name: 'Resolve' });
     for (const top of [0, 400, 100_000]) {
       await page.evaluate(`scrollTo(0, ${top})`);
       expect(await button.isVisible()).to.equal(true);
@@ -124,11 +123,8 @@ describe('web: error and bug pages with realistic input', () => {
       expect((box?.y ?? 0) + (box?.height ?? 0), `scrolled to ${top}`).to.be.at.most(640);
     }
     await button.click();
-    // The heading ends up between the bars, once the page has come to rest.
-    await waitUntil('the heading is on the screen', async () => {
-      const top = await page.locator('#move').evaluate((title) => title.getBoundingClientRect().top);
-      return top > 40 && top < 600;
-    });
+    await page.getByText('Issue resolved').first().waitFor();
+    expect((await web.getItem('phone-1'))['status']).to.equal('resolved');
   });
 
   it('shows a confirmation with a working Cancel button, with scripts and without', async () => {
@@ -161,6 +157,7 @@ describe('web: error and bug pages with realistic input', () => {
     await page.locator('#f-project').selectOption('shop');
     await page.getByLabel('Title').fill('Prices are rounded twice');
     await page.getByLabel('Description').fill('Buy three of one.');
+    await page.locator('summary', { hasText: 'Advanced' }).click();
     await page.getByLabel('Tags').fill('prices, cart');
     await page.getByRole('button', { name: 'Create issue' }).click();
     const ref = page.url().split('/').at(-1) ?? '';
@@ -172,14 +169,15 @@ describe('web: error and bug pages with realistic input', () => {
     });
     await page.getByRole('button', { name: 'Assign to me' }).click();
     expect((await web.getItem(ref))['assignee']).to.equal(ADMIN_ACCOUNT.username);
-    await page.locator('summary', { hasText: 'Close' }).click();
-    await page.getByRole('button', { name: 'Close' }).click();
+    await page.locator('#move > summary').click();
+    await page.locator('#move summary', { hasText: 'Close' }).click();
+    await page.locator('#move').getByRole('button', { name: 'Close' }).click();
     expect((await web.getItem(ref))['status']).to.equal('closed');
     await page.getByRole('button', { name: 'Undo' }).click();
     expect(await web.getItem(ref)).to.include({ status: 'open', closed_at: null });
     await page.getByRole('button', { name: 'Unassign' }).click();
     expect((await web.getItem(ref))['assignee']).to.equal(null);
-    await page.getByRole('link', { name: 'Next', exact: true }).first().click();
+    await page.getByRole('link', { name: 'Next issue' }).click();
     expect(page.url()).to.equal(`${web.url}/bugs/${older}`);
   });
 
@@ -195,6 +193,7 @@ describe('web: error and bug pages with realistic input', () => {
     await page.goto(`${web.url}/bugs/new`);
     await send();
     await page.getByLabel('Title').fill('x'.repeat(300));
+    await page.locator('summary', { hasText: 'Advanced' }).click();
     await page.getByLabel('Environment').fill('kept');
     await page.getByRole('button', { name: 'Create issue' }).click();
     expect(await page.locator('[aria-invalid=true]').count()).to.equal(2);

@@ -72,16 +72,18 @@ describe('web: a complete session in a real browser', () => {
     await page.getByLabel('Add a comment').fill('Only carts with a deleted voucher.');
     await page.getByRole('button', { name: 'Comment' }).click();
     await page.getByRole('status').filter({ hasText: 'Comment added' }).waitFor();
-    expect(await page.locator('.timeline').first().innerText())
+    expect(await page.locator('.timeline').innerText())
       .to.include('deleted voucher')
       .and.include('admin');
 
-    await page.locator('summary', { hasText: 'Resolve' }).click();
+    await page.locator('#move > summary').click();
     await page.locator('#build-resolved').fill('2.4.2');
     await page.locator('#reason-resolved').fill('Fixed by hand');
-    await page.getByRole('button', { name: 'Resolve' }).click();
+    await page.locator('#move').getByRole('button', { name: 'Resolve' }).click();
     await page.getByRole('status').filter({ hasText: 'Issue resolved' }).first().waitFor();
-    expect(await page.locator('.item-state').innerText()).to.include('Resolved');
+    expect(await page.locator('.properties').innerText())
+      .to.include('Resolved')
+      .and.include('2.4.2');
     expect(await web.tab.count('.alert-claim')).to.equal(0);
 
     await page.locator('summary[aria-label^="Account of"]').click();

@@ -211,7 +211,7 @@ describe('web: work on errors and bugs in a real browser', () => {
     await page.locator('summary', { hasText: 'Raw text' }).click();
     expect(await page.locator('.trace-line.is-marked').innerText()).to.include('at totalOf');
     expect(await page.locator('.crumb-list').innerText()).to.include('POST /pay → 500');
-    expect(await page.locator('.occurrence-body').first().innerText()).to.include('business');
+    expect(await page.locator('section[aria-labelledby="occurrences"]').innerText()).to.include('business');
     expect(web.tab.faults).to.deep.equal([]);
   });
 
@@ -239,7 +239,8 @@ describe('web: work on errors and bugs in a real browser', () => {
     expect(await web.getItem(kept)).to.include({ severity: 'low', severity_locked: true });
 
     await page.goto(`${web.url}/bugs/${other}`);
-    await page.locator('summary', { hasText: 'Merge' }).click();
+    await page.locator('#more > summary').click();
+    await page.locator('#merge > summary').click();
     await page.getByLabel('Merge into').fill('stays');
     await page.getByRole('button', { name: 'Search issues' }).click();
     await page.getByRole('radio').check();

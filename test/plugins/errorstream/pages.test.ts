@@ -76,11 +76,8 @@ describe('errorstream: pages', () => {
       '/ignore-rules/new?like=shop-1',
       '/ignore-rules/new?like=shop-2',
     ]);
-    expect(html.match(/action="\/ignore-rules"/g)).to.have.length(1);
-    expect(html)
-      .to.include('24 hours')
-      .and.match(/name="reason"[^>]* required/)
-      .and.include('>More…</a>');
+    expect(html.match(/action="\/bugs\/mute"/g)).to.have.length(1);
+    expect(html).to.include('24 hours').and.include('>More…</a>');
   });
 
   it('explains how to report the first error when there are no groups', async () => {

@@ -3,15 +3,30 @@ import {
   createFormPage,
   type FormRejection,
   Redirect,
+  text,
   View,
   type HttpRequest,
   type PageSpec,
+  type Reply,
 } from '../../../../kernel/contract/index.js';
+import { formatCsvTable } from '../../../../lib/text/csv.js';
 import { formatSentence } from '../../../../lib/sentence.js';
 import { MAX_PROJECT_RULES, type GroupingRule } from '../../grouping/grouping-rule.js';
 import type { PageDeps } from '../shared/page-deps.js';
 import { GroupingRuleEditor } from './rule-editor.js';
 import { groupingRulesCrumb, buildRulesUrl, GROUPING_RULES_TITLE } from './rule-links.js';
+
+const CSV_COLUMNS = [
+  'name',
+  'exception_class',
+  'message',
+  'origin',
+  'fingerprint',
+  'title',
+  'enabled',
+  'created_by',
+  'created_at',
+] as const satisfies readonly (keyof GroupingRule)[];
 
 const accessRule = { session: 'member' } as const;
 const buildOptionalTextSchema = (max: number): joi.StringSchema => joi.string().max(max).empty('');
@@ -40,6 +55,16 @@ async function buildListView(page: PageDeps, request: HttpRequest, problem?: For
     most: MAX_PROJECT_RULES,
     problem: problem && formatSentence(problem.message),
   });
+}
+
+/** A project has few rules. */
+async function exportRules(page: PageDeps, request: HttpRequest, project: string): Promise<Reply> {
+  const rules = await page.services.regrouping.list(request.principal, project);
+  const rows = rules.map((rule) => CSV_COLUMNS.map((name) => rule[name] ?? null));
+  return text(formatCsvTable(CSV_COLUMNS, rows), 'text/csv; charset=utf-8').header(
+    'content-disposition',
+    'attachment; filename="grouping-rules.csv"',
+  );
 }
 
 const toRuleRow = (rule: GroupingRule, project: string, at: number, all: number): object => ({
@@ -86,8 +111,16 @@ export function buildGroupingRulePages(page: PageDeps): PageSpec[] {
         also: ['fingerprints', 'fingerprint rules', 'merging', 'grouping'],
       },
       access: accessRule,
-      input: { query: joi.object({ project: buildOptionalTextSchema(64) }) },
-      handle: (request) => buildListView(page, request),
+      projectQuery: 'project',
+      input: {
+        query: joi.object({ project: buildOptionalTextSchema(64), format: joi.string().valid('csv').empty('') }),
+      },
+      handle: (request) => {
+        const { project, format } = request.query as { project?: string; format?: 'csv' };
+        return format === undefined || project === undefined
+          ? buildListView(page, request)
+          : exportRules(page, request, project);
+      },
     },
     {
       path: '/grouping-rules/new',

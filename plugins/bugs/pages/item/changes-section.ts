@@ -4,12 +4,16 @@ import { buildAgentCommands } from './facts-section.js';
 import { listStatusMoves } from './status-moves.js';
 
 const MAX_ASSIGNEE_SUGGESTIONS = 100;
+/** The first of them that is possible has a button of its own. */
+const PRIMARY_STATUSES = ['resolved', 'closed', 'open'] as const;
 
 export async function buildChangesSection({ page, request, item, problem }: ItemSectionInput): Promise<object> {
   const moves = listStatusMoves(item.status, item.claim !== null);
+  const primary = PRIMARY_STATUSES.flatMap((to) => moves.find((move) => move.to === to) ?? [])[0] ?? moves[0] ?? null;
   const typed = problem.form === 'labels' ? problem.typed : undefined;
   return {
-    moves,
+    primary,
+    moves: moves.toSorted((a, b) => Number(b === primary) - Number(a === primary)),
     may_merge: moves.some(({ to }) => to === 'duplicate'),
     accounts: await page.deps.accounts.listUsernames(MAX_ASSIGNEE_SUGGESTIONS),
     severities: SEVERITIES.toReversed(),

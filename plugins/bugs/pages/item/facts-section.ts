@@ -12,7 +12,8 @@ export async function buildFactsSection({ page, item, detail }: ItemSectionInput
   return {
     project_name,
     code_url: detail.code_url,
-    facts: [...buildFacts(item, project_name, detail.pull_request), ...known.flat()],
+    facts: buildFacts(item, project_name, detail.pull_request),
+    run_facts: known.flat(),
   };
 }
 
@@ -22,17 +23,7 @@ const isFilled = (fact: { value?: unknown; url?: unknown; at?: unknown; badge?: 
 export function buildFacts(item: Item, project: string, pull: PullRequest | null): object[] {
   return [
     { label: 'Project', value: project, href: `/projects/${item.project}` },
-    {
-      label: 'Assignee',
-      value: item.assignee,
-      href: item.assignee === null ? undefined : `/bugs?assignee=${encodeURIComponent(item.assignee)}`,
-    },
-    { label: 'First seen', at: item.first_seen_at },
-    { label: 'Last seen', at: item.last_seen_at },
     { label: 'Environment', value: item.environment },
-    { label: 'First version', value: item.first_build, mono: true },
-    { label: 'Last version', value: item.last_build, mono: true },
-    { label: 'Fixed in version', value: item.resolved_in_build, mono: true },
     { label: 'Regressed', at: item.regressed_at },
     { label: 'Regressed in version', value: item.regressed_in_build, mono: true },
     { label: 'Late events from older versions', value: item.late_count > 0 ? item.late_count : null },
@@ -52,7 +43,6 @@ export function buildFacts(item: Item, project: string, pull: PullRequest | null
     { label: 'Resolved', at: item.resolved_at },
     { label: 'Closed', at: item.closed_at },
     { label: 'Reported by', value: SOURCE_LABELS[item.source].toLowerCase() },
-    { label: 'Grouping key', value: item.type === 'error' ? item.dedup_key : null, mono: true },
   ].filter(isFilled);
 }
 

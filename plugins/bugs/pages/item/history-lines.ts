@@ -7,6 +7,8 @@ export interface HistoryEntry {
   at: string;
   action: string;
   actor: string;
+  /** That acted with the actor's token; missing in old entries. */
+  agent?: string;
   data: { [key: string]: Json };
 }
 
@@ -19,6 +21,8 @@ export interface HistoryLine {
   reason: string | null;
   ref?: string;
   url?: string;
+  /** RFC 3339, after the text. */
+  until?: string;
 }
 
 const toText = (value: Json | undefined): string =>
@@ -53,16 +57,23 @@ function formatReason(data: HistoryEntry['data']): string {
   return REASON_TEXTS[why] === undefined ? '' : `: ${REASON_TEXTS[why]}`;
 }
 
+const STATUS_VERBS: Record<string, string> = {
+  resolved: 'resolved this',
+  closed: 'closed this',
+  needs_info: 'marked this as needs info',
+  wont_fix: 'marked this as won’t fix',
+  duplicate: 'marked this as a duplicate',
+};
+
 function formatStatus({ data }: HistoryEntry): string {
-  const build = data['to'] === 'resolved' || data['to'] === 'closed' ? toText(data['build']) : '';
-  return `moved it from ${toSpacedText(data['from'])} to ${toSpacedText(data['to'])}${build === '' ? '' : `, fixed in ${build}`}${formatReason(data)}`;
+  const [from, to] = [toText(data['from']), toText(data['to'])];
+  const reopened = from === 'in_progress' ? 'returned this to the queue' : 'reopened this';
+  const did = STATUS_VERBS[to] ?? (to === 'open' ? reopened : `changed the status to ${toSpacedText(to)}`);
+  const build = to === 'resolved' || to === 'closed' ? toText(data['build']) : '';
+  return `${did}${build === '' ? '' : ` in ${build}`}${formatReason(data)}`;
 }
 
-function formatClaim({ data, actor }: HistoryEntry): string {
-  const agent = toText(data['agent']);
-  const by = data['by'] === 'next' ? ' from the queue' : '';
-  return agent === actor || agent === '' ? `claimed this${by}` : `claimed this${by} as ${agent}`;
-}
+const formatClaim = ({ data }: HistoryEntry): string => `claimed this${data['by'] === 'next' ? ' from the queue' : ''}`;
 
 function formatProgress({ data }: HistoryEntry): string {
   const note = toText(data['note']);
@@ -70,11 +81,10 @@ function formatProgress({ data }: HistoryEntry): string {
   return `${note === '' ? 'renewed the lease' : `says: ${note}`}${tokens}`;
 }
 
-/**
- * Maps the name of a token to the agent that claimed the item with it, as far as the shown history
- * has the claim.
- */
-export const listClaimingAgents = (entries: readonly HistoryEntry[]): ReadonlyMap<string, string> =>
+/** The agent that claimed the item by the name of its token, for entries without an agent. */
+export type ClaimingAgents = ReadonlyMap<string, string>;
+
+export const listClaimingAgents = (entries: readonly HistoryEntry[]): ClaimingAgents =>
   new Map(
     entries
       .toReversed()
@@ -88,7 +98,7 @@ const PLUGIN_ACTOR_PATTERN = /^(?:(.+) \()?plugin:([\w-]+)\)?$/;
 /**
  * Formats who acted: the agent in place of its token, a user without the plugin that acted for it.
  */
-export function formatActor(actor: string, agents: ReadonlyMap<string, string>): string {
+export function formatActor(actor: string, agents: ClaimingAgents): string {
   const [, user, plugin] = PLUGIN_ACTOR_PATTERN.exec(actor) ?? [];
   if (plugin !== undefined) return user ?? plugin.charAt(0).toUpperCase() + plugin.slice(1);
   return actor === 'system' ? 'AOS' : (agents.get(actor) ?? actor);
@@ -187,7 +197,7 @@ const ENTRY_FORMATTERS: Record<string, [icon: string, (entry: HistoryEntry) => s
   forced: ['bolt', ({ data }) => `overrode the lease of ${toText(data['agent']) || 'an agent'}`],
   held: ['lock', () => 'paused agents'],
   'hold lifted': ['unlock', () => 'resumed agents'],
-  muted: ['mute', () => 'muted this by an ignore rule'],
+  muted: ['mute', ({ data }) => (toText(data['until']) === '' ? 'muted this by an ignore rule' : 'muted this until')],
   unmuted: ['eye', () => 'unmuted this'],
   merged: ['merge', () => 'merged into this:'],
   split: ['copy', () => 'split off:'],
@@ -203,14 +213,23 @@ const ENTRY_FORMATTERS: Record<string, [icon: string, (entry: HistoryEntry) => s
   'pull request closed': ['history', () => 'closed its pull request without merging'],
 };
 
-export function toHistoryLine(entry: HistoryEntry): HistoryLine {
-  const { at, actor, action, data } = entry;
+const NO_AGENTS: ClaimingAgents = new Map();
+
+export function toHistoryLine(entry: HistoryEntry, agents: ClaimingAgents = NO_AGENTS): HistoryLine {
+  const { at, action, data } = entry;
   if (action === 'created') return buildCreatedLine(entry);
+  const actor = getAgent(entry) ?? formatActor(entry.actor, agents);
   const reason = toText(data['reason']) || null;
   if (action === 'status')
     return { at, actor, icon: ICONS[toText(data['to'])] ?? 'history', text: formatStatus(entry), reason };
   const [icon, say] = ENTRY_FORMATTERS[action] ?? ['history', () => toSpacedText(action)];
   const ref = toText(data['ref']);
   const url = action === 'linked' ? toText(data['url']) : '';
-  return { at, actor, icon, text: say(entry), reason, ...(ref !== '' && { ref }), ...(url !== '' && { url }) };
+  const until = action === 'muted' ? toText(data['until']) : '';
+  const more = { ...(ref !== '' && { ref }), ...(url !== '' && { url }), ...(until !== '' && { until }) };
+  return { at, actor, icon, text: say(entry), reason, ...more };
 }
+
+/** A claim names its agent itself. */
+const getAgent = ({ action, agent, data }: HistoryEntry): string | undefined =>
+  agent ?? (action === 'claimed' && toText(data['agent']) !== '' ? toText(data['agent']) : undefined);

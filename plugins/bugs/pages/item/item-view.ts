@@ -2,18 +2,18 @@
 import { View, type HttpRequest } from '../../../../kernel/contract/index.js';
 import { notFound } from '../../../../kernel/errors.js';
 import { toBugCaller } from '../../caller.js';
-import { loadPart, type ItemSectionInput, type ItemSection } from './section.js';
+import { getQueryText, parseOccurrenceFilter, type ItemSectionInput, type ItemSection } from './section.js';
 import { buildChangesSection } from './changes-section.js';
 import { buildCrashSection } from './crash-section.js';
 import { buildFactsSection } from './facts-section.js';
-import { buildFrequencySection } from './frequency-section.js';
+import { buildChartSection } from './chart-section.js';
 import { buildHeaderSection } from './header-section.js';
 import { buildLinksSection } from './links-section.js';
 import { buildMergingSection } from './merging-section.js';
 import { buildOccurrencesSection } from './occurrences-section.js';
 import { buildReleasesSection } from './releases-section.js';
 import { buildSpreadSection } from './spread-section.js';
-import { buildConversationSection } from './conversation-section.js';
+import { buildStreamSection } from './stream-section.js';
 import { getListContext } from '../shared/list-context.js';
 import type { FormProblem } from '../shared/form.js';
 import { getRef, type PageDeps } from '../shared/page-deps.js';
@@ -22,8 +22,8 @@ const SECTIONS: readonly ItemSection[] = [
   buildHeaderSection,
   buildCrashSection,
   buildOccurrencesSection,
-  buildConversationSection,
-  buildFrequencySection,
+  buildStreamSection,
+  buildChartSection,
   buildReleasesSection,
   buildChangesSection,
   buildFactsSection,
@@ -40,11 +40,14 @@ export async function buildItemView(
   const caller = toBugCaller(request.principal);
   const detail = await page.services.lists.getDetail(getRef(request), caller, { occurrences: 0 });
   const { item } = detail;
-  const [doc, occurrences] = await Promise.all([
-    page.deps.items.get(item.id),
-    loadPart({ page, request, caller, item }, 'occurrences'),
-  ]);
+  const doc = await page.deps.items.get(item.id);
   if (doc === null) throw notFound('issue with this id');
+  const slot = /^\d{1,3}$/.exec(getQueryText(request, 'occurrences'))?.[0];
+  const event = await page.services.events.getEvent(
+    doc,
+    parseOccurrenceFilter(request),
+    slot === undefined ? null : Number(slot),
+  );
   const about: ItemSectionInput = {
     page,
     request,
@@ -52,7 +55,7 @@ export async function buildItemView(
     detail,
     item,
     doc,
-    occurrences,
+    event,
     context: getListContext(request),
     problem,
   };

@@ -1,5 +1,6 @@
 import type { Item } from '../../../../ports/domain/bugs.js';
 import type { Json } from '../../../../ports/store/index.js';
+import { buildEventsUrl, getEventsPage } from './events-url.js';
 import type { ItemSectionInput } from './section.js';
 import { buildTimeline, type TimelineEntry } from './breadcrumb-timeline.js';
 import { buildContextTables, type ContextTable } from './context-tables.js';
@@ -7,11 +8,18 @@ import { buildRequestView, type RequestView } from './request-curl.js';
 import { buildThreadViews, type ThreadView } from './thread-views.js';
 import { FrameOwnerIndex } from '../trace/frame-owners.js';
 import { FrameValueIndex } from '../trace/frame-values.js';
-import { buildRawTrace, buildTrace, type TraceView } from '../trace/trace-view.js';
+import { buildTrace, type TraceView } from '../trace/trace-view.js';
 
-export const buildOccurrencesSection = ({ item, occurrences }: ItemSectionInput): object => ({
-  occurrences: { ...occurrences, items: occurrences.items.map((one, i) => buildOccurrenceRow(one, item, i === 0)) },
-});
+export function buildOccurrencesSection(about: ItemSectionInput): object {
+  const { item, event: view } = about;
+  const here = getEventsPage(about);
+  const link = (slot: number | null): string | null =>
+    slot === null ? null : buildEventsUrl(here, here.where, '#occurrences', slot);
+  return {
+    event: view.event && buildOccurrenceRow(view.event, item),
+    pager: { position: view.position, total: view.total, newer: link(view.newer), older: link(view.older) },
+  };
+}
 
 interface OccurrenceView {
   id: string;
@@ -39,26 +47,19 @@ export interface OccurrenceRow {
   threads: ThreadView[];
   tables: ContextTable[];
   has_payload: boolean;
-  open: boolean;
 }
 
-/** In characters, rendered frame by frame in a collapsed row. */
-const MAX_PARSED_TRACE_LENGTH = 16_384;
-
-export function buildOccurrenceRow(occurrence: object, item: Item, open: boolean): OccurrenceRow {
+export function buildOccurrenceRow(occurrence: object, item: Item): OccurrenceRow {
   const given = occurrence as OccurrenceView;
   const own = (value: string | null, shown: string | null): string | null =>
     value !== null && value !== '' && value !== shown ? value : null;
   const stack = own(given.stack_trace, item.stack_trace);
-  const trace =
-    stack !== null && !open && stack.length > MAX_PARSED_TRACE_LENGTH
-      ? buildRawTrace(stack)
-      : buildTrace(stack, {
-          file: given.file_path,
-          line: given.line_no,
-          owners: new FrameOwnerIndex(given.context),
-          values: new FrameValueIndex(given.context),
-        });
+  const trace = buildTrace(stack, {
+    file: given.file_path,
+    line: given.line_no,
+    owners: new FrameOwnerIndex(given.context),
+    values: new FrameValueIndex(given.context),
+  });
   const crumbs = buildTimeline(given.breadcrumbs, given.occurred_at);
   const request = buildRequestView(given.context);
   const threads = buildThreadViews(given.context);
@@ -88,7 +89,6 @@ export function buildOccurrenceRow(occurrence: object, item: Item, open: boolean
     threads,
     tables,
     has_payload,
-    open,
   };
 }
 

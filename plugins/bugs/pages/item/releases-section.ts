@@ -3,25 +3,39 @@ import type { ReleaseSighting, SuspectView } from '../../builds/release-timeline
 import { buildCommitUrl } from '../../lists/code-url.js';
 import type { ItemSectionInput } from './section.js';
 
-export function buildReleasesSection({ detail, item }: ItemSectionInput): object {
+export async function buildReleasesSection({ page, detail, item }: ItemSectionInput): Promise<object> {
   const { first_release, regressed_release, suspect_commits } = detail;
+  const sighting = regressed_release ?? first_release;
   return {
-    sightings: [
-      ...(first_release === null ? [] : [toSightingView('Started with', first_release)]),
-      ...(regressed_release === null ? [] : [toSightingView('Regressed in', regressed_release)]),
-    ],
+    started: sighting === null ? null : await buildStartView(page, item, sighting),
+    started_label: regressed_release === null ? 'Started with' : 'Regressed in',
     suspects: suspect_commits.map((commit) => toCommitView(commit, item.repo_url)),
     // The others touch nothing in the trace.
     has_suspects: suspect_commits.some(({ touched }) => touched !== null),
   };
 }
 
-const toSightingView = (label: string, { version, published_at, seconds_after }: ReleaseSighting): object => ({
-  label,
-  version,
-  published_at,
-  after: `${formatDuration(Math.abs(seconds_after))} ${seconds_after < 0 ? 'before' : 'after'} its publish`,
-});
+async function buildStartView(
+  page: ItemSectionInput['page'],
+  { project }: ItemSectionInput['item'],
+  { version, published_at, seconds_after }: ReleaseSighting,
+): Promise<object> {
+  const [commits, previous, ...links] = await Promise.all([
+    page.services.history.find(project, version),
+    page.services.publishedBuilds.findPreviousVersion(project, published_at),
+    ...page.releases().map((provider) => provider.findLinks(project, version, published_at)),
+  ]);
+  const { href = null, halt_href = null } = links.find((link) => link !== null) ?? {};
+  const compare = commits === null || commits.commits.length === 0 ? null : `${previous ?? '…'}…${version}`;
+  return { version, when: formatDistance(seconds_after), href, halt_href, compare };
+}
+
+const AT_PUBLISH_SECONDS = 60;
+
+const formatDistance = (seconds: number): string =>
+  Math.abs(seconds) < AT_PUBLISH_SECONDS
+    ? 'at its publish'
+    : `${formatDuration(Math.abs(seconds))} ${seconds < 0 ? 'before' : 'after'} its publish`;
 
 const DURATION_UNITS = [
   ['day', 86_400],

@@ -4,9 +4,9 @@ import type { Item } from '../../../../ports/domain/bugs.js';
 import type { Json } from '../../../../ports/store/index.js';
 import type { BugCaller } from '../../caller.js';
 import type { ItemDoc } from '../../item/model.js';
-import { OCCURRENCE_FILTER_NAMES, type OccurrenceFilter } from '../../lists/occurrence-facets.js';
+import { PAGE_FILTER_NAMES, type OccurrenceFilter } from '../../lists/occurrence-facets.js';
 import type { ItemDetail } from '../../lists/item-list.js';
-import type { ItemPart } from '../../lists/item-parts.js';
+import type { EventView } from '../../lists/stored-occurrences.js';
 import type { FormProblem } from '../shared/form.js';
 import type { PageDeps } from '../shared/page-deps.js';
 
@@ -14,6 +14,10 @@ export interface PartPage<T = object> {
   items: T[];
   next: string | null;
   paged: boolean;
+}
+
+export interface ItemEvent extends Omit<EventView, 'event'> {
+  event: (object & { context?: Json }) | null;
 }
 
 export interface ItemSectionInput {
@@ -25,12 +29,12 @@ export interface ItemSectionInput {
   doc: ItemDoc;
   context: string;
   problem: Partial<FormProblem>;
-  occurrences: PartPage<object & { context?: Json }>;
+  event: ItemEvent;
 }
 
 export type ItemSection = (about: ItemSectionInput) => object | Promise<object>;
 
-const PAGE_SIZES: Record<ItemPart, number> = { occurrences: 5, comments: 50, activity: 20 };
+const STREAM_PAGE_SIZE = 50;
 
 export const getQueryText = (request: HttpRequest, name: string): string => {
   const value = request.query[name];
@@ -39,7 +43,7 @@ export const getQueryText = (request: HttpRequest, name: string): string => {
 
 export const parseOccurrenceFilter = ({ query }: Pick<HttpRequest, 'query'>): OccurrenceFilter =>
   Object.fromEntries(
-    OCCURRENCE_FILTER_NAMES.flatMap((name) => {
+    PAGE_FILTER_NAMES.flatMap((name) => {
       const values = [query[name] ?? []].flat().filter((value) => typeof value === 'string' && value !== '');
       return values.length === 0 ? [] : [[name, values]];
     }),
@@ -47,15 +51,9 @@ export const parseOccurrenceFilter = ({ query }: Pick<HttpRequest, 'query'>): Oc
 
 export async function loadPart(
   { page: { services }, request, caller, item }: Pick<ItemSectionInput, 'page' | 'request' | 'caller' | 'item'>,
-  name: ItemPart,
+  name: 'activity',
 ): Promise<PartPage> {
   const after = getQueryText(request, name) || null;
-  const page = await services.parts.getPage(
-    item.id,
-    caller,
-    name,
-    { limit: PAGE_SIZES[name], cursor: after },
-    parseOccurrenceFilter(request),
-  );
+  const page = await services.parts.getPage(item.id, caller, name, { limit: STREAM_PAGE_SIZE, cursor: after });
   return { items: page.items, next: page.next_cursor, paged: after !== null };
 }

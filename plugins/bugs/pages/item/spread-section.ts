@@ -1,22 +1,16 @@
 /** Each value links to matching occurrences and, where the list has the filter, items. */
-import { isFiltered, OCCURRENCE_FILTER_NAMES, type OccurrenceFilter } from '../../lists/occurrence-facets.js';
+import { isFiltered, PAGE_FILTER_NAMES, type OccurrenceFilter } from '../../lists/occurrence-facets.js';
 import type { Spread, ValueCount } from '../../lists/occurrence-spread.js';
-import { parseOccurrenceFilter, type ItemSectionInput } from './section.js';
+import { buildEventsUrl, getEventsPage, type EventsPage } from './events-url.js';
+import type { ItemSectionInput } from './section.js';
 
-export const buildSpreadSection = ({ detail, item, context, request }: ItemSectionInput): object => {
-  const where = parseOccurrenceFilter(request);
-  const here: SpreadPage = { path: `/bugs/${item.ref}`, context, where };
+export const buildSpreadSection = (about: ItemSectionInput): object => {
+  const here = getEventsPage(about);
   return {
-    spread: buildSpreadRows(detail.spread, here),
-    narrowed: isFiltered(where) ? { by: buildChips(here), clear: buildUrl(here, {}) } : null,
+    spread: buildSpreadRows(about.detail.spread, here),
+    narrowed: isFiltered(here.where) ? { by: buildChips(here), clear: buildEventsUrl(here, {}) } : null,
   };
 };
-
-interface SpreadPage {
-  path: string;
-  context: string;
-  where: OccurrenceFilter;
-}
 
 interface SpreadRow {
   label: string;
@@ -33,7 +27,7 @@ const LIST_FILTER_NAMES: Readonly<Partial<Record<keyof OccurrenceFilter, string>
 
 export function buildSpreadRows(
   { versions, environments, hosts, browsers, tags }: Spread,
-  here: SpreadPage,
+  here: EventsPage,
 ): SpreadRow[] {
   const rows = [
     buildRow('Versions', 'version', versions, here),
@@ -51,7 +45,7 @@ function buildRow(
   label: string,
   name: keyof OccurrenceFilter,
   shares: readonly ValueCount[],
-  here: SpreadPage,
+  here: EventsPage,
   prefix = '',
 ): SpreadRow {
   const total = shares.reduce((sum, { count }) => sum + count, 0);
@@ -66,26 +60,18 @@ function buildRow(
         value,
         count,
         chosen,
-        href: buildUrl(here, { ...here.where, [name]: chosen ? [] : [whole] }),
+        href: buildEventsUrl(here, { ...here.where, [name]: chosen ? [] : [whole] }),
         items_href: listed === undefined ? null : `/bugs?${new URLSearchParams({ [listed]: whole }).toString()}`,
       };
     }),
   };
 }
 
-const buildChips = (here: SpreadPage): object[] =>
-  OCCURRENCE_FILTER_NAMES.flatMap((name) =>
+const buildChips = (here: EventsPage): object[] =>
+  PAGE_FILTER_NAMES.flatMap((name) =>
     (here.where[name] ?? []).map((value) => ({
-      name,
-      value,
-      href: buildUrl(here, { ...here.where, [name]: here.where[name]?.filter((other) => other !== value) ?? [] }),
+      name: name === 'at' ? 'time' : name,
+      value: value.replace('T', ' '),
+      href: buildEventsUrl(here, { ...here.where, [name]: here.where[name]?.filter((other) => other !== value) ?? [] }),
     })),
   );
-
-function buildUrl({ path, context }: SpreadPage, where: OccurrenceFilter): string {
-  const query = new URLSearchParams();
-  for (const name of OCCURRENCE_FILTER_NAMES) for (const value of where[name] ?? []) query.append(name, value);
-  if (context !== '') query.set('list', context);
-  const text = query.toString();
-  return `${path}${text === '' ? '' : `?${text}`}#occurrences`;
-}

@@ -65,6 +65,9 @@ export const listQuerySchema = joi.object({
   sort: sortSchema,
   cursor: joi.string().max(20_000).empty(''),
   view: joi.string().valid('all').empty(''),
+  /** The same as `type`. */
+  kind: filterSchemas.type,
+  format: joi.string().valid('csv').empty(''),
 });
 const viewQuerySchema = joi.object({ ...filterSchemas, sort: sortSchema });
 

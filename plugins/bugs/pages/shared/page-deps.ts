@@ -1,7 +1,7 @@
 import joi from 'joi';
 import type { HttpRequest } from '../../../../kernel/contract/index.js';
 import type { ItemAction } from '../../../../ports/domain/bugs.js';
-import type { ItemFactProvider } from '../../../../ports/domain/item-facts.js';
+import type { AgentAssigner, ItemFactProvider, ReleaseLinkProvider } from '../../../../ports/domain/item-facts.js';
 import type { BugDeps } from '../../deps.js';
 import type { BugServices } from '../../services.js';
 import type { MonthlyStatsCache } from './monthly-stats.js';
@@ -14,6 +14,8 @@ export interface PageDeps {
   deps: Pick<BugDeps, 'items' | 'clock' | 'ids' | 'projects' | 'accounts'>;
   actions: () => readonly ItemAction[];
   facts: () => readonly ItemFactProvider[];
+  agents: () => readonly AgentAssigner[];
+  releases: () => readonly ReleaseLinkProvider[];
   baseUrl: () => string;
   timezone: () => string;
 }

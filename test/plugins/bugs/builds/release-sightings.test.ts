@@ -1,6 +1,6 @@
 /** An item among the releases of its project. */
 import { expect } from 'chai';
-import { buildPublishMarks } from '../../../../plugins/bugs/pages/item/frequency-section.js';
+import { buildPublishMarks } from '../../../../plugins/bugs/pages/item/chart-section.js';
 import { formatDuration } from '../../../../plugins/bugs/pages/item/releases-section.js';
 import { toIsoString } from '../../../../lib/time.js';
 import type { BuildCommit } from '../../../../ports/domain/releases.js';

@@ -10,6 +10,7 @@ import { ENGINES, fixtureOn, MANAGER, report, settled, type Fixture } from '../f
 import { useStore } from '../../../support/stores.js';
 
 const one = (fields: object) => ({
+  occurred_at: '2026-11-20T10:00:00.000Z',
   app_version: null,
   environment: null,
   host: null,
@@ -20,7 +21,7 @@ const one = (fields: object) => ({
 
 describe('value distribution of occurrences', () => {
   it('treats different notations of a version as equal', () => {
-    const facets = { app_version: '1.3.0', environment: null, host: null, browser: null, tags: [] };
+    const facets = { occurred_at: '', app_version: '1.3.0', environment: null, host: null, browser: null, tags: [] };
     const found = ['1.3', 'v1.3.0', 'shop@1.3', '1.3.1', '1.30'].map((version) =>
       matchesFacets(facets, { version: [version] }),
     );

@@ -52,6 +52,8 @@ describe('bugs: grouping rule pages', () => {
       numbers: new MonthlyStatsCache(fixture.stats, fixture.clock),
       actions: () => [],
       facts: () => [],
+      agents: () => [],
+      releases: () => [],
       baseUrl: () => 'http://aos.test',
       timezone: () => 'Europe/Berlin',
     });

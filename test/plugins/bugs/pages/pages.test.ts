@@ -36,6 +36,8 @@ describe('bugs: pages', () => {
       numbers: new MonthlyStatsCache(fixture.stats, fixture.clock),
       actions: () => actions,
       facts: () => [],
+      agents: () => [],
+      releases: () => [],
       baseUrl: () => 'http://aos.test',
       timezone: () => 'Europe/Berlin',
     });
@@ -97,7 +99,7 @@ describe('bugs: pages', () => {
       const html = await list({ status: ['open'], severity: ['critical'], muted: [false] });
       expect(html).to.include('One').and.include('1 issue').and.not.include('Two').and.not.include('E: muted');
       expect(html).to.match(
-        /<a class="nav-link active" href="\/bugs\?status[^"]*severity[^"]*" aria-current="page">Critical/,
+        /<a class="nav-link active" href="\/bugs\?[^"]*severity[^"]*status[^"]*" aria-current="page">Critical/,
       );
       expect(await page('/bugs').nav?.badge?.()).to.equal(2);
       expect(await page('/bugs').nav?.badge?.('alpha'), 'of the chosen project').to.equal(2);
@@ -164,7 +166,7 @@ describe('bugs: pages', () => {
       const { ref } = await fixture.bugs.record(errorReport({ app_version: '1.4.0' }));
       const html = await detail(ref);
       expect(html).to.not.include(HOSTILE);
-      expect(html.match(/class="chart-mark"/g)).to.have.length(2);
+      expect(html.match(/class="event-mark"/g)).to.have.length(1);
       expect(html).to.include('Started with').and.include('&lt;script&gt;alert(1)');
       expect(html).to.include('Suspect').and.include('src/cart.ts').and.include('ababababab');
     });
@@ -255,8 +257,10 @@ describe('bugs: pages', () => {
 
     it('shows events, frequency and grouping only for what has events', async () => {
       const { ref: feature } = await fixture.bugs.record(report({ type: 'feature', title: 'Export as CSV' }));
-      const { ref: error } = await fixture.bugs.record(errorReport({ error_message: 'has events' }));
-      for (const id of ['frequency', 'occurrences', 'why']) {
+      const { ref: error } = await fixture.bugs.record(
+        errorReport({ stack_trace: stack, error_message: 'has events' }),
+      );
+      for (const id of ['events', 'trace', 'occurrences', 'why']) {
         expect(await detail(feature), id).to.not.include(`id="${id}"`);
         expect(await detail(error), id).to.include(`id="${id}"`);
       }
@@ -281,7 +285,7 @@ describe('bugs: pages', () => {
         ).to.have.members([...new Set(by)]);
         const html = await detail(await itemIn(fixture, status, `Item that is ${status}`));
         const offered = [...html.matchAll(/name="status" value="([a-z_]+)"/g)].map(([, to]) => to);
-        expect(offered, status).to.have.members([...new Set(by)]);
+        expect([...new Set(offered)], status).to.have.members([...new Set(by)]);
       }
     });
 
@@ -331,7 +335,7 @@ describe('bugs: pages', () => {
         .and.include('Target of Again');
     });
 
-    it('pages occurrences, comments and activity independently', async () => {
+    it('shows one event with its neighbors, and pages the activity', async () => {
       const { id, ref } = await fixture.bugs.record(errorReport());
       for (let i = 0; i < 25; i++) {
         fixture.clock.advance(1000);
@@ -340,11 +344,25 @@ describe('bugs: pages', () => {
       }
       await settled(fixture);
       const html = await detail(ref);
-      expect(html).to.include('web-24').and.include('Comment 0<').and.not.include('web-19<');
-      const cursor = /\?occurrences&#x3D;([^"#]+)#occurrences/.exec(html)?.[1] ?? '';
-      const older = await detail(ref, { occurrences: decodeURIComponent(cursor) });
-      expect(older).to.include('web-19').and.include('>Newest<').and.not.include('web-24');
-      expect(html).to.match(/\?activity&#x3D;[^"#]+#activity/);
+      expect(html).to.include('title="Host">web-24<').and.include('Comment 24<').and.include('Comment 0<');
+      expect(html)
+        .to.match(/Event 1 of \d+/)
+        .and.not.include('title="Host">web-23<')
+        .and.not.include('rel="prev"');
+      const follow = async (from: string, rel: string): Promise<string> => {
+        const slot = new RegExp(`occurrences(?:=|&#x3D;)(\\d+)#occurrences" rel="${rel}"`).exec(from)?.[1] ?? '';
+        return detail(ref, { occurrences: slot });
+      };
+      const older = await follow(html, 'next');
+      expect(older)
+        .to.include('title="Host">web-23<')
+        .and.match(/Event 2 of \d+/);
+      expect(await follow(older, 'prev')).to.include('title="Host">web-24<');
+      for (let i = 0; i < 60; i++) await fixture.comments.add(id, MANAGER, { body: `Later ${i}` });
+      await settled(fixture);
+      const full = await detail(ref);
+      expect(full).to.include('Later 59').and.not.include('Comment 0<');
+      expect(full).to.match(/\?activity&#x3D;[^"#]+#activity/);
     });
   });
 
@@ -363,12 +381,13 @@ describe('bugs: pages', () => {
     it('records a status change in the history with its reason', async () => {
       const { ref } = await fixture.bugs.record(report());
       const answer = (await post(ref, 'status', { status: 'wont_fix', reason: 'as designed' })) as Redirect;
-      expect(answer.flash).to.deep.equal({ tone: 'success', message: 'Issue marked as won’t fix' });
+      const action = { label: 'Undo', post: `/bugs/${ref}/undo` };
+      expect(answer.flash).to.deep.equal({ tone: 'success', message: 'Issue marked as won’t fix', action });
       const { item, activity } = await fixture.lists.getDetail(ref, MANAGER);
       expect(item).to.include({ status: 'wont_fix', reason: 'as designed' });
       expect(activity[0]).to.deep.include({ action: 'status', actor: MEMBER.username });
       expect(await detail(ref))
-        .to.include('moved it from open to won’t fix')
+        .to.include('marked this as won’t fix')
         .and.include('as designed');
     });
 
@@ -645,7 +664,7 @@ describe('bugs: pages', () => {
       const refused = (await post(ref, 'assignee', { assignee: 'nobody' })) as View;
       expect(refused.status).to.equal(422);
       expect(refused.context['errors']).to.have.property('assignee');
-      expect(render(refused, `/bugs/${ref}`, {})).to.include('<details class="disclosure" id="assign" open>');
+      expect(render(refused, `/bugs/${ref}`, {})).to.include('<details class="dropdown" data-menu id="assign" open>');
       const nobody = (await post(ref, 'assignee', { assignee: '' })) as Redirect;
       expect(nobody.flash?.message).to.equal('Issue unassigned');
       const { id } = await shown(fixture, ref);
@@ -655,11 +674,11 @@ describe('bugs: pages', () => {
       expect(await shown(fixture, ref)).to.include({ assignee: 'bob' });
     });
 
-    it('edits severity and tags in place; status precedes frequency', async () => {
+    it('edits severity and tags in place; the status precedes the chart', async () => {
       const { ref } = await fixture.bugs.record(errorReport({ tags: ['old'], target_agent: 'fixer-7' }));
       const html = await detail(ref);
       expect(html).to.include('<button class="dropdown-item" type="submit" name="severity" value="critical">');
-      expect(html.indexOf('id="move"')).to.be.within(1, html.indexOf('id="frequency"'));
+      expect(html.indexOf('id="move"')).to.be.within(1, html.indexOf('class="event-chart"'));
       await post(ref, 'severity', { severity: 'critical', severity_locked: 'true' });
       await post(ref, 'labels', { tags: 'new', target_agent: 'fixer-7' });
       expect(await shown(fixture, ref)).to.deep.include({
@@ -670,8 +689,8 @@ describe('bugs: pages', () => {
       });
       await fixture.leases.claim(ref, MANAGER, { agent: 'fixer-7' });
       expect(await detail(ref))
-        .to.include('<a href="#severity">')
-        .and.not.include('type="submit" name="severity"');
+        .to.include('id="severity-reason"')
+        .and.include('Interrupts fixer-7');
     });
 
     it('lets a user hold the item with a reason, and resume it', async () => {
@@ -765,8 +784,8 @@ describe('bugs: pages', () => {
     expect(doc === null ? [] : fixture.board.listDailyCounts(doc).reduce((a, b) => a + b, 0)).to.equal(481);
     expect(Object.keys(doc?.hours ?? {})).to.have.length.below(80);
     expect(await detail(ref))
-      .to.include('Events per day, last 30 days')
-      .and.include(': 24</title>');
+      .to.include('aria-label="Events per day"')
+      .and.match(/aria-label="[^"]+: 24 events"/);
   });
 
   describe('dashboard card', () => {

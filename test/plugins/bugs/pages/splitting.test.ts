@@ -34,6 +34,8 @@ describe('bugs: split pages', () => {
       numbers: new MonthlyStatsCache(fixture.stats, fixture.clock),
       actions: () => [],
       facts: () => [],
+      agents: () => [],
+      releases: () => [],
       baseUrl: () => 'http://aos.test',
       timezone: () => 'Europe/Berlin',
     });

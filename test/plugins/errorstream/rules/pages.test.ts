@@ -81,36 +81,12 @@ describe('ignore rules: pages', () => {
       '&lt;script&gt;',
     ])
       expect(text, part).to.include(part);
-    expect(text).to.match(/Reason: <span title="[^"]*">a &lt;b&gt;known&lt;\/b&gt; race, x{1,200}…</);
+    expect(text).to.match(
+      /data-label="Reason" title="[^"]*"><span title="[^"]*">a &lt;b&gt;known&lt;\/b&gt; race, x{1,200}…</,
+    );
     expect(text).to.match(/data-label="Events" class="num">3</);
     expect(html(await visit('GET', '/ignore-rules', { query: { state: 'enabled' } }))).to.not.include('template');
     expect(html(await visit('GET', '/ignore-rules', { query: { project: 'beta' } }))).to.include('No matching rules');
-  });
-
-  it('mutes only the selected group temporarily from its row, with a reason', async () => {
-    const one = await fixture.bugs.bugs.record(
-      errorReport({ title: 'E: cart 4711 (empty)', error_message: 'cart 4711' }),
-    );
-    const other = await fixture.bugs.bugs.record(
-      errorReport({ title: 'E: cart 4711 (empty) again', error_message: 'again', exception_class: 'F' }),
-    );
-    const row = { like: one.ref, expires: '1' };
-    const refused = (await visit('POST', '/ignore-rules', { body: row })) as View;
-    expect(refused.status).to.equal(422);
-    expect(html(refused)).to.include(String.raw`value="^E: cart .* \(empty\)$"`);
-    const done = await visit('POST', '/ignore-rules', { body: { ...row, back: '/errors?q=cart', reason: 'the sale' } });
-    expect(done).to.be.instanceOf(Redirect);
-    expect(done).to.include({ location: '/errors?q=cart' });
-    const { flash } = done as Redirect;
-    expect(flash?.message).to.match(/^Muted until \d+ \w+$/);
-    expect(flash?.action?.post).to.match(/^\/ignore-rules\/[\w-]+\/delete\?back=%2Ferrors%3Fq%3Dcart$/);
-    await fixture.runs.waitForIdle();
-    expect((await shown(fixture.bugs, one.ref)).muted).to.equal(true);
-    expect((await shown(fixture.bugs, other.ref)).muted).to.equal(false);
-    const { items } = await fixture.registry.getPage(MEMBER, { limit: 50 });
-    const rule = items.find(({ reason }) => reason === 'the sale');
-    expect(rule).to.include({ pattern: String.raw`^E: cart .* \(empty\)$`, project: 'alpha', enabled: true });
-    expect(Date.parse(rule?.expires_at ?? '') - fixture.clock.now()).to.equal(24 * 3_600_000);
   });
 
   it('shows immediately what a prefilled form would mute', async () => {

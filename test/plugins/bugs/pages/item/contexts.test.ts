@@ -29,7 +29,7 @@ const OCCURRENCE = {
   breadcrumbs: null,
 };
 const shown = (context: Json, breadcrumbs: Json = null): string =>
-  render('{{> bugs/occurrence o}}', { o: buildOccurrenceRow({ ...OCCURRENCE, context, breadcrumbs }, ITEM, true) });
+  render('{{> bugs/occurrence o}}', { o: buildOccurrenceRow({ ...OCCURRENCE, context, breadcrumbs }, ITEM) });
 
 describe('bugs: pages: details of an occurrence', () => {
   it('shows contexts as tables in a stable order', () => {

@@ -19,6 +19,8 @@ describe('bugs: value distribution on the item page', () => {
       numbers: new MonthlyStatsCache(fixture.stats, fixture.clock),
       actions: () => [],
       facts: () => [],
+      agents: () => [],
+      releases: () => [],
       baseUrl: () => 'http://aos.test',
       timezone: () => 'UTC',
     });
