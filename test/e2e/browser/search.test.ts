@@ -39,6 +39,45 @@ describe('web: search in a real browser', () => {
     });
   }
 
+  it('begins with recent pages, the actions of this page and the navigation', async () => {
+    const { page } = await web.openTab();
+    await web.tab.go(`/bugs/${ref}`);
+    await web.tab.go('/monitors');
+    await page.keyboard.press('Control+k');
+    const list = page.getByRole('listbox', { name: 'Found' });
+    await list.waitFor();
+    const groups = await list.getByRole('group').all();
+    expect(await Promise.all(groups.map((group) => group.getAttribute('aria-label')))).to.deep.equal([
+      'Recent',
+      'On this page',
+      'Go to',
+    ]);
+    expect(await list.getByRole('group', { name: 'Recent' }).innerText()).to.include('label printer');
+    expect(await list.getByRole('group', { name: 'Go to' }).innerText())
+      .to.include('Releases')
+      .and.include('Settings');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${web.url}/bugs/${ref}`);
+
+    await web.tab.go('/monitors');
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('new monitor');
+    await list.getByRole('group', { name: 'On this page' }).getByRole('option', { name: 'New monitor' }).click();
+    await page.waitForURL(`${web.url}/monitors/new`);
+    expect(web.tab.faults).to.deep.equal([]);
+  });
+
+  it('forgets recent pages when nobody is signed in', async () => {
+    const { page } = await web.openTab();
+    await web.tab.go(`/bugs/${ref}`);
+    expect(await page.evaluate("localStorage.getItem('aos.recent')")).to.include(ref);
+    await page.getByLabel(/^Account of/).click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.waitForURL(/\/login/);
+    expect(await page.evaluate("localStorage.getItem('aos.recent')")).to.equal(null);
+  });
+
   it('opens an item by its case-insensitive ref, from the search box and from the address bar', async () => {
     const { page } = await web.openTab();
     await web.tab.go('/tokens');
