@@ -71,7 +71,8 @@ describe('templates', () => {
       // page.
       Handlebars.precompile(source, { ...COMPILE, knownHelpersOnly: true, knownHelpers: known });
       expect(partialsUsed(source).filter((name) => name !== '@partial-block' && !partials.has(name))).to.deep.equal([]);
-      const page = render(source);
+      // Braces in a rendered page are text: the page of components prints calls.
+      const page = render(source).replaceAll('{{', '');
       expect(faults(file, page)).to.deep.equal([]);
     });
   }
