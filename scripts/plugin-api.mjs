@@ -52,7 +52,7 @@ const PAGES = {
     head: [
       '# Testing a plugin\n',
       'Made by `node scripts/plugin-api.mjs` from the compiled declarations; do not edit. A test compares it with the code.\n',
-      'Tests of a plugin import all of it from `aos/testing`, in any test runner. [Writing a plugin](plugins.md#the-tests) shows them',
+      'Tests of a plugin import all of it from `aos/testing`, in any test runner. [Writing a plugin](plugin-example.md#the-tests) shows them',
       'at work. Other types are those of [the plugin API](plugin-api.md).\n',
     ],
   },

@@ -1,4 +1,4 @@
-// Copies the files of examples/on-call into the marked code blocks of docs/plugins.md; a test
+// Copies the files of examples/on-call into the marked code blocks of docs/plugin-example.md; a test
 // compares them.
 //
 // node scripts/plugin-guide.mjs
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 
 const root = join(import.meta.dirname, '..');
-const guide = join(root, 'docs', 'plugins.md');
+const guide = join(root, 'docs', 'plugin-example.md');
 const BLOCK = /(<!-- (examples\/on-call\/\S+) -->\n\n```(\w+)\n)[^]*?\n```/g;
 
 let text = await readFile(guide, 'utf8');

@@ -12,7 +12,7 @@ import { TestService } from '../support/service.js';
 const ROOT = findPackageRoot();
 /** Generated from the sources, with names of examples in them. */
 const GENERATED = new Set(['plugin-api.md', 'plugin-domain.md', 'plugin-testing.md', 'sdk-api.md']);
-/** The plugin that docs/plugins.md writes, and the forms of its paths. */
+/** The plugin that docs/plugin-example.md writes, and the forms of its paths. */
 const EXAMPLES = /^\/api\/(oncall\b|<id>)|…/;
 /** Folders of the sources, as documents name them. */
 const SOURCES = 'adapters|cli|clients|config/compose|deploy|kernel|lib|plugins|ports|scripts|test|web';

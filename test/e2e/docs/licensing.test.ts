@@ -17,7 +17,8 @@ import { TestService } from '../../support/service.js';
 const run = promisify(execFile);
 const ROOT = projectRoot();
 const BYTES = buildPackage({ 'a.txt': 'what is inside' });
-const guide = await readFile(join(ROOT, 'docs', 'licensing.md'), 'utf8');
+const pages = ['licensing.md', 'offline-licenses.md', 'license-approvals.md'];
+const guide = (await Promise.all(pages.map((name) => readFile(join(ROOT, 'docs', name), 'utf8')))).join('\n');
 const blocks = (language: string): string[] =>
   [...guide.matchAll(new RegExp('^```' + language + '\\n([\\s\\S]*?)^```', 'gm'))].map(([, code = '']) => code);
 const block = (language: string, holds: string): string => blocks(language).find((code) => code.includes(holds)) ?? '';

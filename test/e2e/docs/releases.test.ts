@@ -13,7 +13,8 @@ import { isAvailable } from '../../support/requirements.js';
 import { TestService } from '../../support/service.js';
 
 const run = promisify(execFile);
-const guide = await readFile(join(projectRoot(), 'docs', 'releases.md'), 'utf8');
+const pages = ['releases.md', 'rollouts.md'].map((name) => readFile(join(projectRoot(), 'docs', name), 'utf8'));
+const guide = (await Promise.all(pages)).join('\n');
 const printed = [...guide.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, code = '']) => code);
 const recipe = printed.find((code) => code.includes('tar ')) ?? '';
 

@@ -192,10 +192,10 @@ describe('docs: tasks of a new user', function () {
     await paste(install);
     expect(await readFile(join(target, 'app.txt'), 'utf8')).to.equal('the new version');
 
-    const token = await tokenBy(licensing?.getBlock('Selling a license', 'sh', 'aos token create') ?? '');
-    const made = await paste(licensing?.getBlock('Selling a license', 'sh', 'order-1001') ?? '', { SVC_TOKEN: token });
+    const token = await tokenBy(licensing?.getBlock('Sell a license', 'sh', 'aos token create') ?? '');
+    const made = await paste(licensing?.getBlock('Sell a license', 'sh', 'order-1001') ?? '', { SVC_TOKEN: token });
     const { key } = JSON.parse(made) as { key: string };
-    const validate = licensing?.getBlock('Asking: `POST /api/license/v1/validate`', 'sh', '/validate') ?? '';
+    const validate = licensing?.getBlock('Validate a license', 'sh', '/validate') ?? '';
     const answer = await paste(validate, { SVC_PRODUCT_KEY: key });
     expect(JSON.parse(answer)).to.include({ status: 'active', valid: true, product: 'shop' });
 
