@@ -22,6 +22,7 @@ import { listChannels, listPromotionChannels, parsePercent } from './form-option
 import { listShownFaults } from './faults.js';
 import { getShownHealth } from './health.js';
 import { publishPages } from './publish.js';
+import { buildCsvUrl, buildReleaseCsv } from './release-csv.js';
 import {
   RELEASE_ADMIN_AUTH,
   RELEASES_CRUMB,
@@ -30,6 +31,7 @@ import {
   toShownRelease,
   RELEASES_TITLE,
 } from './release-display.js';
+import { rolloutPages } from './rollouts.js';
 
 const PAGE_SIZE = 50;
 const MAX_SHOWN_FILES = 200;
@@ -146,17 +148,20 @@ export function releasePages(services: ReleaseServices): PageSpec[] {
             .string()
             .valid(...PLATFORMS)
             .empty(''),
+          format: joi.string().valid('csv').empty(''),
           cursor: joi.string().max(4096),
         }),
       },
       handle: async (request) => {
         const { query } = request;
-        const { product, channel, platform, cursor } = query as Partial<Record<string, string>>;
+        const { product, channel, platform, cursor, format } = query as Partial<Record<string, string>>;
         const filter = { product, channel, platform: platform as Platform | undefined };
+        if (format === 'csv') return buildReleaseCsv(docs, filter);
         const page = await docs.listPage(filter, PAGE_SIZE, cursor ?? null);
         return new View('releases', {
           live_topics: 'releases',
           items: page.items.map(toShownRelease),
+          csv: buildCsvUrl({ product, channel, platform }),
           next_cursor: page.next,
           products: await listProductOptions(services),
           channels: listChannels(services.index, product),
@@ -168,6 +173,7 @@ export function releasePages(services: ReleaseServices): PageSpec[] {
       },
     },
     ...publishPages(services),
+    ...rolloutPages(services),
     {
       path: '/releases/{id}',
       title: RELEASES_TITLE,

@@ -175,6 +175,12 @@ describe('web: publishing in the browser', () => {
     expect(await web.page.getByRole('button', { name: '25 %', exact: true }).getAttribute('aria-current')).to.equal(
       'true',
     );
+    await web.page.getByRole('link', { name: 'Releases', exact: true }).first().click();
+    await web.page.getByRole('link', { name: 'Rollouts' }).click();
+    expect(await web.page.getByRole('row').filter({ hasText: 'shop 1.0.0' }).innerText()).to.match(/25 %\s+0 of 0/);
+    const csv = await web.page.request.get(`${web.url}/releases?format=csv&product=shop`);
+    expect(await csv.text()).to.match(/^product,version,.*\r\n(?:.*\r\n)*shop,1\.0\.0,stable,any,25,/);
+    await web.page.getByRole('link', { name: 'shop 1.0.0' }).click();
     const events = await web.page.locator('section[aria-labelledby="events"]').innerText();
     expect(events).to.contain('admin halted the rollout of shop 1.0.0');
     expect(events).to.contain('admin changed rollout of shop 1.0.0 from 100 % to 25 %');
