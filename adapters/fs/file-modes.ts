@@ -14,7 +14,7 @@ import {
   getErrorCode,
   type FileOwner,
 } from './durable-writes.js';
-import { INCOMING_FOLDER, isValidName, LATEST_FILE } from './paths.js';
+import { INCOMING_FOLDER, isValidName, LATEST_FILE, POOL_FOLDER } from './paths.js';
 import { isProductFolder } from './products.js';
 
 const TRAVERSE_MODE = 0o711;
@@ -131,7 +131,7 @@ async function correctStoreModes(
   let ours = users.includes(owner);
   for (const entry of await listEntries(store)) {
     const path = join(store, entry.name);
-    if (entry.name === INCOMING_FOLDER) await mode(path, PRIVATE_FOLDER_MODE);
+    if (entry.name === INCOMING_FOLDER || entry.name === POOL_FOLDER) await mode(path, PRIVATE_FOLDER_MODE);
     else if (entry.isDirectory() && (await isProductFolder(path))) await correctProductModes(path, access, mode);
     else ours = false;
   }

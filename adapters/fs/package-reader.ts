@@ -13,6 +13,7 @@ import {
 } from '../../ports/release-store.js';
 import { UnsafePackage } from '../../lib/formats/unsafe-package.js';
 import { readPackageContents, type PackageRules } from './package-contents.js';
+import type { UnpackJob } from './unpack-files.js';
 import type { PackageJob, PackageJobMessage } from './worker.js';
 
 const MAX_CONCURRENT_THREADS = 2;
@@ -55,6 +56,11 @@ export class ThreadPackageReader implements PackageReader {
       hashed: object;
     };
     return jobMessage.hashed as { sha256: string; size: number };
+  }
+
+  /** Unpacks a stored package into files by hash. */
+  async unpack(job: UnpackJob): Promise<void> {
+    await this.#runWhenFree(job, job.release, []);
   }
 
   async #inspectInThread(source: PackageSource, rules: PackageRules): Promise<PackageContents> {

@@ -2,7 +2,6 @@ import { rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { syncFolder } from '../../lib/folders.js';
 import {
-  EMPTY_SWEEP_RESULT,
   type ManifestTexts,
   type PackageContents,
   type PackageStore,
@@ -12,6 +11,7 @@ import {
 } from '../../ports/release-store.js';
 import { getErrorCode, makeFolder, PUBLIC_FOLDER_MODE, replaceText } from './durable-writes.js';
 import type { IncomingFolder } from './incoming-folder.js';
+import { UnpackedFiles } from './unpacked-files.js';
 import { getPackageFolder, MANIFEST_FILE, PACKAGE_FILE, SIGNATURE_FILE } from './paths.js';
 import { requireProductFolder } from './products.js';
 import { listFolders, statFile, isMissingFileError, readTextFile } from './stored-file.js';
@@ -20,12 +20,16 @@ import type { WriteRunner } from './write-faults.js';
 
 export class FsPackages implements PackageStore {
   readonly #workshop = new ThreadPackageReader();
+  readonly #files: UnpackedFiles;
 
   constructor(
     private readonly root: string,
     private readonly incoming: IncomingFolder,
     private readonly writing: WriteRunner,
-  ) {}
+    onUnpackError: ((error: unknown) => void) | null = null,
+  ) {
+    this.#files = new UnpackedFiles(root, this.#workshop, onUnpackError);
+  }
 
   /** Hashes in a thread. */
   async stage(bytes: AsyncIterable<Uint8Array>, limits: { bytes: number; keepFree: number }): Promise<StagedPackage> {
@@ -51,13 +55,15 @@ export class FsPackages implements PackageStore {
     return this.#workshop.inspect(this.incoming.getPath(id), rules);
   }
 
-  put(id: string, place: ReleaseLocation, texts: ManifestTexts): Promise<void> {
-    return this.writing(() => this.#placePackage(id, place, texts));
+  async put(id: string, place: ReleaseLocation, texts: ManifestTexts): Promise<void> {
+    await this.writing(() => this.#placePackage(id, place, texts));
+    await this.#files.unpack(place);
   }
 
   async #placePackage(id: string, place: ReleaseLocation, texts: ManifestTexts): Promise<void> {
     await requireProductFolder(join(this.root, place.product));
     const folder = getPackageFolder(this.root, place);
+    await this.#files.remove(place);
     const move = async (): Promise<void> => {
       await makeFolder(this.root, folder, PUBLIC_FOLDER_MODE);
       await rename(this.incoming.getPath(id), join(folder, PACKAGE_FILE));
@@ -99,6 +105,7 @@ export class FsPackages implements PackageStore {
     const folder = getPackageFolder(this.root, place);
     const there = (await statFile(join(folder, PACKAGE_FILE))) !== null;
     for (const name of [PACKAGE_FILE, SIGNATURE_FILE, MANIFEST_FILE]) await rm(join(folder, name), { force: true });
+    await this.#files.remove(place);
     try {
       await syncFolder(folder);
       await rmdir(folder);
@@ -136,8 +143,8 @@ export class FsPackages implements PackageStore {
     }
   }
 
-  async sweep(): Promise<SweepResult> {
-    return EMPTY_SWEEP_RESULT;
+  async sweep(signal?: AbortSignal): Promise<SweepResult> {
+    return { removed: await this.#files.sweep(this.iterateLocations(), signal), damaged: [] };
   }
 
   getFreeBytes(): Promise<number> {

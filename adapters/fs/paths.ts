@@ -8,6 +8,11 @@ export const SIGNATURE_FILE = 'manifest.sig';
 export const MANIFEST_FILE = 'manifest.json';
 export const LATEST_FILE = 'latest.json';
 export const INCOMING_FOLDER = '.incoming';
+/** Contents of all releases, and the folder of links in each one. */
+export const POOL_FOLDER = '.files';
+export const FILES_FOLDER = 'files';
+export const UNFINISHED_FILES_PREFIX = '.files-';
+export const UNFINISHED_POOL_PREFIX = 'new-';
 
 /**
  * Starts with a letter or digit, which excludes `.`, `..`, `.htaccess` and `.incoming`; limited to

@@ -30,17 +30,20 @@ export class FsReleaseStore implements ReleaseStore {
    * @param folder absolute; created on the first write
    * @param mode of `.htpasswd`
    * @param onWriteError called for each failed write
+   * @param onUnpackError receives errors of unpacking the files of releases; null: they are not
+   *   unpacked
    */
   constructor(
     readonly folder: string,
     mode: AccessMode = PRIVATE_ACCESS,
     onWriteError?: (error: Error) => void,
+    onUnpackError: ((error: unknown) => void) | null = null,
   ) {
     const incoming = new IncomingFolder(folder);
     const writing = createWriteRunner(folder, onWriteError);
     this.#incoming = incoming;
     this.#writing = writing;
-    this.packages = new FsPackages(folder, incoming, writing);
+    this.packages = new FsPackages(folder, incoming, writing, onUnpackError);
     this.channels = new FsChannelTexts(folder, incoming, writing);
     this.access = new FsAccessFiles(folder, incoming, mode, writing);
   }

@@ -8,14 +8,18 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { UnsafePackage } from '../../lib/formats/unsafe-package.js';
 import type { PackageContents, PackagedFile } from '../../ports/release-store.js';
 import { readPackageContents, type PackageRules } from './package-contents.js';
+import { unpackFiles, type UnpackJob } from './unpack-files.js';
 
-export type PackageJob = { path: string | null } & ({ kind: 'hash' } | ({ kind: 'inspect' } & PackageRules));
+export type PackageJob = UnpackJob | ReadJob;
+
+type ReadJob = { path: string | null } & ({ kind: 'hash' } | ({ kind: 'inspect' } & PackageRules));
 
 export type PackageJobMessage =
   | { wants: 'a piece' }
   | { files: readonly PackagedFile[] }
   | { read: Omit<PackageContents, 'files'> }
   | { hashed: { sha256: string; size: number } }
+  | { unpacked: true }
   | { rejected: { entry: string; why: string } }
   | { failed: { message: string; code: string } };
 
@@ -36,10 +40,10 @@ async function* receiveBytes(): AsyncGenerator<Uint8Array> {
   }
 }
 
-const openBytes = ({ path }: PackageJob): AsyncIterable<Uint8Array> =>
+const openBytes = ({ path }: ReadJob): AsyncIterable<Uint8Array> =>
   path === null ? receiveBytes() : createReadStream(path, { highWaterMark: READ_CHUNK_BYTES });
 
-async function inspectPackage(job: PackageJob & { kind: 'inspect' }): Promise<void> {
+async function inspectPackage(job: ReadJob & { kind: 'inspect' }): Promise<void> {
   const { files, ...read } = await readPackageContents(openBytes(job), job);
   for (let at = 0; at < files.length; at += BATCH_FILES) {
     postToParent({ files: files.slice(at, at + BATCH_FILES) });
@@ -48,7 +52,7 @@ async function inspectPackage(job: PackageJob & { kind: 'inspect' }): Promise<vo
   postToParent({ read });
 }
 
-async function hashPackage(job: PackageJob): Promise<void> {
+async function hashPackage(job: ReadJob): Promise<void> {
   const sum = createHash('sha256');
   let size = 0;
   for await (const piece of openBytes(job)) {
@@ -60,7 +64,10 @@ async function hashPackage(job: PackageJob): Promise<void> {
 
 async function runJob(job: PackageJob): Promise<void> {
   try {
-    await (job.kind === 'inspect' ? inspectPackage(job) : hashPackage(job));
+    if (job.kind === 'unpack') {
+      await unpackFiles(job);
+      postToParent({ unpacked: true });
+    } else await (job.kind === 'inspect' ? inspectPackage(job) : hashPackage(job));
   } catch (error) {
     if (error instanceof UnsafePackage) postToParent({ rejected: { entry: error.entry, why: error.why } });
     else postToParent({ failed: { message: String(error), code: (error as NodeJS.ErrnoException).code ?? '' } });

@@ -59,12 +59,15 @@ export async function openReleaseStore(
 ): Promise<ReleaseStore> {
   const { data_dir, storage } = configuration.core;
   const remote = isStoredInMongo(configuration);
-  const path = resolve(data_dir, configuration.validateSection('releases', releasesConfig).path);
+  const { path: folder, unpack_files } = configuration.validateSection('releases', releasesConfig);
+  const path = resolve(data_dir, folder);
   const access = await getAccessMode(configuration);
   await fixModes(configuration, access, log);
   const failed = (err: unknown): void =>
     log.error({ err }, 'the release store is not writable; the next successful write clears this state');
-  if (!remote) return new FsReleaseStore(path, access, failed);
+  const unpackFailed = (err: unknown): void =>
+    log.warn({ err }, 'the files of a release could not be unpacked; each request unpacks them');
+  if (!remote) return new FsReleaseStore(path, access, failed, unpack_files ? unpackFailed : null);
   const { GridFsReleaseStore } = await import('../../adapters/mongodb/gridfs/release-store.js');
   return new GridFsReleaseStore(
     { url: storage.url, ...(onStateChange !== undefined && { tell: onStateChange }), failed },

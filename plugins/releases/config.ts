@@ -8,6 +8,7 @@ export interface ReleasesConfig {
   path: string;
   web_path: string | null;
   web_group: string | null;
+  unpack_files: boolean;
   selftest_url: string | null;
   halt_after: number;
   halt_window_seconds: number;
@@ -74,6 +75,12 @@ export const releasesConfig = joi.object<ReleasesConfig>({
     .custom(validateWebGroup)
     .description(
       'Group of a web server in front that serves the release store from this disk (`www-data`): `.htpasswd` is then 0640 with this group. This service must run as a member of it. Not given: 0600, since this service serves the store itself; where `web_path` is given, 0644, which every local user can read.',
+    ),
+  unpack_files: joi
+    .boolean()
+    .default(false)
+    .description(
+      'Also keep the files of each release unpacked, once per content, so that a web server in front serves single files (docs/changed-files.md). Only with a directory. Not given: this service unpacks them at each request.',
     ),
   selftest_url: joi
     .string()

@@ -1,6 +1,6 @@
 /**
  * Single files of a release, by hash, so that agents download only what changed (contract 97, files
- * of a release). They are unpacked from the stored package, so every store has them.
+ * of a release). They are unpacked from the stored package where the store has only that.
  */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
@@ -55,8 +55,11 @@ export class ReleaseFileReader {
     const file = manifest === null ? null : await findManifestFile(manifest.read(0, manifest.size), sha256);
     if (stored === null || file === null) throw notFound('such file in the release');
     const { path, size } = file;
+    const unpacked = await this.store.open([...listSegments(place, 'files'), sha256]);
     const open = (start: number, end: number): AsyncIterable<Uint8Array> =>
-      readPackagedFile(stored.read(0, stored.size), { platform: place.platform, path, start, end });
+      unpacked?.size === size
+        ? unpacked.read(start, end)
+        : readPackagedFile(stored.read(0, stored.size), { platform: place.platform, path, start, end });
     const common = { modifiedAt: stored.modifiedAt, contentType: 'application/octet-stream' };
     if (size > MAX_BUFFERED_BYTES)
       return withCaching(new FileAnswer({ ...common, size, etag: `"${sha256}"`, open: rejectReplaced(open) }));

@@ -159,8 +159,12 @@ export class StoreFixture {
         return { services: { [LICENSES.name]: licenses } };
       },
     });
-    const { web_group = null, web_path = null } = options.section ?? {};
-    const files = new FsReleaseStore(join(folder, 'releases'), await resolveAccessMode({ web_group, web_path }));
+    const { web_group = null, web_path = null, unpack_files = false } = options.section ?? {};
+    const accessMode = await resolveAccessMode({ web_group, web_path });
+    const fail = (error: unknown): void => {
+      throw error;
+    };
+    const files = new FsReleaseStore(join(folder, 'releases'), accessMode, undefined, unpack_files ? fail : null);
     const hasher = new ThreadHasher({ cost: PASSWORD_COST });
     const node = new NodeOutbound();
     const target = { url: 'http://127.0.0.1:1' };

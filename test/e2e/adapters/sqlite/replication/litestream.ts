@@ -1,4 +1,4 @@
-/** Litestream with `deploy/litestream.yml`, and an S3-compatible server, as prepare.sh built them. */
+/** Litestream with `deploy/litestream.yml`, and an S3-compatible server, built by prepare.sh. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';

@@ -219,7 +219,7 @@ function listRefs(path: string): Set<string> {
   }
 }
 
-/** Hashes of the rows of each table, without Litestream's own and those that a running service updates. */
+/** Hashes of the rows of tables that an idle service does not update. */
 function describeTables(path: string): Record<string, string> {
   const driver = openReadOnly(path);
   try {

@@ -3,6 +3,7 @@
  * requests alike (contract 40, both ways of serving).
  */
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,7 +37,7 @@ const PACKAGE = '/releases/shop/stable/1.0/any/package.tar.gz';
 const WEB_GROUP = process.getuid?.() === 0 && INSTALLED ? 'www-data' : null;
 
 async function filled(): Promise<StoreFixture> {
-  const fixture = await StoreFixture.open({ section: { web_group: WEB_GROUP } });
+  const fixture = await StoreFixture.open({ section: { web_group: WEB_GROUP, unpack_files: true } });
   for (const product of ['shop', 'other', 'free']) await fixture.publish({ product }, BYTES);
   await fixture.account('ivy');
   await fixture.account('mia', 'member');
@@ -161,6 +162,18 @@ describe('release store behind Apache', function () {
     const { json, exit } = await fixture.command('store regenerate');
     expect(exit).to.equal(undefined);
     expect(json).to.deep.include({ protection: 'protected' });
+  });
+
+  it('serves single files of a release to the credentials of its package', async () => {
+    const sha256 = createHash('sha256').update('and more').digest('hex');
+    const path = `/releases/shop/stable/1.0/any/files/${sha256}`;
+    const key = { headers: { authorization: basic(nameOf(KEY), KEY) } };
+    expect((await get(apache?.base ?? '', path)).status).to.equal(401);
+    const answer = await get(apache?.base ?? '', path, key);
+    expect([answer.status, answer.body.toString()]).to.deep.equal([200, 'and more']);
+    expect((await get(apache?.base ?? '', path.replace(sha256, '0'.repeat(64)), key)).status).to.equal(404);
+    const pool = `/releases/.files/${sha256.slice(0, 2)}/${sha256}`;
+    if (WEB_GROUP !== null) expect((await get(apache?.base ?? '', pool, key)).status).to.equal(403);
   });
 
   it('contains only lines that htpasswd accepts', async () => {

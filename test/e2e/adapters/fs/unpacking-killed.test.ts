@@ -1,0 +1,82 @@
+/** Files of releases after kill -9: each file is whole, and a sweep completes what is missing. */
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm, utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { FsReleaseStore } from '../../../../adapters/fs/release-store.js';
+import { scaleRepeats } from '../../../support/repeat-budget.js';
+
+const KILLS = scaleRepeats(3);
+const MAX_DELAY_MS = 40;
+const PROGRAM = join(import.meta.dirname, 'unpacking-process.js');
+
+async function runUntilKilled(root: string, line: string, ms: number): Promise<void> {
+  const child = spawn(process.execPath, [PROGRAM, root], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let printed = '';
+  const ended = new Promise((resolve) => child.once('close', resolve));
+  await new Promise<void>((resolve, reject) => {
+    child.once('exit', (code) => reject(new Error(`it exited with ${code}`)));
+    child.stdout.on('data', (piece: Buffer) => {
+      printed += piece.toString();
+      if (printed.includes(`${line}\n`)) resolve();
+    });
+  });
+  await new Promise((resolve) => setTimeout(resolve, ms));
+  child.kill('SIGKILL');
+  await ended;
+}
+
+describe('files of releases after kill -9', () => {
+  let root: string;
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), 'aos-unpacking-'));
+  });
+  afterEach(() => rm(root, { recursive: true, force: true }));
+
+  const listReleases = async (): Promise<string[]> =>
+    (await readdir(join(root, 'shop', 'stable')).catch((): string[] => []))
+      .map((version) => join(root, 'shop', 'stable', version, 'any'))
+      .filter((folder) => existsSync(folder));
+
+  const expectWholeFiles = async (): Promise<void> => {
+    for (const release of await listReleases())
+      for (const name of await readdir(join(release, 'files')).catch((): string[] => []))
+        expect(
+          createHash('sha256')
+            .update(await readFile(join(release, 'files', name)))
+            .digest('hex'),
+        ).to.equal(name);
+  };
+
+  const moments = ['put 2', 'put 3', 'withdraw 3', 'put 4'].flatMap((line) =>
+    Array.from({ length: KILLS }, () => [line, Math.floor(Math.random() * (MAX_DELAY_MS + 1))] as const),
+  );
+  for (const [line, ms] of moments)
+    it(`are whole, and complete after a sweep, when killed ${ms} ms after "${line}"`, async () => {
+      await runUntilKilled(root, line, ms);
+      await expectWholeFiles();
+      for (const folder of [join(root, '.files'), ...(await listReleases())])
+        for (const name of await readdir(folder).catch((): string[] => []))
+          if (/^(new-|\.files-)/.test(name)) await utimes(join(folder, name), 0, 0);
+      const errors: unknown[] = [];
+      await new FsReleaseStore(root, undefined, undefined, (error) => errors.push(error)).packages.sweep();
+      expect(errors).to.deep.equal([]);
+      await expectWholeFiles();
+      const wanted = new Set<string>();
+      for (const release of await listReleases()) {
+        const names = await readdir(release);
+        expect(names.filter((name) => name.startsWith('.'))).to.deep.equal([]);
+        if (!names.includes('package.tar.gz') || !names.includes('manifest.json')) continue;
+        const { files } = JSON.parse(await readFile(join(release, 'manifest.json'), 'utf8')) as {
+          files: { sha256: string }[];
+        };
+        for (const { sha256 } of files) wanted.add(sha256);
+        expect(await readdir(join(release, 'files'))).to.have.members(files.map(({ sha256 }) => sha256));
+      }
+      const pool = await readdir(join(root, '.files'), { recursive: true });
+      expect(pool.filter((name) => name.length > 2).map((name) => name.slice(3))).to.have.members([...wanted]);
+    });
+});
