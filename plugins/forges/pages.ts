@@ -1,5 +1,6 @@
 import joi from 'joi';
 import { View, type PageSpec } from '../../kernel/contract/index.js';
+import type { IntegrationProvider } from '../../ports/domain/alarms/integrations.js';
 import type { ProjectSectionProvider } from '../../ports/domain/projects.js';
 import { listForgeAddresses } from './addresses.js';
 import type { ForgeSecretService } from './secrets.js';
@@ -42,5 +43,21 @@ export const buildProjectSection = (secrets: ForgeSecretService, baseUrl: () => 
         confirm: made === null ? null : 'The old secret stops working. Update the webhook at GitHub or GitLab.',
       },
     };
+  },
+});
+
+/** A project's secret serves both. */
+export const createForgeIntegration = (secrets: ForgeSecretService): IntegrationProvider => ({
+  order: 10,
+  loadIntegrations: async () => {
+    const count = await secrets.countProjects();
+    return ['GitHub', 'GitLab and Gitea'].map((name) => ({
+      name,
+      text: 'Commits and pull requests resolve issues',
+      state: count === 0 ? null : `Secret in ${count} ${count === 1 ? 'project' : 'projects'}`,
+      isFailing: false,
+      href: '/projects',
+      action: count === 0 ? 'Choose project' : 'Manage',
+    }));
   },
 });

@@ -5,10 +5,11 @@
 import { definePlugin, extend } from '../../kernel/contract/index.js';
 import { AUDIT } from '../../ports/domain/audit.js';
 import { ITEMS } from '../../ports/domain/bugs.js';
+import { INTEGRATIONS } from '../../ports/domain/alarms/integrations.js';
 import { PULL_REQUESTS } from '../../ports/domain/forge-changes.js';
 import { PROJECT_CLEANUPS, PROJECT_SECTIONS, PROJECTS } from '../../ports/domain/projects.js';
 import { ChangeLinker } from './linking.js';
-import { buildForgePages, buildProjectSection } from './pages.js';
+import { buildForgePages, buildProjectSection, createForgeIntegration } from './pages.js';
 import { PullRequestStore } from './pull-requests.js';
 import { buildForgeRoutes } from './routes.js';
 import { ForgeSecretService } from './secrets.js';
@@ -19,7 +20,7 @@ export default definePlugin({
   api: 1,
   title: 'Webhooks of forges',
   needs: [ITEMS.name, PROJECTS.name, AUDIT.name],
-  extends: [PULL_REQUESTS.point, PROJECT_SECTIONS.point, PROJECT_CLEANUPS.point],
+  extends: [INTEGRATIONS.point, PULL_REQUESTS.point, PROJECT_SECTIONS.point, PROJECT_CLEANUPS.point],
   collections: [
     { name: 'secrets', indexes: [] },
     { name: 'pull_requests', indexes: [{ fields: ['heard_at'] }] },
@@ -34,6 +35,7 @@ export default definePlugin({
       extensions: [
         extend(PULL_REQUESTS, services.pulls),
         extend(PROJECT_SECTIONS, buildProjectSection(services.secrets, baseUrl)),
+        extend(INTEGRATIONS, createForgeIntegration(services.secrets)),
         extend(PROJECT_CLEANUPS, services.pulls),
         extend(PROJECT_CLEANUPS, services.secrets),
       ],

@@ -70,6 +70,10 @@ export class ForgeSecretService {
     return row !== null && row.number === project.number ? row : null;
   }
 
+  countProjects(): Promise<number> {
+    return this.rows.count({});
+  }
+
   async openSecret(slug: string): Promise<string | null> {
     const [project, row] = await Promise.all([this.projects.get(slug), this.rows.get(slug)]);
     if (project === null || row === null || row.number !== project.number) return null;

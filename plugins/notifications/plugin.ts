@@ -5,6 +5,7 @@
 import joi from 'joi';
 import { definePlugin, extend } from '../../kernel/contract/index.js';
 import { AUDIT } from '../../ports/domain/audit.js';
+import { INTEGRATIONS } from '../../ports/domain/alarms/integrations.js';
 import { ONBOARDING_STEPS } from '../../ports/domain/dashboard.js';
 import { PROJECT_CLEANUPS, PROJECTS } from '../../ports/domain/projects.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
@@ -25,6 +26,7 @@ import { StoredMailQueue } from './mail-queue.js';
 import { MIGRATIONS } from './migrations.js';
 import type { StoredNotification } from './notes/stored-notification.js';
 import { LISTENED_EVENTS } from './notes/topics.js';
+import { buildIntegrationPages } from './pages/integration-pages.js';
 import { buildNotificationPages } from './pages/notification-pages.js';
 import { buildNotificationPanels } from './pages/dashboard-panels.js';
 import { createChannelSearch } from './pages/channel-search.js';
@@ -88,6 +90,7 @@ export default definePlugin<NotificationsConfig>({
     SEARCH_PROVIDERS.point,
     ONBOARDING_STEPS.point,
   ],
+  extensionPoints: [INTEGRATIONS.point],
   config,
   scopes: ['notifications:manage'],
   events: ['channel.disabled'],
@@ -172,7 +175,10 @@ export default definePlugin<NotificationsConfig>({
     return {
       services: { [MAIL_QUEUE.name]: mails },
       routes: buildChannelRoutes({ channels, tests, reader: outcomes }),
-      pages: buildNotificationPages({ channels, tests, clock, reader: outcomes, kinds, timezone, projects }),
+      pages: [
+        ...buildIntegrationPages({ channels, kinds, providers: () => ctx.extensions(INTEGRATIONS) }),
+        ...buildNotificationPages({ channels, tests, clock, reader: outcomes, kinds, timezone, projects }),
+      ],
       panels: buildNotificationPanels(channels, clock),
       extensions: [
         extend(ALARM_RECEIVERS, {

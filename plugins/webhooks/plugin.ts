@@ -7,6 +7,8 @@ import { ALARM_RECEIVERS } from '../../ports/domain/alarms/receivers.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { ATTEMPT_DATA, WEBHOOK_DISABLED, WEBHOOK_RECEIVERS } from '../../ports/domain/webhooks.js';
 import { LIVE_TOPICS } from '../../ports/domain/live-topics.js';
+import { INTEGRATIONS } from '../../ports/domain/alarms/integrations.js';
+import { createWebhookIntegration } from './pages/webhook-integration.js';
 import { ONBOARDING_STEPS } from '../../ports/domain/dashboard.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { createWebhookProjectCleanup } from './administration/project-cleanup.js';
@@ -77,6 +79,7 @@ export default definePlugin<WebhooksConfig>({
     AUDIT_TARGETS.point,
     ALARM_RECEIVERS.point,
     ONBOARDING_STEPS.point,
+    INTEGRATIONS.point,
     CONFIG_KINDS.point,
   ],
   config,
@@ -130,6 +133,7 @@ export default definePlugin<WebhooksConfig>({
         extend(PROJECT_CLEANUPS, createWebhookProjectCleanup(deps, services.directory)),
         extend(SEARCH_PROVIDERS, createWebhookSearch(registry)),
         extend(CONFIG_KINDS, createWebhookKind(registry)),
+        extend(INTEGRATIONS, createWebhookIntegration(deps)),
         extend(ONBOARDING_STEPS, {
           id: 'channel',
           order: 80,

@@ -1,6 +1,7 @@
 /** Entry point `aos/domain`. docs/plugin-domain.md is generated from it. */
 export * from './access.js';
 export * from './agent-requests.js';
+export * from './alarms/integrations.js';
 export * from './alarms/receivers.js';
 export * from './mail/mail-queue.js';
 export * from './audit.js';

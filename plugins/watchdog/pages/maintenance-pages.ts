@@ -94,9 +94,22 @@ export function buildMaintenancePages(services: WatchdogServices): PageSpec[] {
   const zone = ({ principal }: HttpRequest): string => getTimeZone(principal, services.timezone);
 
   const form = async (request: HttpRequest, problem?: FormRejection): Promise<View> => {
-    const given = problem === undefined ? { sources: request.query['source'], span: 'until' } : getFormFields(request);
+    const { source, kind } = request.query;
+    const given: Record<string, unknown> =
+      problem === undefined
+        ? { sources: source, span: kind === 'repeat' ? 'repeat' : 'until' }
+        : getFormFields(request);
+    const repeats = given['span'] === 'repeat';
+    const named: Record<string, string> = typeof given['sources'] === 'string' ? { source: given['sources'] } : {};
+    const getKindHref = (of: string): string =>
+      `/maintenance/new?${new URLSearchParams({ ...named, kind: of }).toString()}`;
     return new View('maintenance-form', {
       form: { timezone: zone(request), minutes: 60, ...given },
+      repeats,
+      kinds: [
+        { label: 'Once', href: getKindHref('once'), active: !repeats },
+        { label: 'Recurring', href: getKindHref('repeat'), active: repeats },
+      ],
       proposals: await listProposedParents(services),
       crumbs: [crumb, { label: 'Schedule maintenance' }],
       ...problem,
@@ -133,7 +146,9 @@ export function buildMaintenancePages(services: WatchdogServices): PageSpec[] {
       path: '/maintenance/new',
       title: 'Schedule maintenance',
       access,
-      input: { query: joi.object({ source: joi.string().max(128) }) },
+      input: {
+        query: joi.object({ source: joi.string().max(20_000), kind: joi.string().valid('once', 'repeat').empty('') }),
+      },
       handle: (request) => form(request),
     },
     createFormPage(

@@ -38,6 +38,15 @@ export const CONTRACT_EVENTS: Readonly<Record<string, string>> = {
   'agent.requested': 'An issue was assigned to an agent (includes a token)',
 };
 
+/** Events outside of the contract. */
+const PLUGIN_EVENTS: Readonly<Record<string, string>> = {
+  'bug.unblocked': 'An issue is no longer blocked by another',
+  'channel.disabled': 'An alert channel was disabled after failures',
+  'webhook.disabled': 'A webhook was disabled after failures',
+};
+
+const formatEventName = (name: string): string => `${capitalize(name.replaceAll(/[._]/g, ' '))} (plugin event)`;
+
 export interface SubscribableEvent {
   name: string;
   description: string;
@@ -53,7 +62,7 @@ export function listSubscribableEvents(registered: readonly string[]): Subscriba
     ...Object.entries(CONTRACT_EVENTS).map(([name, description]) => ({ name, description })),
     ...[...new Set(others)]
       .toSorted()
-      .map((name) => ({ name, description: capitalize(name.replaceAll(/[._]/g, ' ')) })),
+      .map((name) => ({ name, description: PLUGIN_EVENTS[name] ?? formatEventName(name) })),
   ];
 }
 

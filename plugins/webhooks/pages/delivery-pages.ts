@@ -9,6 +9,7 @@ import {
   formatJson,
   addTone,
   readAccess,
+  toPlainFault,
   uuidSchema,
   type WebhookPageParts,
 } from './page-helpers.js';
@@ -28,7 +29,12 @@ function isDueSoon({ state, next_at, lease_by, updated_at }: WebhookDelivery, no
 function toOutcomeView({ attempts, state, next_at }: WebhookDelivery): object | null {
   const last = attempts.at(-1);
   if (last === undefined) return null;
-  return { ...last, ok: last.error === null, state, next_at: state === 'retrying' ? (next_at ?? null) : null };
+  return {
+    ...toPlainFault(last),
+    ok: last.error === null,
+    state,
+    next_at: state === 'retrying' ? (next_at ?? null) : null,
+  };
 }
 
 export function buildDeliveryPages({ registry, choices, log, clock }: WebhookPageParts): PageSpec[] {
@@ -54,7 +60,7 @@ export function buildDeliveryPages({ registry, choices, log, clock }: WebhookPag
       delivery: addTone(shown),
       admin: isAdmin(request.principal),
       answers: sight !== 'none',
-      attempts: shown.attempts.toReversed().map((one) => Object.assign(one, { ok: one.error === null })),
+      attempts: shown.attempts.toReversed().map((one) => Object.assign(toPlainFault(one), { ok: one.error === null })),
       under_way: delivery.lease_by !== undefined,
       outcome: toOutcomeView(delivery),
       ...(isDueSoon(delivery, clock.now()) && { refresh_seconds: REFRESH_SECONDS }),

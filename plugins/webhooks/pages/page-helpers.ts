@@ -1,4 +1,5 @@
 import joi from 'joi';
+import { formatOutboundFault } from '../../../lib/http/outbound-fault.js';
 import { Redirect, type Clock } from '../../../kernel/contract/index.js';
 import type { DeliveryState } from '../model/delivery.js';
 import type { DeliveryLog } from '../deliveries/delivery-log.js';
@@ -46,12 +47,18 @@ export function toWebhookStateView(webhook: WebhookView): object {
         : ['enabled', 'success'];
   const last = last_delivery && {
     ...addTone(last_delivery),
+    error: last_delivery.error && formatOutboundFault(last_delivery.error),
     again: canResend(last_delivery.state, last_delivery.error),
   };
   const names = webhook.events.split(',');
   const subscribed = names.includes(ALL_EVENTS) ? 'all events' : names.join(', ');
-  return { ...webhook, host: getUrlHost(webhook.url), names, subscribed, broken, state, tone, last };
+  const disabled_reason = webhook.disabled_reason && formatOutboundFault(webhook.disabled_reason);
+  return { ...webhook, disabled_reason, host: getUrlHost(webhook.url), names, subscribed, broken, state, tone, last };
 }
+
+/** Without the prefix of its kind, as pages show it. */
+export const toPlainFault = <T extends { error: string | null }>(attempt: T): T =>
+  attempt.error === null ? attempt : { ...attempt, error: formatOutboundFault(attempt.error) };
 
 export const canResend = (state: string, error: string | null): boolean =>
   error !== null && state !== 'retrying' && state !== 'pending';

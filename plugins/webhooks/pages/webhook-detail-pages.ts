@@ -24,6 +24,7 @@ import {
   title,
   redirectToWebhook,
   addTone,
+  toPlainFault,
   uuidSchema,
   type WebhookPageParts,
 } from './page-helpers.js';
@@ -60,7 +61,7 @@ async function renderWebhook(
     admin: isAdmin(request.principal),
     items: page.items.map((delivery) => ({
       ...addTone(toWebhookDeliveryView(delivery, sight)),
-      last: delivery.attempts.at(-1) ?? null,
+      last: delivery.attempts.slice(-1).map(toPlainFault)[0] ?? null,
     })),
     next_cursor: page.next,
     page_path: path,
@@ -118,7 +119,7 @@ export function buildDetailPages(parts: WebhookPageParts): PageSpec[] {
       handle: (request) => renderWebhook(parts, request, request.params['id'] ?? ''),
     },
     action('test', async (request, id) =>
-      renderWebhook(parts, request, id, { test: await registry.sendTest(request.principal, id) }),
+      renderWebhook(parts, request, id, { test: toPlainFault(await registry.sendTest(request.principal, id)) }),
     ),
     action('rotate', async (request, id) => {
       const { secret } = await registry.rotateSecret(request.principal, id);

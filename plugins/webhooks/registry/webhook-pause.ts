@@ -3,6 +3,7 @@
  * Enabling writes the marker `resuming`, releases held deliveries, then clears it; the reconciler
  * completes this after a crash.
  */
+import { formatOutboundFault } from '../../../lib/http/outbound-fault.js';
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import { toIsoString } from '../../../lib/time.js';
 import { WAITING_STATES } from '../model/delivery.js';
@@ -23,7 +24,7 @@ export class WebhookPauseService {
   async countFailure(id: string, why: string): Promise<void> {
     const counted = await this.deps.webhooks.change({ id, enabled: true }, { inc: { failures: 1 } });
     if (counted === null || counted.doc.failures < MAX_CONSECUTIVE_FAILURES) return;
-    const reason = `${counted.doc.failures} deliveries in a row failed. The last one: ${why}`;
+    const reason = `${counted.doc.failures} deliveries in a row failed. The last one: ${formatOutboundFault(why)}`;
     const now = this.deps.clock.iso();
     const disabled = await this.deps.webhooks.change(
       { id, enabled: true, failures: { gte: MAX_CONSECUTIVE_FAILURES } },

@@ -127,6 +127,17 @@ describe('notifications: pages', () => {
       if (answer !== null) await closed.close();
     });
 
+  it('lists what is connected, and which settings e-mail needs', async () => {
+    const path = await submit('ntfy', { target: `${receiver.url}/alerts` });
+    const { text } = await browser.get('/integrations');
+    const row = (name: string): string => text.split('<tr>').find((one) => one.includes(`>${name}</a>`)) ?? '';
+    expect(row('ntfy')).to.include('1 channel').and.include(`href="${path}"`).and.include('Manage');
+    expect(row('Telegram')).to.include('Not connected').and.include('/notifications/new?kind').and.include('Connect');
+    expect(row('E-mail')).to.include('notifications.smtp_host').and.include('notifications.smtp_from');
+    expect((await browser.get('/notifications/new')).text).to.include('notifications.smtp_host');
+    await browser.post(`${path}/delete`, {}, path);
+  });
+
   it('rejects a channel without events, and opens the folded part for its faults', async () => {
     const form = { name: 'x', kind: 'slack', target: receiver.url, action: 'test', quiet_from: '25:00' };
     const answer = await browser.post('/notifications', form, '/notifications/new?kind=slack');

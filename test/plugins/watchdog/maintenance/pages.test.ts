@@ -126,6 +126,14 @@ describe('maintenance windows over HTTP', function () {
     expect(until).to.match(/T09:00:00\.000Z$/);
   });
 
+  it('ask for the kind first, and then only for its fields', async () => {
+    const browser = await fixture.signedIn();
+    const once = (await browser.get('/maintenance/new?source=leaf')).text;
+    expect(once).to.include('name="until"').and.include('>leaf</textarea>').and.not.include('name="schedule"');
+    const repeated = (await browser.get('/maintenance/new?source=leaf&kind=repeat')).text;
+    expect(repeated).to.include('name="schedule"').and.include('value="repeat"').and.not.include('name="until"');
+  });
+
   it('plan a repeating window, and show the form again with its errors', async () => {
     const browser = await fixture.signedIn();
     const repeat = { sources: 'top', below: 'true', span: 'repeat', timezone: 'Europe/Berlin', minutes: '90' };
