@@ -29,6 +29,7 @@ const ADMINISTRATORS = [
   /^\/webhooks\/(?:new|\{id\}\/edit)$/,
   /^\/licenses\/(?:new|\{id\}\/edit)$/,
   /^\/projects\/\{slug\}\/brand$/,
+  /^\/integrations$/,
 ];
 /** What changes something and is for administrators alone: beside all of the areas above. */
 const ADMINISTRATORS_CHANGE = [

@@ -164,16 +164,16 @@ describe('notifications: pages', () => {
 
   it('warns on the dashboard about a channel that was disabled automatically, and enables it', async () => {
     const path = await submit('slack', { target: receiver.url });
-    expect((await browser.get('/')).text).to.not.include('Failing alert channels');
+    expect((await browser.get('/')).text).to.not.include('Alerts to room fail');
     const id = path.split('/').at(-1) ?? '';
     const disabled_reason = 'No message was taken for 24 hours.';
     await rows().change({ id }, { set: { enabled: false, disabled_reason, disabled_at: fixture.clock.iso() } });
     expect((await browser.get('/')).text)
-      .to.include('Failing alert channels')
+      .to.include('Alerts to room fail')
       .and.include(disabled_reason);
     expect((await browser.get(path)).text).to.include('No alerts waiting');
     expect((await browser.post(`${path}/enable`, {}, path)).status).to.equal(303);
     expect(await rows().get(id)).to.include({ enabled: true, disabled_reason: null });
-    expect((await browser.get('/')).text).to.not.include('Failing alert channels');
+    expect((await browser.get('/')).text).to.not.include('Alerts to room fail');
   });
 });
