@@ -25,6 +25,7 @@ const SECURITY_EVENTS: Readonly<Partial<Record<string, SecurityEvent>>> = {
   role_not_allowed: 'login.refused',
   totp_not_supported: 'login.refused',
   password_disabled: 'login.refused',
+  second_factor_required: 'login.refused',
 };
 
 export const createWrongCredentialsError = (): ServiceError =>
@@ -112,6 +113,9 @@ export class CredentialVerifier implements CredentialCheck, LoginAttemptLimiter 
     if (asksSecondFactor && input.place === 'setup') {
       throw new ServiceError('totp_not_supported', 'Accounts with 2FA can’t sign in to the installer.');
     }
+    // Installers have no page on which to set one up.
+    if (input.place === 'setup' && account.role !== 'installer' && this.policy.mustEnroll(account))
+      throw new ServiceError('second_factor_required', 'Set up a second factor on your account page first.');
     if (!(asksSecondFactor && input.place === 'web')) await this.recordSuccess(account, input);
     return account;
   }
