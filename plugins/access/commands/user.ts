@@ -106,10 +106,10 @@ export function buildUserCommands(accounts: AccountService, ids: Ids): CommandSp
     ),
     change(
       'totp',
-      'Take TOTP off an account whose device and recovery codes are lost; ends its sessions',
+      'Remove TOTP and passkeys of an account whose devices are lost; ends its sessions',
       {},
       (_call, account) => accounts.resetTotp(toCommandActor('totp'), account),
-      (account) => `${account.username} logs in without TOTP`,
+      (account) => `${account.username} logs in without a second factor`,
     ),
     {
       name: 'user delete',
