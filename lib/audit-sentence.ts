@@ -30,6 +30,7 @@ const AUDIT_PHRASES: Readonly<Record<string, string>> = {
   'user.passkey_added': 'Added passkey',
   'user.passkey_removed': 'Removed passkey',
   'user.password_changed': 'Changed password',
+  'user.profile_changed': 'Changed name or e-mail',
   'user.role_changed': 'Changed role',
   'user.role_kept': 'Kept role of last administrator',
   'user.totp_disabled': 'Disabled 2FA',

@@ -242,3 +242,13 @@ for (const all of document.querySelectorAll('input[name="events"][value="*"]')) 
     else if (target.name === 'events' && target !== all && target.checked) all.checked = false;
   });
 }
+
+// A link that reloads a form takes along what was typed into this field.
+document.addEventListener('click', (event) => {
+  const link = event.target.closest('a[data-keep]');
+  const field = link && document.querySelector(`input[name="${link.dataset.keep}"]`);
+  if (!field || field.value === field.defaultValue) return;
+  const target = new URL(link.href);
+  target.searchParams.set(field.name, field.value);
+  link.href = target.href;
+});

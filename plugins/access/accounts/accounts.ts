@@ -228,6 +228,28 @@ export class AccountService {
     if ((await this.rows.change({ id }, { set: clock })) === null) throw notFound(`account ${id}`);
   }
 
+  /**
+   * Sets name and address, for which the caller vouches.
+   * @throws ServiceError validation_failed, not_found
+   */
+  async setProfile(actor: Actor, id: string, given: AccountProfile): Promise<AccountView> {
+    const fields: Record<string, string> = {};
+    const set = checkProfile(given, fields);
+    if (Object.keys(fields).length > 0) throw invalid(fields);
+    const before = await this.getAccount(id);
+    const changed = await this.rows.change({ id }, { set });
+    if (changed === null) throw notFound(`account ${id}`);
+    const toFields = ({ full_name = null, email = null }: Account): AuditFields => ({ full_name, email });
+    await this.audit.record(
+      actor,
+      'user.profile_changed',
+      before.username,
+      {},
+      { before: toFields(before), after: toFields(changed.doc) },
+    );
+    return toAccountView(changed.doc);
+  }
+
   /** For lost devices and recovery codes: removes passkeys too, and ends the account's sessions. */
   async resetTotp(actor: Actor, id: string): Promise<AccountView> {
     const set = { ...EMPTY_TOTP_FIELDS, passkeys: [] };

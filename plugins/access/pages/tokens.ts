@@ -1,11 +1,19 @@
 import joi from 'joi';
-import { Redirect, View, type HttpRequest, type PageSpec, type FormRejection } from '../../../kernel/contract/index.js';
+import {
+  Redirect,
+  View,
+  type Reply,
+  type HttpRequest,
+  type PageSpec,
+  type FormRejection,
+} from '../../../kernel/contract/index.js';
 import { getSecondsUntil } from '../../../kernel/contract/index.js';
 import type { TokenRecord } from '../../../ports/domain/tokens.js';
 import type { TokenKind } from '../../../ports/http/index.js';
 import type { AccessServices } from '../services.js';
 import { isLive } from '../model/token.js';
-import { readField, readFields, buildFormPage, requireSession } from './form.js';
+import type { CsvValue } from '../../../lib/text/csv.js';
+import { createCsvReply, readField, readFields, buildFormPage, requireSession } from './form.js';
 import { buildTokenSnippets } from './token-snippets.js';
 import { listPresets, groupScopes } from './scopes.js';
 
@@ -27,6 +35,35 @@ const LIFETIME_OPTIONS = [
   { value: String(30 * DAY_SECONDS), label: '30 days' },
   { value: String(90 * DAY_SECONDS), label: '90 days' },
   { value: String(365 * DAY_SECONDS), label: '1 year' },
+];
+
+const EXPORT_PAGE_SIZE = 200;
+const CSV_COLUMNS = [
+  'name',
+  'prefix',
+  'state',
+  'scopes',
+  'project',
+  'source',
+  'agent',
+  'created_by',
+  'created_at',
+  'last_used_at',
+  'expires_at',
+];
+
+const toCsvRow = (token: TokenRecord, state: string): CsvValue[] => [
+  token.name,
+  token.prefix,
+  state,
+  token.scopes.join(' '),
+  token.project,
+  token.source,
+  token.agent ?? null,
+  token.created_by,
+  token.created_at,
+  token.last_used_at,
+  token.expires_at,
 ];
 
 export function buildAccessTokenPages(services: AccessServices): PageSpec[] {
@@ -54,7 +91,26 @@ export function buildAccessTokenPages(services: AccessServices): PageSpec[] {
       href: `/tokens?kind=${one.kind}`,
       active: one.kind === kind,
     }));
-    return new View('tokens', { items, tabs, kind, masters: kind === 'master', next_cursor: page.next });
+    return new View('tokens', {
+      csv_href: `/tokens?${new URLSearchParams({ kind, ...(project && { project }), format: 'csv' }).toString()}`,
+      items,
+      tabs,
+      kind,
+      masters: kind === 'master',
+      next_cursor: page.next,
+    });
+  };
+
+  const exportTokens = async (request: HttpRequest): Promise<Reply> => {
+    const { kind, project } = request.query as { kind: TokenKind; project?: string };
+    const rows: CsvValue[][] = [];
+    let after: string | null = null;
+    do {
+      const page = await tokens.listPage({ kind, project }, EXPORT_PAGE_SIZE, after);
+      for (const token of page.items) rows.push(toCsvRow(token, state(token)));
+      after = page.next;
+    } while (after !== null);
+    return createCsvReply(`tokens-${kind}`, CSV_COLUMNS, rows);
   };
 
   /** @param request submitted values after an error; a GET has the preset */
@@ -69,7 +125,9 @@ export function buildAccessTokenPages(services: AccessServices): PageSpec[] {
     const requestedProject = request.query['project'] as string | undefined;
     const project = projects.find(({ value }) => value === requestedProject)?.value ?? (preset && only) ?? '';
     const begun: Readonly<Record<string, string>> = {
-      name: preset === undefined ? '' : [preset.id, project].filter((part) => part !== '').join(' '),
+      name:
+        (request.query['name'] as string | undefined) ??
+        (preset === undefined ? '' : [preset.id, project].filter((part) => part !== '').join(' ')),
       project,
     };
     const typed = (name: string): string => (again ? readField(request, name) : (begun[name] ?? ''));
@@ -159,16 +217,23 @@ export function buildAccessTokenPages(services: AccessServices): PageSpec[] {
             .default('master'),
           project: joi.string().max(64).empty(''),
           cursor: joi.string().max(4096),
+          format: joi.string().valid('csv').empty(''),
         }),
       },
-      handle: list,
+      handle: (request) => (request.query['format'] === 'csv' ? exportTokens(request) : list(request)),
     },
     {
       path: '/tokens/new',
       title: 'New API token',
       access: adminAccess,
       projectQuery: 'project',
-      input: { query: joi.object({ preset: joi.string().max(32), project: joi.string().max(64).empty('') }) },
+      input: {
+        query: joi.object({
+          preset: joi.string().max(32),
+          name: joi.string().max(100).empty(''),
+          project: joi.string().max(64).empty(''),
+        }),
+      },
       handle: (request) => form(request),
     },
     buildFormPage(

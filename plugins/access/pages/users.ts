@@ -1,18 +1,51 @@
 import joi from 'joi';
-import { Redirect, View, type HttpRequest, type PageSpec, type FormRejection } from '../../../kernel/contract/index.js';
+import {
+  Redirect,
+  View,
+  type Reply,
+  type HttpRequest,
+  type PageSpec,
+  type FormRejection,
+} from '../../../kernel/contract/index.js';
 import { toAccountView, isActiveAdmin, ROLES, type AccountView } from '../model/account.js';
 import type { AccessServices } from '../services.js';
-import { readField, renderOnError, buildPageActions, requireSession } from './form.js';
+import type { CsvValue } from '../../../lib/text/csv.js';
+import { createCsvReply, readField, renderOnError, buildPageActions, requireSession } from './form.js';
 
 const adminAccess = { session: 'admin' } as const;
 const title = 'Users';
 const params = joi.object({ id: joi.string().guid().required() });
+
+const EXPORT_PAGE_SIZE = 200;
+const CSV_COLUMNS = [
+  'username',
+  'full_name',
+  'email',
+  'role',
+  'disabled',
+  'totp',
+  'passkeys',
+  'issuer',
+  'created_at',
+  'last_login_at',
+] as const satisfies readonly (keyof AccountView)[];
 
 export function buildUserPages(services: AccessServices): PageSpec[] {
   const { accounts, sessions } = services;
 
   const list = async (problem: Partial<FormRejection> & { form?: object } = {}): Promise<View> =>
     new View('users', { items: await accounts.list(), roles: ROLES, ...problem });
+
+  const exportAccounts = async (): Promise<Reply> => {
+    const rows: CsvValue[][] = [];
+    let after: string | null = null;
+    do {
+      const page = await accounts.listPage(EXPORT_PAGE_SIZE, after);
+      for (const account of page.items) rows.push(CSV_COLUMNS.map((column) => account[column]));
+      after = page.next;
+    } while (after !== null);
+    return createCsvReply('members', CSV_COLUMNS, rows);
+  };
 
   const detail = async (request: HttpRequest, problem: Partial<FormRejection> = {}): Promise<View> => {
     const account = await accounts.getAccount(request.params['id'] ?? '');
@@ -60,7 +93,8 @@ export function buildUserPages(services: AccessServices): PageSpec[] {
         also: ['accounts', 'users', 'passwords', 'people', 'roles', 'team'],
       },
       access: adminAccess,
-      handle: () => list(),
+      input: { query: joi.object({ format: joi.string().valid('csv').empty('') }) },
+      handle: (request) => (request.query['format'] === 'csv' ? exportAccounts() : list()),
     },
     {
       method: 'POST',
@@ -93,6 +127,16 @@ export function buildUserPages(services: AccessServices): PageSpec[] {
       'role',
       (request, id) => accounts.setRole(requireSession(request), id, readField(request, 'role')),
       (account) => `${account.username} is now ${account.role}. Sessions ended.`,
+    ),
+    action(
+      'profile',
+      (request, id) =>
+        accounts.setProfile(requireSession(request), id, {
+          full_name: readField(request, 'full_name'),
+          email: readField(request, 'email'),
+          email_verified: true,
+        }),
+      (account) => `Saved ${account.username}.`,
     ),
     action(
       'disable',
