@@ -33,7 +33,7 @@ describe('web: sign-in methods in Chromium', function () {
   let origin: string;
 
   before(async function () {
-    if (CHROMIUM === undefined) return this.skip();
+    if (CHROMIUM === undefined) this.skip();
     // No passkey belongs to an address.
     const port = await findFreePort();
     origin = `http://localhost:${port}`;
