@@ -9,6 +9,7 @@
     b: '/bugs',
     i: '/bugs',
     e: '/errors',
+    a: '/agents',
     m: '/monitors',
     r: '/releases',
     c: '/machines',
