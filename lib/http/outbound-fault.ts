@@ -1,11 +1,12 @@
 import { capitalize } from '../sentence.js';
 
-const FAULT_PREFIX_PATTERN = /^(?:blocked|dns|connect|tls|timeout|reset|invalid_url|unsupported|protocol): /;
+const FAULT_PREFIX_PATTERN = /(^|: )(?:blocked|dns|connect|tls|timeout|reset|invalid_url|unsupported|protocol): /;
 
 /** `connect: connection refused` → `Connection refused`, for pages and messages. */
 export function formatOutboundFault(text: string): string {
-  const plain = text.replace(FAULT_PREFIX_PATTERN, '');
-  return plain === text ? text : capitalize(plain);
+  const plain = text.replace(FAULT_PREFIX_PATTERN, '$1');
+  // A host keeps its spelling.
+  return plain === text || /^\S*[.:]/.test(plain) ? plain : capitalize(plain);
 }
 
 const CONNECT_FAULTS: ReadonlyMap<string, string> = new Map([
