@@ -15,7 +15,6 @@ import type { BuildHistory } from '../../ports/domain/releases.js';
 import type { ReleaseHealth } from '../../ports/domain/release-health.js';
 import type { MachineInventory } from '../../ports/domain/machines/inventory.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
-import type { WatchdogApi } from '../../ports/domain/watchdog.js';
 import type { ProcessOwner, Processes } from '../../ports/processes.js';
 import type { ReleaseStore } from '../../ports/release-store.js';
 import type { Signer } from '../../ports/signer.js';
@@ -45,7 +44,6 @@ export interface ReleaseDeps {
   history: () => BuildHistory | undefined;
   faults: () => VersionFaults | undefined;
   health: () => ReleaseHealth | undefined;
-  watchdog: () => Pick<WatchdogApi, 'listVersionAdoption'> | undefined;
   machines: () => MachineInventory | undefined;
   short: () => boolean;
   packageBytes: number;

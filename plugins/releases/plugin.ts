@@ -19,7 +19,6 @@ import {
 } from '../../ports/domain/releases.js';
 import { RELEASE_HEALTH } from '../../ports/domain/release-health.js';
 import { RUNTIME } from '../../ports/domain/system.js';
-import { WATCHDOG } from '../../ports/domain/watchdog.js';
 import { LIVE_TOPICS } from '../../ports/domain/live-topics.js';
 import { ONBOARDING_STEPS } from '../../ports/domain/dashboard.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
@@ -71,7 +70,6 @@ function createDeps(ctx: PluginContext<ReleasesConfig>, protect: ReleaseDeps['pr
     history: () => ctx.find(BUILD_HISTORY),
     faults: () => ctx.find(VERSION_FAULTS),
     health: () => ctx.find(RELEASE_HEALTH),
-    watchdog: () => ctx.find(WATCHDOG),
     machines: () => ctx.find(MACHINES),
     short: () => ctx.find(STORAGE_SPACE)?.isLow() ?? false,
     packageBytes: ctx.app.limits['package_bytes'] ?? DEFAULT_MAX_PACKAGE_BYTES,
@@ -122,7 +120,6 @@ export default definePlugin<ReleasesConfig>({
     BUILD_HISTORY.name,
     VERSION_FAULTS.name,
     RELEASE_HEALTH.name,
-    WATCHDOG.name,
     MACHINES.name,
     STORAGE_SPACE.name,
     LICENSES.name,

@@ -163,7 +163,6 @@ export function fixtureOn(
     bugs: () => undefined,
     faults: () => undefined,
     health: () => undefined,
-    watchdog: () => undefined,
     short: () => false,
     packageBytes: 10_000_000,
     liveTokens,
