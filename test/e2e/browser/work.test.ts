@@ -179,6 +179,7 @@ describe('web: work on errors and bugs in a real browser', () => {
     const ref = await error('shop', "order 'A-4711' has no lines");
     const { page } = await web.openTab();
     await web.tab.go(`/bugs/${ref}`);
+    await page.locator('main summary', { hasText: 'Mute' }).click();
     await page.getByRole('link', { name: 'Mute similar' }).click();
     expect(await page.getByLabel('Pattern').inputValue()).to.equal('TypeError: order .* has no lines');
     expect(await page.getByRole('radio', { name: 'Regular expression' }).isChecked()).to.equal(true);
@@ -229,7 +230,7 @@ describe('web: work on errors and bugs in a real browser', () => {
     await page.locator('summary', { hasText: 'Views' }).click();
     await page.getByLabel('View name').fill('Plain things');
     await page.getByRole('button', { name: 'Save view' }).click();
-    expect(await page.locator('.nav-bordered a[aria-current]').innerText()).to.include('Plain things');
+    expect(await page.locator('.quick-views a[aria-current]').innerText()).to.include('Plain things');
 
     await page.locator('input[name=scope][value=filter]').check();
     await page.getByLabel('Action', { exact: true }).selectOption('severity:low');
