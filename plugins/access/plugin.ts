@@ -80,7 +80,9 @@ export default definePlugin<AccessConfig>({
   errors: OIDC_ERRORS,
   config: joi.object({
     local: joi
-      .valid(true, false, 'recovery')
+      .boolean()
+      .allow('recovery')
+      .messages({ 'boolean.base': 'must be true, false or recovery' })
       .default(true)
       .description(
         'Sign-in with a password of this service: `true`, `false`, or `"recovery"` for administrators only. `aos user create` and `aos user passwd` always work',

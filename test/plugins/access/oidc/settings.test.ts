@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { findSecrets } from '../../../../kernel/contract/joi.js';
+import access from '../../../../plugins/access/plugin.js';
 import { oidcSchema } from '../../../../plugins/access/oidc/settings.js';
 
 describe('access: settings of OpenID Connect', () => {
@@ -34,5 +35,11 @@ describe('access: settings of OpenID Connect', () => {
 
   it('marks the client’s secret', () => {
     expect(findSecrets(oidcSchema, { ...good, client_secret: 'hidden' })).to.deep.equal(['hidden']);
+  });
+
+  it('reads auth.local from environment variables, which are text', () => {
+    const read = (local: unknown): unknown => access.config?.validate({ local }).value?.local as unknown;
+    expect(['true', 'false', 'recovery', false].map(read)).to.deep.equal([true, false, 'recovery', false]);
+    expect(access.config?.validate({ local: 'never' }).error?.message).to.include('must be true, false or recovery');
   });
 });
