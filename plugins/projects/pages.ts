@@ -12,6 +12,7 @@ import {
   type Logger,
   type PageSpec,
 } from '../../kernel/contract/index.js';
+import { LOGO_TYPES, MAX_LOGO_BYTES } from '../../lib/brand/logo.js';
 import { invalid } from '../../kernel/errors.js';
 import type {
   PathRoot,
@@ -161,6 +162,8 @@ export function buildProjectPages({
     ]);
     return new View('project-settings', {
       ...shared,
+      logo_types: LOGO_TYPES.join(','),
+      logo_kib: MAX_LOGO_BYTES / 1024,
       brand,
       intake: intake.slice(0, MAX_LISTED_KEYS),
       hidden_keys: Math.max(0, intake.length - MAX_LISTED_KEYS),

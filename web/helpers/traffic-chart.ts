@@ -129,13 +129,13 @@ const createTrafficChart =
       'data-bucket': step,
       'data-from': from,
       'data-to': to,
-      'data-unit': unit,
       'data-zone': clock.timezone,
       'data-hours': clock.hours,
     });
     const axis = renderTimeAxis(times, (at) => (x(at) / CHART_WIDTH) * 100);
     const body = `<div${plot}>${renderMarkNames(marks)}<svg${picture}>${parts.join('')}</svg>${axis}</div>`;
-    return new Html(`<div class="series-chart traffic-chart">${renderLabels(ticks, y, '')}${body}</div>`);
+    const kind = marks.length > 0 ? 'series-chart traffic-chart has-marks' : 'series-chart traffic-chart';
+    return new Html(`<div class="${kind}">${renderLabels(ticks, y, '')}${body}</div>`);
   };
 
 export const createTrafficHelpers = (options: TimeOptions): Record<string, Helper> => ({

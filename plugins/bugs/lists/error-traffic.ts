@@ -3,6 +3,7 @@
  * in memory for a second, so that intake needs no further write; a crash loses that second.
  */
 import { inject, injectable } from '../../../kernel/contract/index.js';
+import { KeyedCoalescedCache } from '../../../lib/caching/coalesced-cache.js';
 import { iteratePages } from '../../../lib/paging.js';
 import { addHashes, estimateDistinct, mergeSketches, type SketchHash } from '../../../lib/text/distinct-sketch.js';
 import { DAY_MS, HOUR_MS, toIsoString } from '../../../lib/time.js';
@@ -17,6 +18,8 @@ const FLUSH_INTERVAL_MS = 1_000;
 const RETENTION_MS = 31 * DAY_MS;
 const MAX_ATTEMPTS = 20;
 const PAGE_SIZE = 500;
+const MAX_CACHED_READS = 200;
+const CACHE_OPTIONS = { maxAgeMs: 2_000, quickMs: 10 };
 
 interface PendingHour {
   project: string;
@@ -30,6 +33,11 @@ export class ErrorTrafficService {
   #pending = new Map<string, PendingHour>();
   #timer: NodeJS.Timeout | null = null;
   #writing: Promise<void> = Promise.resolve();
+  /** Several parts of Home show one period. */
+  readonly #readings = new KeyedCoalescedCache<ErrorTraffic>(MAX_CACHED_READS, {
+    ...CACHE_OPTIONS,
+    monotonic: () => this.deps.clock.monotonic(),
+  });
 
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'traffic' | 'clock' | 'log'>) {}
 
@@ -69,10 +77,15 @@ export class ErrorTrafficService {
     }
   }
 
-  async getTraffic({ project, until, hours }: ErrorTrafficQuery): Promise<ErrorTraffic> {
+  getTraffic({ project, until, hours }: ErrorTrafficQuery): Promise<ErrorTraffic> {
+    const last = Math.ceil(until / SLOT_MS);
+    return this.#readings.get(`${project ?? ''} ${last} ${hours}`, () => this.#readTraffic(project, last, hours));
+  }
+
+  /** @param last interval after the last one, counted since 1970 */
+  async #readTraffic(project: string | null, last: number, hours: number): Promise<ErrorTraffic> {
     await this.flush();
     const slots = hours * SLOTS_PER_HOUR;
-    const last = Math.ceil(until / SLOT_MS);
     const first = last - slots;
     const hour = {
       gte: toIsoString(Math.floor((first * SLOT_MS) / HOUR_MS) * HOUR_MS),

@@ -57,6 +57,7 @@ export function buildNewItemPages(page: PageDeps): PageSpec[] {
   return [
     {
       ...shared,
+      projectQuery: 'project',
       input: { query: joi.object({ project: joi.string().max(64).empty('') }) },
       handle: (request) => buildForm(page, request),
     },

@@ -1,3 +1,4 @@
+import joi from 'joi';
 import {
   getFormFields,
   createFormPage,
@@ -33,7 +34,7 @@ async function renderEditor(parts: LicensePageServices, request: HttpRequest, pr
   };
   return new View('license-form', {
     known: known === null ? null : toShownLicense(known),
-    form: problem === undefined ? (storedValues ?? {}) : getFormFields(request),
+    form: problem === undefined ? (storedValues ?? { product: request.query['product'] }) : getFormFields(request),
     approval: problem === undefined ? known?.require_approval : getFormFields(request)['require_approval'] === 'true',
     floating: problem === undefined ? known?.floating : getFormFields(request)['floating'] === 'true',
     products: await listProducts(parts, false),
@@ -81,7 +82,14 @@ export function editPages(parts: LicensePageServices, sender: LicenseKeySender):
     input: { params: licenseIdParams },
   };
   return [
-    { path: '/licenses/new', title: 'New license', access: LICENSE_ADMIN_AUTH, handle: (request) => again(request) },
+    {
+      path: '/licenses/new',
+      title: 'New license',
+      access: LICENSE_ADMIN_AUTH,
+      projectQuery: 'product',
+      input: { query: joi.object({ product: joi.string().max(64).empty('') }) },
+      handle: (request) => again(request),
+    },
     createFormPage(
       { path: '/licenses', title: 'New license', access: LICENSE_ADMIN_AUTH, creates: true },
       (request) => createLicenses(parts, sender, request),

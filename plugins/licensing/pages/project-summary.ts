@@ -44,7 +44,10 @@ export function buildLicensePart({ licenses, deps }: LicensePageServices): Proje
           const { name, href, status, tone, created_at } = toShownLicense(license);
           return { title: name, href, detail: null, badge: { text: status, tone: tone as 'success' }, at: created_at };
         }),
-        empty: page.items.length === 0 ? { text: 'No licenses', label: 'New license', href: '/licenses/new' } : null,
+        empty:
+          page.items.length === 0
+            ? { text: 'No licenses', label: 'New license', href: `/licenses/new?product=${encodeURIComponent(slug)}` }
+            : null,
       };
     },
   };

@@ -43,7 +43,9 @@ export function buildMonitorPages(services: WatchdogServices, deferred: boolean)
   const editor = async (request: HttpRequest, problem?: FormRejection): Promise<View> => {
     const known = request.params['source'] === undefined ? null : await need(request);
     const stored =
-      known === null ? { source: request.query['source'] } : { ...known, tags: formatTags(known.tags ?? []) };
+      known === null
+        ? { source: request.query['source'], project: request.query['project'] }
+        : { ...known, tags: formatTags(known.tags ?? []) };
     const form: Record<string, unknown> = problem === undefined ? stored : getFormFields(request);
     const isCron = known === null ? (form['kind'] ?? request.query['kind']) === 'cron' : Boolean(known.schedule);
     const crumbs = [{ label: title, href: '/monitors' }, { label: known === null ? 'New monitor' : known.source }];
@@ -130,7 +132,14 @@ export function buildMonitorPages(services: WatchdogServices, deferred: boolean)
       path: '/monitors/new',
       title: 'New monitor',
       access,
-      input: { query: joi.object({ kind: joi.string().max(40), source: joi.string().max(200) }) },
+      projectQuery: 'project',
+      input: {
+        query: joi.object({
+          kind: joi.string().max(40),
+          source: joi.string().max(200),
+          project: joi.string().max(64).empty(''),
+        }),
+      },
       handle: (request) => editor(request),
     },
     createFormPage(

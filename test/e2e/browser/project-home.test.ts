@@ -1,6 +1,6 @@
 /**
  * A project's page as its home, and the switcher in the bar, in a real browser: what the page
- * holds, clicks from the dashboard, and that a choice holds on every list until it is taken away.
+ * holds, clicks from Home, and that a choice holds on every list until it is taken away.
  * Skipped where there is no Chromium.
  */
 import { expect } from 'chai';
@@ -39,8 +39,12 @@ describe('web: project home page', () => {
 
   const main = (): Promise<string> => web.page.getByRole('main').innerText();
 
-  it('shows items, newest versions with adoption, monitors and licenses two clicks from the dashboard', async () => {
+  it('shows items, newest versions with adoption, monitors and licenses three clicks from Home', async () => {
     await web.tab.go('/');
+    await web.page
+      .getByRole('link', { name: /^Settings/ })
+      .first()
+      .click();
     await web.page.getByRole('link', { name: 'Projects', exact: true }).first().click();
     await web.page.getByRole('main').getByRole('link', { name: 'shop' }).click();
     await web.page.waitForURL('**/projects/shop');
@@ -68,7 +72,7 @@ describe('web: project home page', () => {
     expect(await main())
       .to.contain('pip install sentry-sdk')
       .and.contain('sentry_sdk.init(dsn="http://INTAKE_KEY@');
-    await web.page.getByRole('button', { name: 'Create key' }).click();
+    await web.page.getByRole('button', { name: 'Create key', exact: true }).click();
     await web.page.getByText('Copy this key now').waitFor();
     const text = await main();
     const key = /sentry_sdk\.init\(dsn="http:\/\/([^@"]+)@[^"]+\/\d+", release="shop@1\.0\.0"\)/.exec(text)?.[1];

@@ -121,14 +121,15 @@ describe('web: clicks per task', () => {
   });
   task('Get an intake key in the lines of your language', async () => {
     await openProject('shop');
-    await click(link('Python'));
+    await click(link('Settings'));
+    await web.page.getByLabel('Language').selectOption('python');
     await click(button('Create key'));
     await said('You won’t be able to see this');
     expect(await main().innerText()).to.match(/sentry_sdk\.init\(dsn="http:\/\/svc_/);
   });
   task('Name the seller, with colour and logo', async () => {
     await openProject('shop');
-    await click(link('Set branding'));
+    await click(link('Settings'));
     await web.page.getByLabel('Company').fill('Shop Ltd');
     await web.page.getByLabel('Brand color').fill('#0a6640');
     await click(button('Save'));

@@ -108,6 +108,13 @@ describe('watchdog: Home', function () {
       .and.not.include('steady');
   });
 
+  it('keeps the project for a new monitor', async () => {
+    const token = await fixture.token(['projects:manage']);
+    await fixture.api('POST', '/api/projects/v1/projects', token, { slug: 'till', name: 'Till' });
+    expect(await home('/monitors/new?project=till')).to.match(/<option value="till" selected/);
+    expect(await home('/monitors/new')).to.not.match(/<option value="till" selected/);
+  });
+
   it('shows the chosen project alone', async () => {
     await store([
       { source: 'a', project: 'till', state: 'down' },
