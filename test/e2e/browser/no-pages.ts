@@ -6,6 +6,8 @@ export const NO_PAGES = new Set([
   '/bugs/live',
   '/errors/live',
   '/search/live',
+  '/first-steps/{id}/result',
+  '/monitors/{source}/uptime.csv',
   '/licenses.csv',
   '/incidents.csv',
   '/status-pages/{id}/subscribers.csv',

@@ -122,7 +122,7 @@ describe('web: clicks per task', () => {
   task('Get an intake key in the lines of your language', async () => {
     await openProject('shop');
     await click(link('Settings'));
-    await web.page.getByLabel('Language').selectOption('python');
+    await web.page.getByLabel('Language', { exact: true }).selectOption('python');
     await click(button('Create key'));
     await said('You won’t be able to see this');
     expect(await main().innerText()).to.match(/sentry_sdk\.init\(dsn="http:\/\/svc_/);

@@ -164,9 +164,9 @@ describe('dashboard: /first-steps', () => {
       await create('silent', 'https://hooks.example.org/');
       expect(ticks(await page(admin))).to.have.property('channel', false);
       await create('ci', receiver.url);
-      const report = await service.createToken('bugtracker:manage');
-      const bug = { project: 'shop', title: 'A delivered one' };
-      const made = await service.request('POST', '/api/bugtracker/v1/bugs', report, bug);
+      const report = await service.createToken('bugtracker:report');
+      const error = { project: 'shop', error_level: 'error', error_message: 'A delivered one' };
+      const made = await service.request('POST', '/api/errors/v1/report', report, error);
       expect(made.status, JSON.stringify(made.body)).to.equal(201);
       await waitUntil('the delivery is counted', async () => ticks(await page(admin))['channel'] === true);
     } finally {
