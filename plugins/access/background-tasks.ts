@@ -23,7 +23,7 @@ export class BackgroundTasks {
     try {
       await work();
     } catch (error) {
-      this.log.warn({ err: error, what }, 'a write in the background failed');
+      this.log.warn({ err: error, what }, 'a background write failed');
     }
   }
 }

@@ -74,7 +74,7 @@ export class MasterTokenService {
     const name = input.name.trim();
     const fields: Record<string, string> = {};
     if (name === '' || name.length > 100 || /\p{Cc}/u.test(name)) fields['name'] = 'must have 1 to 100 characters';
-    if (input.scopes.length === 0) fields['scopes'] = 'at least one is needed';
+    if (input.scopes.length === 0) fields['scopes'] = 'must have at least one';
     if (seconds !== null && !(Number.isInteger(seconds) && seconds > 0 && seconds <= MAX_LIFETIME_SECONDS)) {
       fields['expires_in_seconds'] = 'must be a positive whole number of seconds';
     }
@@ -84,7 +84,7 @@ export class MasterTokenService {
       fields['source'] = 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : @ / - without . or .. as a segment';
     }
     if (source !== null && input.scopes.join() !== 'watchdog:ping')
-      fields['scopes'] = 'a token with a source carries watchdog:ping alone';
+      fields['scopes'] = 'a token with a source can only have watchdog:ping';
     if (Object.keys(fields).length > 0) throw invalid(fields);
   }
 }

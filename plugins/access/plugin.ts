@@ -97,16 +97,16 @@ export default definePlugin<AccessConfig>({
       .string()
       .custom(getConfiguredName)
       .default('admin')
-      .description('Name of the administrator that an empty user table gets'),
+      .description('Name of the administrator created when there are no accounts'),
     admin_password: joi
       .string()
       .custom(getConfiguredPassword)
       .allow(null)
       .meta({ secret: true })
       .default(null)
-      .description('Its password; null makes a random one, printed once'),
+      .description('Its password; null generates a random one, printed once'),
   }),
-  tags: { tokens: 'Tokens about themselves, and sub-tokens with fewer rights.' },
+  tags: { tokens: 'Token information, and sub-tokens with fewer rights.' },
   collections: [
     {
       name: 'accounts',

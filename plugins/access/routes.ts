@@ -26,7 +26,7 @@ const tokenSchema = withSchemaName(
     scopes: joi.array().items(joi.string()),
     project: joi.string().allow(null),
     source: joi.string().allow(null),
-    agent: joi.string().allow(null).description('The one agent whose name it may claim under'),
+    agent: joi.string().allow(null).description('The only agent name it can claim under'),
     parent_id: joi.string().allow(null),
     created_by: joi.string(),
     created_at: timestamp,
@@ -44,7 +44,7 @@ const provisionBodySchema = withSchemaName(
       scopes: joi.array().items(joi.string().max(100)).max(100),
       project: joi.string().max(64).allow(null),
       expires_in_seconds: joi.number().integer().strict().min(1).max(MAX_TOKEN_LIFETIME_SECONDS),
-      agent: joi.string().trim().min(1).max(100).allow(null).description('It claims under this name alone'),
+      agent: joi.string().trim().min(1).max(100).allow(null).description('It can claim only under this name'),
     })
     .example({ name: 'fixer-1', scopes: ['bugtracker:manage'], expires_in_seconds: 3600 }),
 );
@@ -61,9 +61,9 @@ export function buildAccessRoutes(parts: {
       path: '/api/tokens/v1/provision',
       operationId: 'provisionToken',
       errors: ['conflict'],
-      summary: 'Make a sub-token with at most the rights of the master token',
+      summary: 'Create a sub-token with at most the rights of the master token',
       description:
-        'The token is shown once. Without `scopes` it has all of the master’s; without `expires_in_seconds` it lives 24 hours.',
+        'The token is shown once. Without `scopes` it gets all scopes of the master token; without `expires_in_seconds` it expires after 24 hours.',
       access: { anyToken: true },
       input: { body: provisionBodySchema },
       status: 201,
@@ -88,7 +88,7 @@ export function buildAccessRoutes(parts: {
       path: '/api/tokens/v1/self',
       operationId: 'getOwnToken',
       errors: ['not_found'],
-      summary: 'The token’s own record',
+      summary: 'Get the token of the request',
       access: { anyToken: true },
       output: tokenSchema,
       handle: async (request) => {
@@ -101,7 +101,7 @@ export function buildAccessRoutes(parts: {
       method: 'DELETE',
       path: '/api/tokens/v1/self',
       operationId: 'revokeOwnToken',
-      summary: 'Revoke the sub-token that asks',
+      summary: 'Revoke the sub-token of the request',
       access: { anyToken: true },
       output: deleted,
       handle: async (request) => {
@@ -116,6 +116,6 @@ export function buildAccessRoutes(parts: {
 }
 
 function readTokenId(request: HttpRequest): string {
-  if (request.principal.kind !== 'token') throw denied('This takes a token.');
+  if (request.principal.kind !== 'token') throw denied('Requires a token.');
   return request.principal.id;
 }

@@ -76,7 +76,7 @@ export class ApplyService {
 
 function toStepFailure({ path }: PlanStep, error: unknown, done: number, total: number): ServiceError {
   const { status, code, fields = {} } = invalid(toEntryFaults(path, error));
-  const message = `${done} of ${total} changes were made. Fix this one and apply the document again.`;
+  const message = `${done} of ${total} changes were applied. Fix this one and apply the document again.`;
   return new ServiceError(code, message, { status, fields });
 }
 

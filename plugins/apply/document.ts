@@ -32,7 +32,7 @@ export async function readDocument(
   const { version } = value;
   const faults: [path: string, fault: string][] = [];
   if (version !== DOCUMENT_VERSION)
-    faults.push(['version', version === undefined ? 'is required: write `version: 1`' : 'must be 1']);
+    faults.push(['version', version === undefined ? 'is required: add `version: 1`' : 'must be 1']);
   const names = Object.keys(value).filter((name) => name !== 'version');
   for (const name of names) {
     faults.push(...findSectionFaults(name, value[name], kinds));

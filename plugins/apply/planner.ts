@@ -110,7 +110,7 @@ export class Planner {
       await this.#pause();
       const path = `${spec.kind}[${at}]`;
       for (const place of listUnresolvedReferences(given, path))
-        this.#addFault(place, 'holds a reference to a secret, which only the command `aos apply` resolves');
+        this.#addFault(place, 'contains a reference to a secret, which only the command `aos apply` resolves');
       const fields = this.#validateEntry(spec, given, path);
       if (fields === null) continue;
       const name = spec.getName(fields);
@@ -184,7 +184,7 @@ export class Planner {
     if (spec.normalize === undefined) return fields;
     try {
       const whole = await spec.normalize(principal, fields, before);
-      if (whole === null) this.#warnings.push(`${path}: ${spec.getName(fields)} is over and was left out`);
+      if (whole === null) this.#warnings.push(`${path}: ${spec.getName(fields)} has ended and was omitted`);
       return whole;
     } catch (error) {
       for (const [place, message] of Object.entries(toEntryFaults(path, error))) this.#addFault(place, message);

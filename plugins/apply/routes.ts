@@ -54,14 +54,14 @@ const buildApplyRoute = (service: ApplyService): RouteSpec => ({
   operationId: 'applyConfiguration',
   summary: 'Apply a configuration document',
   description:
-    'YAML or JSON, as `config.schema.json` describes it. An entry is found by its name, and fields that it leaves out stay ' +
-    'as they are. Everything is checked before the first change: a fault is 422 `validation_failed`, and `fields` names ' +
+    'YAML or JSON, as described in `config.schema.json`. Entries are matched by name, and omitted fields stay ' +
+    'unchanged. Everything is validated before the first change: an error is 422 `validation_failed`, and `fields` contains ' +
     'its path in the document (`monitors[2].interval_seconds`). Safe to interrupt and to repeat.',
   access: ACCESS,
   input: {
     query: joi.object({
       dry_run: buildFlag('Return the plan and change nothing'),
-      prune: buildFlag('Delete what an earlier apply created and the document does not name'),
+      prune: buildFlag('Delete objects created by an earlier apply that the document does not contain'),
     }),
     body: withJsonSchema({ type: 'string', format: 'binary' }, joi.binary().required()),
     mediaType: ['application/yaml', 'application/json'],
@@ -89,8 +89,8 @@ const buildExportRoute = (kinds: RouteParts['kinds']): RouteSpec => ({
   method: 'GET',
   path: `${BASE_PATH}/config`,
   operationId: 'exportConfiguration',
-  summary: 'Export the configuration as a document that applies without changes',
-  description: 'Secrets are left out; `secrets` lists their paths.',
+  summary: 'Export the configuration as a document that can be applied unchanged',
+  description: 'Secrets are omitted; `secrets` lists their paths.',
   access: ACCESS,
   strictQuery: true,
   input: { query: joi.object({ project: joi.string().max(64).description('Only this project') }) },
@@ -113,7 +113,7 @@ function buildSchemaRoute({ kinds, catalog }: RouteParts): RouteSpec {
     path: `${BASE_PATH}/config.schema.json`,
     operationId: 'getConfigurationSchema',
     summary: 'JSON Schema of the configuration document',
-    description: 'Without the envelope and without a credential, so that editors can load it.',
+    description: 'Returned without the envelope and available without a credential, so that editors can load it.',
     access: 'public',
     hidden: true,
     handle: async () => {

@@ -16,17 +16,17 @@ export const backupsConfigSchema = joi.object<BackupsConfig>({
     .unit('hours')
     .default(24)
     .description(
-      'Embedded store: how often the service makes a backup of itself. 0: never; before migrations it does so all the same.',
+      'Embedded store: interval of automatic backups. 0: never, except before migrations.',
     ),
   path: joi
     .string()
     .default('backups')
-    .description('Folder of those backups. A relative path lies in the data directory; another disk is better.'),
+    .description('Folder of these backups. A relative path is below the data directory; use another disk if possible.'),
   keep: joi
     .number()
     .integer()
     .min(1)
     .max(10_000)
     .default(7)
-    .description('How many of them stay; the oldest goes first.'),
+    .description('Number of backups to keep; the oldest are deleted first.'),
 });

@@ -30,7 +30,7 @@ export default definePlugin<BackupsConfig>({
       start: async () => {
         metrics.gauge(
           'aos_backups_newest_timestamp_seconds',
-          'When the newest backup was made; NaN: there is none',
+          'When the newest backup was created; NaN if there is no backup',
           async () => {
             const newest = await service.getNewest();
             return newest === null ? NaN : Date.parse(newest.at) / 1000;
@@ -38,10 +38,10 @@ export default definePlugin<BackupsConfig>({
         );
         metrics.gauge(
           'aos_backups_newest_bytes',
-          'Size of the newest backup; NaN: there is none',
+          'Size of the newest backup; NaN if there is no backup',
           async () => (await service.getNewest())?.bytes ?? NaN,
         );
-        metrics.gauge('aos_backups_ok', '0 when the last backup could not be made', () =>
+        metrics.gauge('aos_backups_ok', '0 if the last backup failed', () =>
           Number(service.hasSucceeded()),
         );
       },

@@ -13,7 +13,7 @@ import { isBackupDue, isBackupOverdue, type ScheduleState } from './schedule.js'
 
 export const CONFIG = token<BackupsConfig>('config');
 const HOUR_MS = 3_600_000;
-const OFFSITE_COPY_NOTE = 'a copy on another disk or machine is the operator’s to make';
+const OFFSITE_COPY_NOTE = 'the operator is responsible for copies on another disk or machine';
 
 @injectable()
 export class BackupService {
@@ -55,7 +55,7 @@ export class BackupService {
     const { backups } = this;
     const nothing = { last_at: null, path: null };
     if (backups.folder === null)
-      return { ok: true, ...nothing, note: 'the database is not the embedded store: its own tools back it up' };
+      return { ok: true, ...nothing, note: 'the database is not the embedded store: back it up with its own tools' };
     const newest = await backups.findNewest();
     const state = this.#state(newest);
     const known = {
@@ -65,7 +65,7 @@ export class BackupService {
     };
     if (this.#failed !== null) return { ok: false, ...known, error: this.#failed.error };
     if (isBackupOverdue(state))
-      return { ok: false, ...known, error: 'no backup was made when it was due: see the job backups.make' };
+      return { ok: false, ...known, error: 'a scheduled backup was not created: see the job backups.make' };
     return { ok: true, ...known, note: state.everyMs === 0 ? `switched off; ${OFFSITE_COPY_NOTE}` : OFFSITE_COPY_NOTE };
   }
 

@@ -44,7 +44,7 @@ export function toBugCaller(principal: Principal): BugCaller {
     const manage = scopes.includes('bugtracker:manage');
     return { id, name, project, manage, kind: 'token', ...(agent !== undefined && { agent }) };
   }
-  throw new ServiceError('unauthorized', 'This needs a token.');
+  throw new ServiceError('unauthorized', 'Requires a token.');
 }
 
 /**

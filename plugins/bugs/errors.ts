@@ -4,12 +4,12 @@ import { ServiceError } from '../../kernel/errors.js';
 export const ERRORS = {
   already_claimed: [
     409,
-    'A live lease is in the way; `error.claim` says who holds it (`yours`: you do) and until when.',
+    'The item has a live lease; `error.claim` contains its holder (`yours`: you) and its end.',
     'Someone is working on this',
   ],
   claim_required: [
     409,
-    'By MCP an item changes only under the caller’s own live lease: claim it first.',
+    'Over MCP an item can be changed only under the caller’s own live lease: claim it first.',
     'Claim the issue first',
   ],
   lease_lost: [
@@ -19,20 +19,20 @@ export const ERRORS = {
   ],
   on_hold: [
     409,
-    'A person has stopped the work on this item (`error.hold`); no agent may claim it until the hold is lifted.',
+    'A person has put this item on hold (`error.hold`); no agent can claim it until the hold is lifted.',
     'Agents are paused',
   ],
   too_many_claims: [
     409,
-    'This credential and agent holds as many live leases as `bugs.max_claims` allows.',
+    'This credential and agent has reached the limit of live leases, `bugs.max_claims`.',
     'Too many claims',
   ],
   unread_news: [
     409,
-    'A person has commented meanwhile (`error.news`): read it first; the repeat passes.',
+    'A person has commented meanwhile (`error.news`): read it first, then repeat the request.',
     'Unread comment',
   ],
-  lease_limit: [409, 'The lease has reached 24 hours in all and cannot be renewed.', 'Claim limit reached'],
+  lease_limit: [409, 'The lease has reached its maximum of 24 hours and cannot be renewed.', 'Claim limit reached'],
 } as const satisfies ErrorCatalog;
 
 export const refusal = refusals(ERRORS);

@@ -56,13 +56,13 @@ const config = joi.object({
     .integer()
     .min(1)
     .default(100)
-    .description('Occurrences in the rolling hour from which an item is at least high'),
+    .description('Occurrences in the rolling hour that make an item at least high'),
   hour_critical: joi
     .number()
     .integer()
     .min(1)
     .default(1000)
-    .description('Occurrences in the rolling hour from which an item is critical'),
+    .description('Occurrences in the rolling hour that make an item critical'),
   delta_margin_seconds: joi
     .number()
     .integer()
@@ -70,7 +70,7 @@ const config = joi.object({
     .max(3600)
     .default(10)
     .description(
-      'How far `server_time` of a delta query stays behind now: more than clocks of several processes differ',
+      'Delay of `server_time` of a delta query; must exceed the clock difference between processes',
     ),
   agent_token_seconds: joi
     .number()
@@ -79,14 +79,14 @@ const config = joi.object({
     .max(86_400)
     .unit('seconds')
     .default(7200)
-    .description('How long the token lives that `agent.requested` brings to a webhook'),
+    .description('Lifetime of the token that `agent.requested` sends to a webhook'),
   max_claims: joi
     .number()
     .integer()
     .min(1)
     .max(1_000_000)
     .default(10)
-    .description('Live leases that one credential and agent may hold at the same time'),
+    .description('Maximum live leases per credential and agent'),
   retention_days: joi
     .number()
     .integer()
@@ -96,7 +96,7 @@ const config = joi.object({
     .allow(null)
     .default(null)
     .description(
-      'Items that are closed, will not be fixed or are duplicates, and were not seen for so long, are deleted. Not given: they are kept for ever.',
+      'Closed, won’t fix and duplicate items that were not seen for this long are deleted. Default: never.',
     ),
 });
 
@@ -142,7 +142,7 @@ export default definePlugin<BugsConfig>({
   config,
   tags: {
     bugtracker:
-      'Bugs, feature requests and errors as items: reported, claimed by one agent at a time, changed, merged, counted.',
+      'Bugs, feature requests and errors as items: report, claim, change, merge and count them.',
   },
   scopes: ['bugtracker:report', 'bugtracker:read', 'bugtracker:manage'],
   events: [
@@ -207,7 +207,7 @@ export default definePlugin<BugsConfig>({
     const { bugs, jobs, board, outbox, bulkRuns, arrivals } = services;
     ctx.ports.metrics.gauge(
       'aos_bugs_queue_age_seconds',
-      'Age of the oldest change of an item whose events are not out yet',
+      'Age of the oldest item change whose events have not been sent',
       () => outbox.getOldestAge(),
     );
     const numbers = new MonthlyStatsCache(services.stats, ctx.clock);

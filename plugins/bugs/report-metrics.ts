@@ -12,13 +12,13 @@ export class ReportMetrics {
   constructor(metrics: Metrics) {
     this.#reports = metrics.counter(
       'aos_bugs_reports_total',
-      'Reports, by where they came from and what came of them',
+      'Reports, by source and result',
       {
         source: REPORT_SOURCES,
         outcome: REPORT_OUTCOMES,
       },
     );
-    this.#groups = metrics.counter('aos_bugs_groups_created_total', 'Items that reports made, by type', {
+    this.#groups = metrics.counter('aos_bugs_groups_created_total', 'Items created by reports, by type', {
       type: REPORT_TYPES,
     });
   }

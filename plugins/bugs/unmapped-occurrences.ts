@@ -66,7 +66,7 @@ export class StoredUnmappedOccurrences implements UnmappedOccurrences {
     try {
       return await unpackOccurrence(stored, (id) => this.deps.texts.get(id));
     } catch (err) {
-      this.deps.log.warn({ err, occurrence: stored.id }, 'late frames given up: the occurrence is damaged');
+      this.deps.log.warn({ err, occurrence: stored.id }, 'frames were not mapped: the occurrence is damaged');
       return null;
     }
   }

@@ -99,7 +99,7 @@ export class AgentDispatchService implements AttemptDataProvider {
     const settings_url = `${this.#baseUrl}/webhooks/new`;
     throw refusal(
       'no_agent',
-      `No webhook that names ${AGENT_REQUESTED.event} for the project ${project} is enabled, so no agent would start. Create one: ${settings_url}`,
+      `No enabled webhook sends ${AGENT_REQUESTED.event} for the project ${project}, so no agent would start. Create one: ${settings_url}`,
       { extra: { settings_url } },
     );
   }

@@ -45,7 +45,7 @@ const buildLineSchema = (max: number): joi.StringSchema =>
     .string()
     .trim()
     .max(max)
-    .pattern(/\p{Cc}/u, { invert: true, name: 'free of control characters' });
+    .pattern(/\p{Cc}/u, { invert: true, name: 'without control characters' });
 
 export const agentNameSchema = buildLineSchema(100).min(1).description('The name under which the agent claims');
 
@@ -56,8 +56,8 @@ const fieldSchemas = {
     .valid(...ORDERED_SEVERITIES)
     .empty('')
     .allow(null)
-    .description('At least this grave; null: any'),
-  tag: buildLineSchema(200).empty('').allow(null).description('A tag that the item has; null: any'),
+    .description('Minimum severity; null for any'),
+  tag: buildLineSchema(200).empty('').allow(null).description('A tag of the item; null for any'),
   enabled: joi.boolean(),
 };
 export const ruleCreationSchema = withSchemaName(

@@ -50,7 +50,7 @@ export class RequestRuleService {
   ): Promise<RequestRule> {
     const project = await this.#resolveProject(principal, fields.project ?? null);
     if ((await this.rows.count({})) >= MAX_REQUEST_RULES)
-      throw conflict(`There are ${MAX_REQUEST_RULES} rules, which is the most.`);
+      throw conflict(`The limit of ${MAX_REQUEST_RULES} rules is reached.`);
     const { severity = null, tag = null, agent, enabled = true } = fields;
     const created_at = this.clock.iso();
     const managed = fields.managed && { managed: fields.managed };

@@ -25,11 +25,11 @@ const runSchema = withSchemaName(
   whole({
     agent: joi.string(),
     requested_at: joi.string().isoDate(),
-    sent: joi.boolean().description('A webhook was sent a token'),
+    sent: joi.boolean().description('A token was sent to a webhook'),
     token_expires_at: timeSchema,
-    last_call_at: timeSchema.description('With that token, to the minute'),
-    tokens_used: joi.number().integer().allow(null).description('In all, as the agent says'),
-    note: joi.string().allow(null).description('What it says it does: text from outside'),
+    last_call_at: timeSchema.description('With that token, in minutes'),
+    tokens_used: joi.number().integer().allow(null).description('Total, as reported by the agent'),
+    note: joi.string().allow(null).description('Its reported progress (external text)'),
     told_at: timeSchema,
   }),
 );
@@ -47,11 +47,11 @@ const buildItemRoutes = (requests: AgentDispatchService): RouteSpec[] => [
     path: `${ITEM_PATH}/request`,
     operationId: 'requestAgent',
     tag: 'bugtracker',
-    summary: 'Ask for the item’s agent',
+    summary: 'Request an agent for an item',
     description:
-      'Sends `agent.requested` to the webhooks that name this event, with the address of `/mcp` and a token for the project and the ' +
+      'Sends `agent.requested` to the webhooks that subscribe to it, with the address of `/mcp` and a token for the project and the ' +
       'agent. Without `agent` it is the item’s `target_agent`. 409 `already_claimed` while an agent holds the item, `on_hold` while a ' +
-      'person has stopped the work, `no_agent` where no webhook would get the request, `invalid_transition` once it is decided.',
+      'person has put it on hold, `no_agent` if no webhook would get the request, `invalid_transition` once it is decided.',
     access: MANAGE_ACCESS,
     input: {
       params: paramsSchema,
@@ -71,7 +71,7 @@ const buildItemRoutes = (requests: AgentDispatchService): RouteSpec[] => [
     path: `${ITEM_PATH}/request`,
     operationId: 'getAgentRequest',
     tag: 'bugtracker',
-    summary: 'What became of the last request for an agent',
+    summary: 'Get the status of the last agent request',
     access: READ_ACCESS,
     input: { params: paramsSchema },
     output: runResponseSchema,
@@ -83,7 +83,7 @@ const buildItemRoutes = (requests: AgentDispatchService): RouteSpec[] => [
     path: `${ITEM_PATH}/progress`,
     operationId: 'tellProgress',
     tag: 'bugtracker',
-    summary: 'Say how far the agent is, for the item’s page',
+    summary: 'Report the progress of the agent, for the item’s page',
     access: MANAGE_ACCESS,
     input: {
       params: paramsSchema,
@@ -91,7 +91,7 @@ const buildItemRoutes = (requests: AgentDispatchService): RouteSpec[] => [
         'AgentProgress',
         joi
           .object({
-            tokens_used: joi.number().integer().min(0).max(1e12).description('Tokens of a language model, in all'),
+            tokens_used: joi.number().integer().min(0).max(1e12).description('Total language model tokens'),
             note: joi.string().trim().min(1).max(500).description('One sentence'),
           })
           .or('tokens_used', 'note'),
@@ -111,7 +111,7 @@ const buildRuleRoutes = (rules: RequestRuleService): RouteSpec[] => [
     path: RULES_PATH,
     operationId: 'listRequestRules',
     tag: 'bugtracker',
-    summary: 'List the rules that ask for agents, the oldest first',
+    summary: 'List the rules that request agents, oldest first',
     access: READ_ACCESS,
     output: withSchemaName('RequestRules', whole({ items: joi.array().items(ruleSchema) })),
     handle: async ({ principal }) => ({ items: await rules.list(principal) }),
@@ -121,8 +121,8 @@ const buildRuleRoutes = (rules: RequestRuleService): RouteSpec[] => [
     path: RULES_PATH,
     operationId: 'createRequestRule',
     tag: 'bugtracker',
-    summary: 'Make a rule that asks for an agent',
-    description: 'Asked of every item that is new, comes back, or becomes critical; once in each cycle of the item.',
+    summary: 'Create a rule that requests an agent',
+    description: 'Applied to every item that is new, recurs, or becomes critical; once in each cycle of the item.',
     access: MANAGE_ACCESS,
     input: { body: ruleCreationSchema },
     status: 201,
@@ -138,7 +138,7 @@ const buildRuleRoutes = (rules: RequestRuleService): RouteSpec[] => [
     path: `${RULES_PATH}/{id}`,
     operationId: 'changeRequestRule',
     tag: 'bugtracker',
-    summary: 'Change a rule that asks for an agent',
+    summary: 'Change a rule that requests an agent',
     access: MANAGE_ACCESS,
     input: { params: paramsSchema, body: ruleChangeSchema },
     output: ruleResponseSchema,
@@ -152,7 +152,7 @@ const buildRuleRoutes = (rules: RequestRuleService): RouteSpec[] => [
     path: `${RULES_PATH}/{id}`,
     operationId: 'deleteRequestRule',
     tag: 'bugtracker',
-    summary: 'Delete a rule that asks for an agent',
+    summary: 'Delete a rule that requests an agent',
     access: MANAGE_ACCESS,
     input: { params: paramsSchema },
     output: deleted,

@@ -153,8 +153,8 @@ export class ErrorReportIntake implements ErrorIntake {
   #toFailedElement(error: unknown, project: string, faults: unknown[]): FailedElement {
     if (error instanceof ServiceError) return this.#toRejectedElement(error);
     faults.push(error);
-    this.log.error({ err: error, project }, 'a report of a list was not recorded');
-    return { error: { code: 'internal_error', message: 'The service failed; send this report again.' } };
+    this.log.error({ err: error, project }, 'a report of a list could not be stored');
+    return { error: { code: 'internal_error', message: 'Internal error; send this report again.' } };
   }
 
   #toRejectedElement(error: ServiceError): FailedElement {

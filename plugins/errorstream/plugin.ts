@@ -36,7 +36,7 @@ export default definePlugin({
   title: 'Error stream',
   needs: [BUGS.name, UNMAPPED_OCCURRENCES.name, ERROR_GROUPS.name, ITEMS.name, GROUP_MUTER.name, PROJECTS.name],
   uses: [AUDIT.name, FRAME_REWRITER.name, PUBLISHED_VERSIONS.name],
-  tags: { errors: 'The intake for an application’s exception handler, and the ignore rules that mute known noise.' },
+  tags: { errors: 'Error intake for exception handlers of applications, and ignore rules that mute known noise.' },
   provides: [ERROR_INTAKE.name],
   extends: [
     REPORT_FILTERS.point,

@@ -54,19 +54,19 @@ export const errorBodySchema = withSchemaName(
         .string()
         .allow('')
         .required()
-        .description('Cut at 8,192 characters; empty only beside an exception_class'),
-      exception_class: textSchema.description('Cut at 200 characters'),
-      file: textSchema.description('Where it happened; its last 1,024 characters are kept'),
-      file_path: textSchema.description('Another name for file'),
+        .description('Truncated to 8,192 characters; may be empty only with an exception_class'),
+      exception_class: textSchema.description('Truncated to 200 characters'),
+      file: textSchema.description('Where it happened; truncated to the last 1,024 characters'),
+      file_path: textSchema.description('Alias of file'),
       line: lineSchema,
-      line_no: lineSchema.description('Another name for line'),
-      stack_trace: textSchema.description('Cut at 65,536 characters'),
+      line_no: lineSchema.description('Alias of line'),
+      stack_trace: textSchema.description('Truncated to 65,536 characters'),
       environment: textSchema.description(
-        'dev, development, local, test, testing, ci, qa and staging are one step less urgent',
+        'dev, development, local, test, testing, ci, qa and staging lower the severity by one level',
       ),
       app_version: textSchema,
-      build: textSchema.description('Another name for app_version'),
-      release: textSchema.description('Another name for app_version'),
+      build: textSchema.description('Alias of app_version'),
+      release: textSchema.description('Alias of app_version'),
       commit_sha: textSchema,
       repo_url: textSchema,
       host: textSchema,
@@ -75,11 +75,11 @@ export const errorBodySchema = withSchemaName(
           id: joi
             .alternatives(joi.string().allow(''), joi.number())
             .allow(null)
-            .description('As the application names the user; its first 200 characters count'),
+            .description('ID of the user in the application; only the first 200 characters are used'),
         })
         .allow(null)
-        .description('Who had the error; kept only as a keyed hash, which counts different people'),
-      occurred_at: timestampSchema.allow(null).description('When it happened; the receive time when absent or later'),
+        .description('The affected user; stored only as a keyed hash to count distinct users'),
+      occurred_at: timestampSchema.allow(null).description('When it happened; defaults to, and is at most, the receive time'),
       sent_at: timestampSchema
         .allow(null)
         .description('When it was sent, by the same clock: corrects occurred_at where that clock is over a minute off'),
@@ -88,10 +88,10 @@ export const errorBodySchema = withSchemaName(
         .min(1)
         .max(MAX_CLIENT_REF_LENGTH)
         .allow(null)
-        .description('Unique per project: a repeat counts nothing'),
+        .description('Unique per project: a repeated report is not counted'),
       tags: textListSchema.description('Cut at 32'),
-      context: joi.object().allow(null).description('Cut at 32,768 characters of JSON'),
-      breadcrumbs: joi.array().allow(null).description('The last 50 are kept, and at most 65,536 characters of JSON'),
+      context: joi.object().allow(null).description('Truncated to 32,768 characters of JSON'),
+      breadcrumbs: joi.array().allow(null).description('Truncated to the last 50, and to 65,536 characters of JSON'),
       fingerprint: textListSchema.description('Replaces the grouping; `{{ default }}` inserts it'),
     })
     .example({
@@ -116,7 +116,7 @@ const reportListSchema = joi
   )
   .min(1)
   .max(MAX_REPORTS)
-  .description('Each as a single report');
+  .description('Each like a single report');
 
 /**
  * One report, or a list validated by element (`parseElement`). openapi.json has the single report

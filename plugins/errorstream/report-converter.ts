@@ -149,7 +149,7 @@ export function toErrorReport(
     REPORT_LIMITS.exception_class,
   );
   if (message === null && exceptionClass === null) {
-    throw invalid({ error_message: 'must not be empty where there is no exception_class' });
+    throw invalid({ error_message: 'must not be empty without an exception_class' });
   }
   const environment = cutter.cutText('environment', body.environment, REPORT_LIMITS.short);
   const [file, path] = findFirstField(body, 'file', 'file_path');

@@ -44,8 +44,8 @@ const commonFields = {
   ref: joi.string().description('`<project>-<n>`'),
   created: joi.boolean().description('True for the first occurrence of a group'),
   ignored: joi.boolean().description('An ignore rule matched: recorded and counted, muted'),
-  sampled: joi.boolean().description('The payload of this occurrence was kept'),
-  truncated: joi.array().items(joi.string()).description('Fields that were longer than their limit and were cut'),
+  sampled: joi.boolean().description('The payload of this occurrence was stored'),
+  truncated: joi.array().items(joi.string()).description('Fields that were truncated to their limit'),
 };
 
 const singleFields = {
@@ -64,7 +64,7 @@ const singleFields = {
   regression: joi.boolean().description('This occurrence reopened the group'),
   overflow: joi
     .boolean()
-    .description('For an intake key: it made too many new groups within the hour; this is the project’s overflow item'),
+    .description('For an intake key that created too many new groups within the hour: this is the overflow item of the project'),
 };
 
 const failedSchema = withSchemaName(
@@ -86,7 +86,7 @@ const resultSchema = joi.object(singleFields).fork(requiredFields, (field) => fi
 const resultsSchema = joi
   .array()
   .items(joi.alternatives(withSchemaName('ErrorResult', resultSchema), failedSchema))
-  .description('Of a list of reports alone: in its order, each the answer of a single one or `{error}`');
+  .description('Only for a list of reports: in the same order, each the response for a single report or `{error}`');
 
 /** One type for a report and a list, because generated clients handle unions poorly. */
 const reportedSchema = withSchemaName(

@@ -12,10 +12,10 @@ export const buildErrorRoutes = (intake: ErrorReportIntake): RouteSpec[] => [
     operationId: 'reportError',
     summary: 'Report a runtime error, or up to 100 of them',
     description:
-      'For an application’s exception handler. One object answers 201 for a new group and 200 for a counted occurrence; a list ' +
-      'of up to 100 objects (for which clients made from this document have no type) answers 200 with `results`, in its order, each the answer of a single report or `{error}`. What is longer than its ' +
-      'limit is cut and named in `truncated`; secrets are scrubbed before anything is written. Bodies may be compressed ' +
-      '(gzip, deflate, br, zstd). A project’s public intake key may be used in place of a token, from browsers too.',
+      'For exception handlers of applications. One object returns 201 for a new group and 200 for a counted occurrence; a list ' +
+      'of up to 100 objects (for which clients generated from this document have no type) returns 200 with `results`, in the same order, each the response for a single report or `{error}`. Values over their ' +
+      'limit are truncated and listed in `truncated`; secrets are scrubbed before storing. Bodies may be compressed ' +
+      '(gzip, deflate, br, zstd). A project’s public intake key can be used instead of a token, also from browsers.',
     access: { scope: 'bugtracker:report', intake: true },
     input: { body: intakeBodySchema, report: true },
     output: reportOutputSchemas,
@@ -39,5 +39,5 @@ async function handleReports(intake: ErrorReportIntake, { body, principal, addre
 
 function getTokenPrincipal(principal: Principal): TokenPrincipal {
   if (principal.kind === 'token') return principal;
-  throw new ServiceError('unauthorized', 'This needs a token.');
+  throw new ServiceError('unauthorized', 'Requires a token.');
 }

@@ -78,7 +78,7 @@ export class UnmappedFrameJob {
       return await this.#rewrite(rewriter, occurrence);
     } catch (err) {
       const { id, project } = occurrence;
-      this.log.warn({ err, occurrence: id, project }, 'late frames not rewritten');
+      this.log.warn({ err, occurrence: id, project }, 'frames could not be mapped later');
       await this.occurrences.postpone(occurrence);
       return true;
     }

@@ -29,11 +29,11 @@ const deliverySchema = withSchemaName(
   'ForgeDelivery',
   whole({
     resolved: refs.description('Resolved by this delivery'),
-    commented: refs.description('Fixed by it, and held by an agent: the item has a comment'),
+    commented: refs.description('Fixed by it, but held by an agent: a comment was added to the item'),
     linked: refs.description('Named by it'),
-    unchanged: refs.description('Told of it before, or no item of this project'),
-    left_out: joi.number().integer().description('Names beyond the 50 of a delivery'),
-  }).keys({ reopened: refs.description('Waited for a pull request that was closed without a merge') }),
+    unchanged: refs.description('Already processed, or not an item of this project'),
+    left_out: joi.number().integer().description('References beyond the limit of 50 per delivery'),
+  }).keys({ reopened: refs.description('Were waiting for a pull request that was closed without a merge') }),
 );
 
 const CHANGE_PARSERS: Readonly<
@@ -62,11 +62,11 @@ const buildDeliveryRoute = ({ secrets, linking, clock }: ForgeRouteDependencies)
   strictQuery: false,
   operationId: 'takeForgeDelivery',
   tag: 'bugtracker',
-  summary: 'Take a webhook of GitHub, GitLab or Gitea',
+  summary: 'Receive a webhook from GitHub, GitLab or Gitea',
   description:
-    'Pushes and pull or merge requests, as the forge sends them, as JSON of at most 1 MiB. It is believed by its signature ' +
+    'Pushes and pull or merge requests, as sent by the forge, as JSON of at most 1 MiB. It is authenticated by its signature ' +
     '(`X-Hub-Signature-256`, `X-Gitea-Signature`, `webhook-signature`) or token (`X-Gitlab-Token`) with the project’s ' +
-    '`forge_secret`; any other is 401. Items that a commit or a pull request names (`shop-17`) are linked to it, and those that it ' +
+    '`forge_secret`; otherwise 401. Items that a commit or a pull request mentions (`shop-17`) are linked to it, and those that it ' +
     '`fixes`, `closes` or `resolves` are resolved once it is on the default branch. A repeat changes nothing.',
   access: 'public',
   input: {
@@ -79,11 +79,11 @@ const buildDeliveryRoute = ({ secrets, linking, clock }: ForgeRouteDependencies)
     }),
     mediaType: 'application/json',
     headers: {
-      'X-GitHub-Event': 'What GitHub tells of: `push` or `pull_request`, others change nothing',
+      'X-GitHub-Event': 'Event of GitHub: `push` or `pull_request`; others are ignored',
       'X-Hub-Signature-256': 'GitHub: `sha256=` and the HMAC-SHA256 of the body in hex',
       'X-Gitlab-Token': 'GitLab: the secret itself',
       'Webhook-Signature': 'GitLab with a signing token: `v1,` and the signature in base64 (Standard Webhooks)',
-      'X-Gitea-Event': 'What Gitea and Forgejo tell of',
+      'X-Gitea-Event': 'Event of Gitea and Forgejo',
       'X-Gitea-Signature': 'Gitea and Forgejo: the HMAC-SHA256 of the body in hex',
     },
   },
@@ -129,9 +129,9 @@ const buildSecretRoute = ({ secrets, baseUrl }: ForgeRouteDependencies): RouteSp
   path: '/api/projects/v1/projects/{slug}/forge-secret',
   operationId: 'makeForgeSecret',
   tag: 'projects',
-  summary: 'Make the secret with which a forge signs its webhooks; it is shown once',
+  summary: 'Create the secret with which a forge signs its webhooks; it is shown once',
   description:
-    'One that was made before is worth nothing from then on. The token needs `bugtracker:manage` as well: who has the secret resolves items.',
+    'A previous secret becomes invalid. The token also requires `bugtracker:manage`, because the secret allows resolving items.',
   access: { scope: 'projects:manage' },
   input: { params: joi.object({ slug }), body: joi.object({}), optionalBody: true },
   status: 201,

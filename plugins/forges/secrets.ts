@@ -39,7 +39,7 @@ export class ForgeSecretService {
   async createSecret(principal: Principal, slug: string): Promise<string> {
     // Signed deliveries resolve and comment items, which requires this scope.
     if (principal.kind === 'token' && !principal.scopes.includes('bugtracker:manage'))
-      throw denied('The secret of a forge resolves items: a token that makes one needs bugtracker:manage as well.');
+      throw denied('A forge secret allows resolving items: creating one also requires bugtracker:manage.');
     const project = await this.#getProject(principal, slug);
     const secret = `whsec_${randomBytes(32).toString('base64')}`;
     const before = await this.getInfo(project);

@@ -36,7 +36,7 @@ export class DiskSpaceMonitor implements StorageSpace {
     const short = free !== null && free < min_free_bytes;
     if (short === this.#short) return;
     this.#short = short;
-    if (short) this.log.warn({ free_bytes: free, min_free_bytes }, 'little room is left: intakes answer 507');
-    else this.log.info({ free_bytes: free }, 'there is room again: intakes take reports');
+    if (short) this.log.warn({ free_bytes: free, min_free_bytes }, 'disk space is low: intakes respond with 507');
+    else this.log.info({ free_bytes: free }, 'disk space is available again: intakes accept reports');
   }
 }

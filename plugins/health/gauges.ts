@@ -27,7 +27,7 @@ export function addHealthGauges(metrics: Metrics, { runtime, schema, health }: G
   );
   metrics.gauges(
     'aos_plugin_ok',
-    '1 while a plugin has not failed and its own health says that it is ok',
+    '1 while a plugin has not failed and its health is ok',
     'plugin',
     runtime.listPlugins().map(({ id }) => id),
     async () => {
@@ -43,7 +43,7 @@ export function addHealthGauges(metrics: Metrics, { runtime, schema, health }: G
   metrics.gauge('aos_disk_free_bytes', 'Free bytes of the data directory', () =>
     readOrNaN(() => runtime.getFreeBytes()),
   );
-  metrics.gauge('aos_store_bytes', 'Bytes of the store, where the engine tells', () =>
+  metrics.gauge('aos_store_bytes', 'Bytes of the store, if the engine reports it', () =>
     readOrNaN(() => runtime.getStoreBytes()),
   );
 }

@@ -93,7 +93,7 @@ const toProxiesCheck = (unlisted: readonly string[]): HealthReport['checks']['pr
   mend:
     unlisted.length === 0
       ? null
-      : 'X-Forwarded-For comes from these: list your own proxies in server.trusted_proxies, or their callers share one limit',
+      : 'X-Forwarded-For was received from these: list your own proxies in server.trusted_proxies, or their clients share one limit',
 });
 
 const toClockCheck = (clock: ClockState | null): HealthReport['checks']['clock'] => ({

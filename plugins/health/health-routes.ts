@@ -114,7 +114,7 @@ function buildProbeRoutes({ health }: HealthServices): RouteSpec[] {
       errors: ['not_ready'],
       summary: 'Health of the service',
       description:
-        'Answers 200 also when unhealthy; with `strict=1` then 503. `healthy` means: the database answers, the evaluator runs, no migration is pending, and no plugin whose health decides is not ok. A module that is not installed is `ok` with `state: "not_installed"`. The shared key and a token with `system:read` see all of it, every other token `healthy`, `version`, `schema` and `checks.evaluator.ok`.',
+        'Returns 200 also when unhealthy; with `strict=1` then 503. `healthy` means: the database responds, the evaluator runs, no migration is pending, and all plugins that affect health are ok. A module that is not installed is `ok` with `state: "not_installed"`. The shared key and a token with `system:read` see everything, all other tokens only `healthy`, `version`, `schema` and `checks.evaluator.ok`.',
       access: MONITORING_ACCESS,
       input: { query: joi.object({ strict: joi.boolean().truthy('1').falsy('0').description('503 when unhealthy') }) },
       output: healthShape,
@@ -138,8 +138,8 @@ function buildProbeRoutes({ health }: HealthServices): RouteSpec[] {
       path: '/api/health/ready',
       operationId: 'checkReady',
       errors: ['not_ready'],
-      summary: 'The service can take requests',
-      description: '503 `not_ready` while the store does not answer or a critical part is not ready.',
+      summary: 'Check whether the service can handle requests',
+      description: '503 `not_ready` while the store does not respond or a critical part is not ready.',
       access: 'public',
       output: withSchemaName('Ready', whole({ ready: joi.boolean() })),
       limits: { rate: 'none' },
@@ -198,7 +198,7 @@ function buildMigrationRoutes({ run }: HealthServices): RouteSpec[] {
       tag: 'admin',
       operationId: ['installDatabaseByGet', 'installDatabase'],
       summary: 'Run pending migrations (address of earlier versions)',
-      description: 'POST, or GET with the shared key, runs them; GET with a session leads to the page.',
+      description: 'POST, or GET with the shared key, runs them; GET with a session redirects to the page.',
       access: MIGRATION_ACCESS,
       output: migrationOutput,
       handle: (request) =>

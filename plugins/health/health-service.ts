@@ -85,7 +85,7 @@ async function settleWithin<T>(
 ): Promise<{ value: T } | { error: string }> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new CheckTimeoutError(`no answer within ${patience / 1000} s`)), patience);
+    timer = setTimeout(() => reject(new CheckTimeoutError(`no response within ${patience / 1000} s`)), patience);
   });
   try {
     return { value: await Promise.race([question, late]) };

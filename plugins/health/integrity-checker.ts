@@ -43,8 +43,8 @@ export class IntegrityChecker {
     if (found === null) return;
     await this.last.bulk([{ put: { id: LAST_CHECK_ID, ...found, checked_at: this.clock.iso() } }]);
     const { ok, documents, damage, more } = found;
-    if (ok) return this.log.info({ documents }, 'the store was read whole: no damage');
-    this.log.error({ documents, damage, more }, 'the store is damaged: aos doctor --deep says what to do');
+    if (ok) return this.log.info({ documents }, 'the store was checked completely: no damage');
+    this.log.error({ documents, damage, more }, 'the store is damaged: run aos doctor --deep for a fix');
   }
 
   async #getLast(): Promise<Readonly<IntegrityCheckDoc> | null> {
@@ -75,5 +75,5 @@ export class IntegrityChecker {
 
 function describeDamage({ collection, id }: DamageLocation): string {
   if (collection === null) return 'the file of the store cannot be read';
-  return `${id === null ? 'a document' : `the document "${id}"`} of ${collection}: a call could not read it`;
+  return `${id === null ? 'a document' : `the document "${id}"`} of ${collection}: a request could not read it`;
 }

@@ -26,7 +26,7 @@ export default definePlugin<HealthConfig>({
   extends: [HEARTBEAT_REJECTIONS.point],
   scopes: [DETAILS_SCOPE],
   tags: {
-    health: 'Whether the service works, for people and for probes.',
+    health: 'Health of the service, for users and probes.',
     metrics: 'Numbers for Prometheus.',
     admin: 'Migrations.',
   },
@@ -37,7 +37,7 @@ export default definePlugin<HealthConfig>({
       .min(0)
       .default(256 * 1024 * 1024)
       .description(
-        'Below this much free space in the data directory the disk check fails, and intakes (errors, reports, heartbeats) answer 507. 0: never.',
+        'Minimum free space in the data directory: below it the disk check fails, and intakes (errors, reports, heartbeats) respond with 507. 0: disabled.',
       ),
   }),
   collections: [{ name: 'examinations', indexes: [] }],

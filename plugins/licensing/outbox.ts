@@ -19,7 +19,7 @@ export class LicensingOutbox<T extends WithOutbox> {
       inOrder: true,
       now: () => clock.now(),
       onFailed: (err, license) =>
-        log.error({ err, license }, 'the events of a license were not sent; a job repeats it'),
+        log.error({ err, license }, 'the events of a license could not be sent; a job will retry'),
     });
   }
 

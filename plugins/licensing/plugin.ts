@@ -47,7 +47,7 @@ const configSchema = joi.object({
     .min(1)
     .max(365)
     .default(14)
-    .description('How many days before a license ends `license.expiring` is sent'),
+    .description('Number of days before a license ends that `license.expiring` is sent'),
 });
 
 function createDeps(ctx: PluginContext<LicensingConfig>): LicensingDeps {
@@ -134,7 +134,7 @@ export default definePlugin<LicensingConfig>({
   events: [LICENSE_CREATED, LICENSE_CHANGED, LICENSE_EXPIRING, LICENSE_EXPIRED, LICENSE_MACHINE_PENDING].map(
     ({ event }) => event,
   ),
-  tags: { license: 'Licenses: validation by applications, files for machines that are offline, administration.' },
+  tags: { license: 'Licenses: validation by applications, files for offline machines, administration.' },
   collections: COLLECTIONS,
   from: import.meta.url,
   setup(ctx) {

@@ -113,7 +113,7 @@ export class LiveHub {
       followed.mark = mark;
       if (before !== null && before !== mark) for (const wake of followed.wake) wake(topic.name);
     } catch (err) {
-      this.log.warn({ err, topic: topic.name }, 'a live topic could not be asked');
+      this.log.warn({ err, topic: topic.name }, 'a live topic could not be queried');
     }
     if (followed.wake.size === 0) return;
     if (followed.timer !== null) clearTimeout(followed.timer);

@@ -14,7 +14,7 @@ const SESSION_CHECK_SECONDS = 5;
 const buildStreamRoute = (hub: LiveHub): RouteSpec => ({
   method: 'GET',
   path: '/live',
-  summary: 'Tells a page that one of its topics has changed',
+  summary: 'Notifies a page that one of its topics has changed',
   access: { session: 'member' },
   hidden: true,
   input: {
@@ -38,7 +38,7 @@ export default definePlugin({
   id: 'live',
   version: '1.0.0',
   api: 1,
-  title: 'Pages that follow by themselves',
+  title: 'Pages with live updates',
   extensionPoints: [LIVE_TOPICS.point],
   setup: (ctx) => ({ routes: [buildStreamRoute(new LiveHub(() => ctx.extensions(LIVE_TOPICS), ctx.log))] }),
 });

@@ -29,7 +29,7 @@ function createGuideHandler(guides: GuideIndex): (request: HttpRequest) => Promi
 
 const name = joi
   .string()
-  .pattern(/^[a-z0-9][a-z0-9-]{0,99}$/i, 'name of a page')
+  .pattern(/^[a-z0-9][a-z0-9-]{0,99}$/i, 'page name')
   .required();
 
 const buildManualPages = (guides: GuideIndex, manual: Manual): PageSpec[] => [

@@ -30,7 +30,7 @@ export class FirstCallRecorder {
     this.marks.insert({ id: FIRST_CALL_ID, at: this.clock.iso() }).catch((err: unknown) => {
       if (err instanceof StoreConflict) return;
       this.#noted = false;
-      this.log.warn({ err }, 'the first call of an agent was not noted');
+      this.log.warn({ err }, 'the first call of an agent could not be recorded');
     });
   }
 

@@ -26,12 +26,12 @@ export function readMessage(bytes: Uint8Array): { body: unknown } | InvalidMessa
     return new InvalidMessage(PARSE_ERROR_CODE, 'Parse error: the body is not JSON in UTF-8.');
   }
   if (typeof body !== 'object' || body === null) {
-    return new InvalidMessage(INVALID_REQUEST_CODE, 'Invalid request: the body is no JSON-RPC message.');
+    return new InvalidMessage(INVALID_REQUEST_CODE, 'Invalid request: the body is not a JSON-RPC message.');
   }
   if (!isWithinLimits(body)) {
     return new InvalidMessage(
       INVALID_REQUEST_CODE,
-      `Invalid request: at most ${MAX_JSON_VALUES} values in ${MAX_JSON_DEPTH} levels are taken.`,
+      `Invalid request: at most ${MAX_JSON_VALUES} values in ${MAX_JSON_DEPTH} levels are allowed.`,
     );
   }
   return Array.isArray(body) ? validateBatch(body) : { body };

@@ -26,10 +26,10 @@ export class McpEndpoint {
   readonly handle = async (request: HttpRequest): Promise<Reply> => {
     const { headers } = request;
     if (!isOriginAllowed(headers['origin'], this.parts.baseUrl(), this.parts.allowedOrigins)) {
-      return buildErrorReply(403, REJECTED_ERROR_CODE, 'Pages of this origin may not call; see mcp.allowed_origins.');
+      return buildErrorReply(403, REJECTED_ERROR_CODE, 'This origin is not allowed; see mcp.allowed_origins.');
     }
     if (!acceptsJson(headers['accept']))
-      return buildErrorReply(406, REJECTED_ERROR_CODE, 'Answers are application/json; accept it.');
+      return buildErrorReply(406, REJECTED_ERROR_CODE, 'The Accept header must allow application/json.');
     if (!isJson(headers['content-type']))
       return buildErrorReply(415, REJECTED_ERROR_CODE, 'The content type must be application/json.');
     const read = readMessage(request.body as Uint8Array);

@@ -27,7 +27,7 @@ export class McpProtocol {
   readonly #report: (error: Error) => void;
 
   constructor(private readonly parts: McpProtocolDeps) {
-    this.#report = (error) => parts.log.debug({ err: error }, 'an MCP request was refused');
+    this.#report = (error) => parts.log.debug({ err: error }, 'an MCP request was rejected');
     this.#current = parts.sdk.createMcpHandler(
       ({ requestInfo }) => this.#createServer(this.#callers.get(requestInfo as Request) as HttpRequest),
       { legacy: 'reject', onerror: this.#report },
@@ -68,7 +68,7 @@ export class McpProtocol {
     server.setRequestHandler('tools/call', async ({ params }) => {
       const result = await this.#callTool(params.name, params.arguments ?? {}, caller);
       if (result !== null) return result;
-      throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, `There is no tool of this name.`);
+      throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, `Tool not found.`);
     });
     return server;
   }
@@ -86,7 +86,7 @@ export class McpProtocol {
       const { sdk } = this.parts;
       throw new sdk.ProtocolError(
         sdk.ProtocolErrorCode.InternalError,
-        `The service failed; the log has it under ${caller.id}.`,
+        `Internal error; the log has details under ${caller.id}.`,
       );
     }
   }

@@ -27,7 +27,7 @@ export default definePlugin<McpConfig>({
       .items(joi.string().uri({ scheme: ['http', 'https'] }))
       .default([])
       .description(
-        'Origins of web pages that may call /mcp, beside the service’s own; programs send no Origin and need none',
+        'Origins of web pages that can call /mcp, in addition to the origin of the service; programs do not send an Origin',
       ),
   }),
   setup(ctx) {

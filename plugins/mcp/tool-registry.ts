@@ -45,7 +45,7 @@ const buildLimitError = (requestId: string): RouteAnswer => ({
   body: {
     error: {
       code: 'validation_failed',
-      message: 'Some arguments are wrong.',
+      message: 'Some arguments are not valid.',
       fields: { [TEXT_LIMIT_ARGUMENT]: `must be a whole number from ${MIN_TEXT_CHARACTERS} to ${MAX_TEXT_CHARACTERS}` },
       request_id: requestId,
     },

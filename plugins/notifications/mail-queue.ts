@@ -100,7 +100,7 @@ export class StoredMailQueue implements MailQueue {
       try {
         await this.#sendDue(sender);
       } catch (err) {
-        this.log.error({ err }, 'mails could not be sent; the job retries');
+        this.log.error({ err }, 'mails could not be sent; the job will retry');
       }
     }
   }

@@ -51,28 +51,28 @@ const buildTextOption = (description: string): joi.StringSchema =>
   joi.string().allow('').default('').description(description);
 
 const config = joi.object({
-  smtp_host: buildTextOption('Server that takes e-mail; empty: there is no e-mail'),
+  smtp_host: buildTextOption('SMTP server; empty: e-mail is disabled'),
   smtp_port: joi.number().port().default(587).description('Its port'),
   smtp_security: joi
     .string()
     .valid('starttls', 'tls', 'none')
     .default('starttls')
     .description(
-      '`starttls` (port 587), `tls` from the first byte (port 465), or `none` for a server of the own network',
+      '`starttls` (port 587), `tls` from the first byte (port 465), or `none` for a server in the internal network',
     ),
-  smtp_user: buildTextOption('User name at that server; empty: none is asked for'),
+  smtp_user: buildTextOption('User name for that server; empty: no authentication'),
   smtp_password: buildTextOption('Its password'),
   smtp_from: joi.string().default('aos@localhost').description('Sender of e-mail'),
   egress_policy: joi
     .string()
     .valid('private-ok', 'public-only')
     .default('private-ok')
-    .description('Where hooks may go, as `webhooks.egress_policy`'),
+    .description('Allowed destinations of hooks, like `webhooks.egress_policy`'),
   allow_cidrs: joi
     .array()
     .items(joi.string().ip({ cidr: 'required' }))
     .default([])
-    .description('Networks that `public-only` lets pass'),
+    .description('Networks that `public-only` allows'),
 });
 
 export default definePlugin<NotificationsConfig>({
@@ -94,7 +94,7 @@ export default definePlugin<NotificationsConfig>({
   config,
   scopes: ['notifications:manage'],
   events: ['channel.disabled'],
-  tags: { notifications: 'Channels that notify people, and what was sent to them.' },
+  tags: { notifications: 'Channels that notify people, and their sent messages.' },
   migrations: MIGRATIONS,
   collections: [
     { name: 'channels', indexes: [{ fields: ['name'] }] },

@@ -24,15 +24,15 @@ export function buildDroppedSignalRoutes({
     const now = clock.monotonic();
     if (now - warnedAt < HOUR_MS) return;
     warnedAt = now;
-    log.warn({ signal }, 'traces and metrics of OpenTelemetry were dropped: only logs with exceptions are stored');
+    log.warn({ signal }, 'OpenTelemetry traces and metrics were dropped: only logs with exceptions are stored');
   };
   return Object.entries(SIGNAL_OPERATIONS).map(([signal, operationId]): RouteSpec => ({
     method: 'POST',
     path: `/v1/${signal}`,
     operationId,
     tag: 'otlp',
-    summary: `Take ${signal} of OpenTelemetry, and store nothing`,
-    description: 'For exporters that are set up once for all signals. Logs are taken by `/v1/logs`.',
+    summary: `Accept OpenTelemetry ${signal} without storing them`,
+    description: 'For exporters that are configured once for all signals. `/v1/logs` stores logs.',
     access: { scope: 'bugtracker:report', intake: true },
     input: { mediaType: [JSON_MEDIA_TYPE, PROTOBUF_MEDIA_TYPE], report: true },
     output: joi.object({}),

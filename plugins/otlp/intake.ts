@@ -49,8 +49,8 @@ export class LogIntake {
     for (const record of records) {
       const project = await this.#resolveProject(record, principal);
       const read = project === null ? null : convertRecord(record, project);
-      if (project === null) reject('the token is bound to no project, and service.name names none');
-      else if (read === null) reject('a record without exception.type and exception.message is no error');
+      if (project === null) reject('neither the token nor service.name determines a project');
+      else if (read === null) reject('a record without exception.type and exception.message is not an error');
       else lanes.set(toLaneKey(read), [...(lanes.get(toLaneKey(read)) ?? []), read]);
     }
     const faults: unknown[] = [];
@@ -69,10 +69,10 @@ export class LogIntake {
     };
     await Promise.all(Array.from({ length: MAX_CONCURRENT_REPORTS }, work));
     if (faults.length > 0) {
-      this.log.error({ err: faults[0], failed: faults.length }, 'records of a log were not stored');
+      this.log.error({ err: faults[0], failed: faults.length }, 'log records could not be stored');
       throw faults[0];
     }
-    return { rejected, sentence: rejected === 0 ? null : `Not taken: ${[...reasons].slice(0, 3).join('; ')}.` };
+    return { rejected, sentence: rejected === 0 ? null : `Not accepted: ${[...reasons].slice(0, 3).join('; ')}.` };
   }
 
   /** For a token of all projects the one named like the service. */

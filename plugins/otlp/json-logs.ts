@@ -12,7 +12,7 @@ const getString = (value: unknown): string | null => (typeof value === 'string' 
 export function parseJsonLogs(body: unknown): ParsedLogs {
   const given = toRecord(body)?.['resourceLogs'];
   if (toRecord(body) === null || (given !== undefined && !Array.isArray(given))) {
-    throw new InvalidLogsError('A request of OTLP is a JSON object with `resourceLogs`, a list.');
+    throw new InvalidLogsError('An OTLP request must be a JSON object with a list `resourceLogs`.');
   }
   const records: LogRecord[] = [];
   for (const resourceLogs of toList(given)) {

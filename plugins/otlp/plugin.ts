@@ -15,7 +15,7 @@ export default definePlugin({
   api: 1,
   title: 'OpenTelemetry logs',
   needs: [ERROR_INTAKE.name, PROJECTS.name],
-  tags: { otlp: 'What SDKs and collectors of OpenTelemetry send.' },
+  tags: { otlp: 'Intake for OpenTelemetry SDKs and collectors.' },
   setup(ctx) {
     const { intake } = ctx.services({ intake: LogIntake });
     return { routes: [...buildOtlpRoutes(intake), ...buildDroppedSignalRoutes({ log: ctx.log, clock: ctx.clock })] };

@@ -54,11 +54,11 @@ class LogReader {
   }
 
   #beginMessage(end: number): void {
-    if (end > this.wire.len) throw new InvalidLogsError('The request breaks off.');
+    if (end > this.wire.len) throw new InvalidLogsError('The request is truncated.');
   }
 
   #finishMessage(end: number): void {
-    if (this.wire.pos !== end) throw new InvalidLogsError('A message of the request is longer than it says.');
+    if (this.wire.pos !== end) throw new InvalidLogsError('A message of the request is longer than its declared length.');
   }
 
   #readNextField(): { field: number; type: WireType | null } {
@@ -68,7 +68,7 @@ class LogReader {
     const [field, type] = this.wire.tag();
     // The library would read a group to its end. OTLP messages have none.
     if (type === WireType.StartGroup || type === WireType.EndGroup)
-      throw new InvalidLogsError('The request has groups.');
+      throw new InvalidLogsError('The request has groups, which are not supported.');
     this.#type = type;
     return { field, type: type === WireType.Bit32 ? null : type };
   }
@@ -106,7 +106,7 @@ export async function parseProtobufLogs(bytes: Uint8Array): Promise<ParsedLogs> 
     );
   } catch (error) {
     if (error instanceof InvalidLogsError) throw error;
-    throw new InvalidLogsError('The body is no request of OTLP in protobuf.', { cause: error });
+    throw new InvalidLogsError('The body is not an OTLP request in protobuf.', { cause: error });
   }
   const { records, skipped } = reader;
   return { records, skipped };

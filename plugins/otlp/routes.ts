@@ -16,10 +16,10 @@ const outputSchema = withSchemaName(
         rejectedLogRecords: joi
           .string()
           .pattern(/^\d+$/)
-          .description('Records that became no report, as OTLP writes 64-bit numbers: in decimal digits'),
+          .description('Number of rejected records, as a decimal string like all 64-bit numbers in OTLP'),
         errorMessage: joi.string().description('Why, in a sentence'),
       })
-      .description('Absent: all became reports'),
+      .description('Omitted if all records became reports'),
   }),
 );
 
@@ -41,11 +41,11 @@ export const buildOtlpRoutes = (intake: LogIntake): RouteSpec[] => [
     path: '/v1/logs',
     operationId: 'sendLogs',
     tag: 'otlp',
-    summary: 'Take logs of OpenTelemetry',
+    summary: 'Receive OpenTelemetry logs',
     description:
       'OTLP over HTTP, JSON or protobuf, also compressed. Records with `exception.type` or `exception.message` become reports of ' +
       'the error stream; others are counted in `partialSuccess.rejectedLogRecords`. The project is that of the key or token; for ' +
-      'a token of all projects `service.name` is its slug.',
+      'a token of all projects it is the slug in `service.name`.',
     access: { scope: 'bugtracker:report', intake: true },
     input: { mediaType: [JSON_MEDIA_TYPE, PROTOBUF_MEDIA_TYPE], report: true },
     output: outputSchema,
@@ -86,11 +86,11 @@ async function parseLogs(bytes: Buffer, type: string | undefined): Promise<Parse
   try {
     if (type === PROTOBUF_MEDIA_TYPE) return await parseProtobufLogs(bytes);
     if (type !== JSON_MEDIA_TYPE) {
-      throw new ServiceError('unsupported_media_type', `Logs come as ${JSON_MEDIA_TYPE} or ${PROTOBUF_MEDIA_TYPE}.`);
+      throw new ServiceError('unsupported_media_type', `The content type must be ${JSON_MEDIA_TYPE} or ${PROTOBUF_MEDIA_TYPE}.`);
     }
     const body = await parseEventJson(bytes);
     if (body === undefined)
-      throw new ServiceError('invalid_json', `The body is no JSON of at most ${MAX_JSON_VALUES} values.`);
+      throw new ServiceError('invalid_json', `The body must be JSON with at most ${MAX_JSON_VALUES} values.`);
     return parseJsonLogs(body);
   } catch (error) {
     if (error instanceof InvalidLogsError) throw new ServiceError('invalid_request', error.message);
@@ -100,5 +100,5 @@ async function parseLogs(bytes: Buffer, type: string | undefined): Promise<Parse
 
 function toLogCaller({ principal, address }: HttpRequest): LogCaller {
   if (principal.kind === 'token') return { principal, address };
-  throw new ServiceError('unauthorized', 'This needs an intake key or a token.');
+  throw new ServiceError('unauthorized', 'Requires an intake key or a token.');
 }

@@ -18,17 +18,17 @@ const config = joi.object({
   enabled: joi
     .boolean()
     .default(true)
-    .description('Ask what is due; switched off in a process, another one asks, or none does'),
+    .description('Run due probes in this process; if disabled, another process must run them'),
   egress_policy: joi
     .string()
     .valid('private-ok', 'public-only')
     .default('private-ok')
-    .description('What may be asked, as `webhooks.egress_policy`'),
+    .description('Allowed targets of probes, like `webhooks.egress_policy`'),
   allow_cidrs: joi
     .array()
     .items(joi.string().ip({ cidr: 'required' }))
     .default([])
-    .description('Networks that `public-only` lets pass'),
+    .description('Networks that `public-only` allows'),
 });
 
 export default definePlugin<ProbesConfig>({
@@ -40,7 +40,7 @@ export default definePlugin<ProbesConfig>({
   needs: [AUDIT.name, SYSTEM.name, WATCHDOG.name],
   extends: [MONITOR_PROBES.point],
   config,
-  tags: { probes: 'What the service asks by itself: over HTTP, of ports, certificates, names and machines.' },
+  tags: { probes: 'Active checks over HTTP, and of ports, certificates, names and machines.' },
   collections: [
     { name: 'probes', indexes: [{ fields: ['updated_at'] }] },
     { name: 'leases', indexes: [] },
@@ -69,7 +69,7 @@ export default definePlugin<ProbesConfig>({
       asker: ProbeRunner,
       prober: ProbeScheduler,
     });
-    metrics.gauge('aos_probes_asked', 'Probes that this process asks; 0: another one does', () => prober.size);
+    metrics.gauge('aos_probes_asked', 'Probes that this process runs; 0 if another one does', () => prober.size);
     const services = { probes, asker, clock, watchdog: ctx.resolve(WATCHDOG), audit: ctx.resolve(AUDIT) };
     return {
       extensions: [

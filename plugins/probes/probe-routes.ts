@@ -32,11 +32,11 @@ export const buildProbeRoutes = ({ probes, asker, clock }: TrialServices): Route
     method: 'POST',
     path: '/api/probes/v1/try',
     operationId: 'tryProbe',
-    summary: 'Ask once, and tell what was seen; nothing is stored',
+    summary: 'Run a probe once and return its result, without storing it',
     description:
-      'The answer is 200 also where nobody answered: `ok` says how it went. Its `excerpt` is the beginning of an HTTP answer, or the records of a name; ' +
-      'for a token of one project it is null, and `message` quotes nothing, where that came from a private address, or from a DNS server ' +
-      'of the internal network. Of records that are no addresses, it needs a public `resolver` to see them.',
+      'Returns 200 even if the target did not respond: `ok` is the result. `excerpt` is the start of an HTTP response, or the records of a name; ' +
+      'for a token of one project it is null, and `message` quotes nothing, if it came from a private address, or from a DNS server ' +
+      'in the internal network. Records that are not addresses then require a public `resolver`.',
     access: { scope: 'watchdog:manage' },
     limits: { rate: 'bulk' },
     input: { body: withSchemaName('ProbeTrial', joi.object({ probe: probeSchema.required() })) },

@@ -10,7 +10,7 @@ const getEncryptionPurpose = (source: string): string => `probes/headers/${sourc
 export type PreparedProbe = Omit<ProbeDoc, 'id' | 'updated_at'> | null;
 
 const validateWebSocketUrl = (url: string, checkUrl: (url: string) => string | null): string | null =>
-  /^wss?:\/\//i.test(url) ? checkUrl(url.replace(/^ws/i, 'http')) : 'the URL must begin with ws:// or wss://';
+  /^wss?:\/\//i.test(url) ? checkUrl(url.replace(/^ws/i, 'http')) : 'the URL must start with ws:// or wss://';
 
 @injectable()
 export class ProbeService {

@@ -10,7 +10,7 @@ export function buildProjectCommands(projects: ProjectService, keys: IntakeKeySe
       name: 'project create',
       summary: 'Create a project',
       args: ['slug'],
-      options: { name: { type: 'string', value: 'name', summary: 'Its name; the slug without it' } },
+      options: { name: { type: 'string', value: 'name', summary: 'Name of the project (default: the slug)' } },
       run: async ({ args, options }) => {
         const name = typeof options['name'] === 'string' ? options['name'] : undefined;
         const input = fromForm(createBodySchema, { slug: args[0] ?? '', name }) as ProjectFields & { slug: string };
@@ -35,9 +35,9 @@ export function buildProjectCommands(projects: ProjectService, keys: IntakeKeySe
     },
     {
       name: 'project intake-key',
-      summary: 'Make a public intake key for a project; it is shown once, with its DSN',
+      summary: 'Create a public intake key for a project; it is shown once, with its DSN',
       args: ['slug'],
-      options: { name: { type: 'string', value: 'name', summary: 'What it is for' } },
+      options: { name: { type: 'string', value: 'name', summary: 'Label of the key' } },
       run: async ({ args, options }) => {
         const name = typeof options['name'] === 'string' ? options['name'] : undefined;
         const made = await keys.create('command line: aos project intake-key', args[0] ?? '', name);

@@ -30,7 +30,7 @@ export function loadParts(
         try {
           return renderPart(id, await one.loadPart(project));
         } catch (err) {
-          log.warn({ err, part: id, project: project.slug }, 'a part of a project page could not be made');
+          log.warn({ err, part: id, project: project.slug }, 'a part of a project page could not be rendered');
           return { id, failed: true } as const;
         }
       }),

@@ -50,7 +50,7 @@ export default definePlugin({
     CONFIG_KINDS.point,
   ],
   scopes: ['projects:read', 'projects:manage'],
-  tags: { projects: 'Projects, and the public intake keys with which their applications report.' },
+  tags: { projects: 'Projects, and the public intake keys of their applications.' },
   collections: [
     {
       name: 'projects',

@@ -59,7 +59,7 @@ export class ProjectDataCleaner {
       }
       await this.deletions.change({ id: slug }, { push: { cleared: { each: [plugin] } } });
     } catch (err) {
-      this.log.error({ err, project: slug, by: plugin }, 'what was left of a deleted project was not removed');
+      this.log.error({ err, project: slug, by: plugin }, 'remaining data of a deleted project could not be removed');
     }
   }
 

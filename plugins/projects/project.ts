@@ -6,7 +6,7 @@ import type { PathRoot, ProjectInfo } from '../../ports/domain/projects.js';
 
 export const SLUG_PATTERN = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const SLUG_RULE_MESSAGE =
-  'at most 64 of lower-case letters, digits, dots, dashes, underscores, a letter or digit first';
+  'at most 64 lower-case letters, digits, dots, dashes and underscores, starting with a letter or digit';
 
 export interface Project extends Doc {
   name: string;
@@ -54,7 +54,7 @@ const singleLine = (max: number) =>
     .string()
     .trim()
     .max(max)
-    .pattern(/\p{Cc}/u, { invert: true, name: 'free of control characters' });
+    .pattern(/\p{Cc}/u, { invert: true, name: 'without control characters' });
 
 /**
  * Repository location: a URL, `git@host:path`, `host.name:path`, or a path. Other schemes
@@ -63,37 +63,37 @@ const singleLine = (max: number) =>
 const REPOSITORY_PATTERN = /^(?:(?:https?|ssh|git|git\+ssh|git\+https):\/\/|[^:.@/]*[.@/][^:]*:|[^:]*$)/i;
 
 const sharedFields = {
-  description: joi.string().max(5000).allow(null, '').description('What the product is'),
+  description: joi.string().max(5000).allow(null, '').description('Description of the product'),
   repo_url: singleLine(500)
     .pattern(REPOSITORY_PATTERN)
     .messages({ 'string.pattern.base': 'must be an address with https, http, ssh or git, host:path, or a path' })
     .allow(null, '')
-    .description('Where its source lies'),
+    .description('Address of its repository'),
   path_roots: joi
     .array()
     .items(joi.object({ from: singleLine(300).min(1).required(), to: singleLine(300).allow('').required() }))
     .max(20)
     .description(
-      'Where files of machines lie in the repository: the first `from` that begins a path is replaced by `to`',
+      'Maps file paths to the repository: the first `from` that is a prefix of a path is replaced by `to`',
     ),
   tag_format: singleLine(100)
     .pattern(/\{version\}/)
     .messages({ 'string.pattern.base': 'must contain {version}' })
     .allow(null, '')
-    .description('How the repository names the tag of a version, for code without a commit: `v{version}`'),
+    .description('Tag format of versions in the repository, for code without a commit: `v{version}`'),
   setup_scopes: joi
     .array()
     .items(joi.string().max(100))
     .max(50)
     .unique()
-    .description('What the setup path may grant to an application'),
+    .description('Scopes that setup can grant to an application'),
   cache_ttl_hours: joi
     .number()
     .integer()
     .min(0)
     .max(8760)
-    .description('How long a client may go on with a license it cannot check'),
-  require_signed: joi.boolean().description('Agents refuse unsigned releases'),
+    .description('How long a client can use a license that it cannot verify'),
+  require_signed: joi.boolean().description('Agents reject unsigned releases'),
 };
 
 export interface NewProject extends ProjectFields {
@@ -126,7 +126,7 @@ export const createBodySchema = withSchemaName(
 export const changeBodySchema = joi.object({ name: singleLine(200).min(1), ...sharedFields });
 export const patchBodySchema = withSchemaName(
   'ProjectChange',
-  changeBodySchema.keys({ slug: joi.string().description('As it is: it cannot be changed') }),
+  changeBodySchema.keys({ slug: joi.string().description('Must be unchanged, because it cannot be changed') }),
 );
 
 const timestamp = joi.string().isoDate();

@@ -70,7 +70,7 @@ function buildProjectRoutes(projects: ProjectService, deletion: ProjectDeletionS
     method: 'POST',
     path: `${BASE_PATH}/{slug}/${action}`,
     operationId: `${action}Project`,
-    summary: action === 'archive' ? 'Take no more reports and publishes' : 'Take reports and publishes again',
+    summary: action === 'archive' ? 'Archive a project, so that it rejects reports and publishes' : 'Restore an archived project, so that it accepts reports and publishes',
     access: MANAGE_ACCESS,
     input: { params, body: joi.object({}), optionalBody: true },
     output: projectAnswerSchema,
@@ -84,7 +84,7 @@ function buildProjectRoutes(projects: ProjectService, deletion: ProjectDeletionS
       path: BASE_PATH,
       operationId: 'listProjects',
       summary: 'List the projects',
-      description: 'By slug. A token that is bound to a project sees that one alone.',
+      description: 'Sorted by slug. A token limited to a project sees only that project.',
       access: READ_ACCESS,
       strictQuery: true,
       input: { query: listQuery },
@@ -136,7 +136,7 @@ function buildProjectRoutes(projects: ProjectService, deletion: ProjectDeletionS
       output: projectAnswerSchema,
       handle: async ({ principal, params: { slug = '' }, body }) => {
         const { slug: named, ...fields } = body as ProjectFields & { slug?: string };
-        if (named !== undefined && named !== slug) throw invalid({ slug: 'cannot be changed: make another project' });
+        if (named !== undefined && named !== slug) throw invalid({ slug: 'cannot be changed: create another project' });
         return { project: toProjectView(await projects.change(principal, slug, fields)) };
       },
     },
@@ -147,12 +147,12 @@ function buildProjectRoutes(projects: ProjectService, deletion: ProjectDeletionS
       path: `${BASE_PATH}/{slug}`,
       operationId: 'deleteProject',
       errors: ['conflict'],
-      summary: 'Delete a project that nothing hangs on',
+      summary: 'Delete a project without data',
       description:
         'A project with items, releases, licenses, monitors, status pages or grouping rules is 409 `conflict` and can only ' +
-        'be archived. All tokens that are bound to it end at once, and with it go its webhooks, ignore, notification and ' +
-        'request rules, saved views, maintenance windows, source maps and session counts: a later project of this slug ' +
-        'has none of them.',
+        'be archived. All tokens limited to it are revoked immediately. Also deleted are its webhooks, ignore, notification and ' +
+        'request rules, saved views, maintenance windows, source maps and session counts: a later project with this slug ' +
+        'does not inherit them.',
       access: MANAGE_ACCESS,
       input: { params },
       output: deleted,
@@ -187,7 +187,7 @@ function buildKeyRoutes(keys: IntakeKeyService): RouteSpec[] {
       path: `${BASE_PATH}/{slug}/intake-keys`,
       operationId: 'createIntakeKey',
       errors: ['conflict'],
-      summary: 'Make an intake key; it is shown once, with its DSN',
+      summary: 'Create an intake key; it is shown once, with its DSN',
       access: MANAGE_ACCESS,
       input: {
         params,

@@ -118,8 +118,8 @@ export class ProjectService implements ProjectDirectory {
     const project = await this.get(slug);
     if (project === null) throw unknownProject(slug, getProjectField(what));
     if (project.archived)
-      throw new ServiceError('unknown_project', `The project ${slug} is archived and takes no ${what}.`, {
-        fields: { [getProjectField(what)]: `is archived and takes no ${what}` },
+      throw new ServiceError('unknown_project', `The project ${slug} is archived and does not accept ${what}.`, {
+        fields: { [getProjectField(what)]: `is archived and does not accept ${what}` },
       });
     return project;
   }
@@ -160,7 +160,7 @@ export class ProjectService implements ProjectDirectory {
     if (typeof actor !== 'string') requireProjectAccess(actor, slug);
     if (!SLUG_PATTERN.test(slug)) throw invalid({ slug: 'must match ^[a-z0-9][a-z0-9._-]{0,63}$' });
     if (isSystemDirectoryName(slug))
-      throw invalid({ slug: `${slug} names a directory of the system, such as /etc/${slug}: choose another` });
+      throw invalid({ slug: `${slug} is the name of a system directory, such as /etc/${slug}: choose another slug` });
     this.#checkScopes(actor, input.setup_scopes, DEFAULT_SETUP_SCOPES);
     await this.#requireFreeSlug(slug);
     const now = this.clock.iso();
@@ -189,7 +189,7 @@ export class ProjectService implements ProjectDirectory {
     }
     await this.belongings.clear(slug);
     const made = await this.rows.change({ id: slug, number: project.number }, { unset: ['leaving_by'] });
-    if (made === null) throw conflict(`The project ${slug} was not made in time: try again.`);
+    if (made === null) throw conflict(`The project ${slug} was not created in time: try again.`);
     await this.audit.record(actor, 'project.created', slug, { number: project.number });
     return project;
   }
@@ -267,12 +267,12 @@ export class ProjectService implements ProjectDirectory {
     const unknownOnes = (scopes ?? []).filter((scope) => !known.includes(scope));
     if (unknownOnes.length > 0) throw invalid({ setup_scopes: `unknown: ${unknownOnes.join(', ')}` });
     if (scopes?.includes('setup:install'))
-      throw invalid({ setup_scopes: 'setup:install is never granted by the setup path' });
+      throw invalid({ setup_scopes: 'setup:install is never granted by setup' });
     if (isAdministrator(actor)) return;
     const held = typeof actor !== 'string' && actor.kind === 'token' ? actor.scopes : [];
     const beyond = (scopes ?? []).filter((scope) => !before.includes(scope) && !hasScope(held, scope));
     if (beyond.length > 0)
-      throw denied(`setup_scopes: ${beyond.join(', ')} can be given by a token that has it, or by an administrator.`);
+      throw denied(`setup_scopes: ${beyond.join(', ')} can be granted only by a token that has it, or by an administrator.`);
   }
 }
 
@@ -281,6 +281,6 @@ const isAdministrator = (actor: Actor): boolean =>
   typeof actor === 'string' || (actor.kind === 'session' && actor.role === 'admin');
 
 const createTakenError = (slug: string): ServiceError =>
-  conflict(`There is a project ${slug}.`, { fields: { slug: 'is taken' } });
+  conflict(`Project ${slug} already exists.`, { fields: { slug: 'is taken' } });
 const getProjectField = (what: ProjectInput): string =>
   what === 'releases' || what === 'licenses' ? 'product' : 'project';

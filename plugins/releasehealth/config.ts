@@ -12,5 +12,5 @@ export const healthConfigSchema = joi.object<ReleaseHealthConfig>({
     .max(400)
     .unit('days')
     .default(30)
-    .description('The figures of sessions are kept for so long.'),
+    .description('Retention of session counts.'),
 });

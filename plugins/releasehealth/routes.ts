@@ -12,9 +12,9 @@ const count = joi.number().integer().min(0);
 const share = joi.number().min(0).max(1).allow(null);
 const counts = {
   started: count.description('Sessions'),
-  errored: count.description('Of them with an error, and no worse end'),
-  crashed: count.description('Ended by a crash'),
-  abnormal: count.description('Ended in another way than they should: killed by the system, or not answering'),
+  errored: count.description('Sessions with an error that ended normally'),
+  crashed: count.description('Sessions that crashed'),
+  abnormal: count.description('Sessions that ended abnormally: killed by the system, or not responding'),
 };
 
 const version = withSchemaName(
@@ -23,19 +23,19 @@ const version = withSchemaName(
     version: joi
       .string()
       .allow(null)
-      .description('Null: versions that nobody vouches for, beyond a hundred in an hour, counted together'),
+      .description('Null for unverified versions beyond a hundred per hour, which are counted together'),
     ...counts,
-    crash_free_sessions: share.description('1 − crashed ÷ started; null: there were no sessions'),
-    people: count.description('Different people, by estimate; only those whom SDKs name'),
-    crashed_people: count.description('Of them, those with a crash'),
-    crash_free_people: share.description('1 − crashed_people ÷ people; null: nobody was named'),
+    crash_free_sessions: share.description('1 − crashed ÷ started; null without sessions'),
+    people: count.description('Estimated distinct people; only those reported by SDKs'),
+    crashed_people: count.description('People with a crash'),
+    crash_free_people: share.description('1 − crashed_people ÷ people; null without reported people'),
     adoption: share.description('The version’s share in the sessions of the project'),
     hours: joi
       .array()
       .items(
         withSchemaName('HealthHour', whole({ hour: joi.string().isoDate().description('Its beginning'), ...counts })),
       )
-      .description('Every hour of the question, by when the sessions began; the running one last'),
+      .description('Each hour of the period, by start of the sessions; the current one last'),
   }),
 );
 
@@ -48,22 +48,22 @@ export const buildReleaseHealthRoutes = (
     path: '/api/errors/v1/health',
     tag: 'errors',
     operationId: 'releaseHealth',
-    summary: 'Sessions by version: how many began, failed and crashed',
-    description: 'The version with the most sessions first. Sessions come from SDKs of Sentry that know their release.',
+    summary: 'Get sessions by version: how many started, failed and crashed',
+    description: 'The version with the most sessions first. Sessions are reported by Sentry SDKs with a configured release.',
     access: { scope: 'bugtracker:read' },
     strictQuery: true,
     input: {
       query: joi.object({
         project: joi.string().max(64).required(),
-        version: joi.string().max(200).description('Only this one; `1.2` and `1.2.0` are the same'),
-        environment: joi.string().max(200).description('Only sessions of this one'),
+        version: joi.string().max(200).description('Only this version; `1.2` and `1.2.0` are the same'),
+        environment: joi.string().max(200).description('Only sessions of this environment'),
         hours: joi
           .number()
           .integer()
           .min(1)
           .max(MAX_HOURS)
           .default(DEFAULT_HOURS)
-          .description('The running hour included'),
+          .description('Including the current hour'),
       }),
     },
     output: withSchemaName(

@@ -29,19 +29,19 @@ function validateAddress(value: string): string {
 function validateWebPath(value: string): string {
   if (!/^(\/|[A-Za-z]:[\\/])/.test(value)) throw new Error('must be an absolute path');
   if (/["\p{Cc}]|\\$/u.test(value))
-    throw new Error('must hold no quotation mark, control character or final backslash');
+    throw new Error('must not contain a quotation mark, control character or trailing backslash');
   return value;
 }
 
 /** Another server would need separate credentials, backups and maintenance. */
 function validateStoreUrl(value: string): string {
   if (value !== 'mongodb:')
-    throw new Error('must be `mongodb:`, which means the database of storage.url, or not be given');
+    throw new Error('must be `mongodb:`, the database of storage.url, or omitted');
   return value;
 }
 
 function validateWebGroup(value: string): string {
-  if (!/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,31}$/.test(value)) throw new Error('must be the name or the number of a group');
+  if (!/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,31}$/.test(value)) throw new Error('must be the name or number of a group');
   return value;
 }
 
@@ -52,13 +52,13 @@ export const releasesConfig = joi.object<ReleasesConfig>({
     .default(null)
     .custom(validateStoreUrl)
     .description(
-      '`mongodb:` keeps packages in GridFS of the database that `storage.url` names, for several processes without a shared directory; this service alone serves them then. Not given: the directory `releases.path`.',
+      '`mongodb:` stores packages in GridFS in the database of `storage.url`, for several processes without a shared directory; only this service can then serve them. Default: the directory `releases.path`.',
     ),
   path: joi
     .string()
     .default('releases')
     .description(
-      'Directory of the release store, unless `releases.url` is given. A relative path lies in the data directory.',
+      'Directory of the release store, unless `releases.url` is set. A relative path is below the data directory.',
     ),
   web_path: joi
     .string()
@@ -66,7 +66,7 @@ export const releasesConfig = joi.object<ReleasesConfig>({
     .default(null)
     .custom(validateWebPath)
     .description(
-      'The same directory as a web server in front sees it, for `AuthUserFile` in the access files. Not given: as this service sees it.',
+      'Path of the same directory on a web server in front of the service, for `AuthUserFile` in the access files. Default: the path on this service.',
     ),
   web_group: joi
     .string()
@@ -74,7 +74,7 @@ export const releasesConfig = joi.object<ReleasesConfig>({
     .default(null)
     .custom(validateWebGroup)
     .description(
-      'Group of a web server in front that serves the release store from this disk (`www-data`): `.htpasswd` is then 0640 with this group. This service must run as a member of it. Not given: 0600, since this service serves the store itself; where `web_path` is given, 0644, which every local user can read.',
+      'Group of a web server in front that serves the release store from this disk (`www-data`): `.htpasswd` is then 0640 with this group. This service must run as a member of it. Default: 0600, because this service serves the store itself; with `web_path`, 0644, which every local user can read.',
     ),
   unpack_files: joi
     .boolean()
@@ -88,7 +88,7 @@ export const releasesConfig = joi.object<ReleasesConfig>({
     .default(null)
     .custom(validateAddress)
     .description(
-      'What the self-test asks instead of `server.base_url`, where the public address leads elsewhere from this machine.',
+      'Address for the self-test instead of `server.base_url`, if the public address is not reachable from this machine.',
     ),
   halt_after: joi
     .number()
@@ -96,7 +96,7 @@ export const releasesConfig = joi.object<ReleasesConfig>({
     .min(0)
     .max(1_000_000)
     .default(5)
-    .description('A rollout below 100 % stops by itself once the error stream has counted more new groups than this.'),
+    .description('A rollout below 100 % stops automatically once the error stream has counted more new groups than this.'),
   halt_window_seconds: joi
     .number()
     .integer()
@@ -104,7 +104,7 @@ export const releasesConfig = joi.object<ReleasesConfig>({
     .max(7 * 86_400)
     .unit('seconds')
     .default(3_600)
-    .description('The time that `halt_after` and `halt_sessions` look back.'),
+    .description('Time window of `halt_after` and `halt_sessions`.'),
   halt_sessions: joi
     .number()
     .integer()
@@ -112,7 +112,7 @@ export const releasesConfig = joi.object<ReleasesConfig>({
     .max(1_000_000_000)
     .default(100)
     .description(
-      'A rollout below 100 % also stops by the sessions of its version (`halt_crash_free_points`), once there were so many of them.',
+      'Minimum number of sessions of a version before they can stop its rollout below 100 % (`halt_crash_free_points`).',
     ),
   halt_crash_free_points: joi
     .number()
@@ -120,7 +120,7 @@ export const releasesConfig = joi.object<ReleasesConfig>({
     .max(100)
     .default(2)
     .description(
-      'It stops when the share of its sessions that are free of crashes is so many percentage points, or more, below that of the version before.',
+      'It stops when its share of crash-free sessions is at least this many percentage points below that of the previous version.',
     ),
   halt_addresses: joi
     .number()
@@ -129,6 +129,6 @@ export const releasesConfig = joi.object<ReleasesConfig>({
     .max(50)
     .default(2)
     .description(
-      'New groups and crashes that only intake keys reported stop it when they came from so many different networks (/24 of IPv4, /48 of IPv6), and were as many as 1 % of its sessions, or of its downloads if no sessions are reported. 1: for installations that share one network; then anyone who knows the intake key can stop a rollout.',
+      'New groups and crashes reported only with intake keys stop it when they came from this many different networks (IPv4 /24, IPv6 /48), and were at least 1 % of its sessions, or of its downloads if no sessions are reported. 1: for installations that share one network; anyone who knows the intake key can then stop a rollout.',
     ),
 });

@@ -7,7 +7,7 @@ export function registerKeyMetrics(
 ): void {
   metrics.gauge(
     'aos_releases_key_since_timestamp_seconds',
-    'When the key that signs releases came into use; NaN: releases are unsigned',
+    'When the signing key of releases came into use; NaN if releases are unsigned',
     async () => {
       const since = await signer.getKeyStart();
       return since === null ? NaN : Date.parse(since) / 1_000;
@@ -15,12 +15,12 @@ export function registerKeyMetrics(
   );
   metrics.gauge(
     'aos_releases_key_predecessors',
-    'Keys before the one that signs releases',
+    'Previous signing keys of releases',
     async () => (await signer.listPredecessors()).length,
   );
   metrics.gauges(
     'aos_releases_key_info',
-    '1 for the key that this process signs releases with',
+    '1 for the signing key of this process',
     'key_id',
     [],
     async () => {

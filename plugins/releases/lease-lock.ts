@@ -35,6 +35,6 @@ export async function withLeaseLock<T>(
   } finally {
     await held
       .release()
-      .catch((err: unknown) => log.warn({ err, lease: id }, `the lease of ${what} was not given back`));
+      .catch((err: unknown) => log.warn({ err, lease: id }, `the lease of ${what} was not released`));
   }
 }

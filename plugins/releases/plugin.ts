@@ -141,7 +141,7 @@ export default definePlugin<ReleasesConfig>({
   scopes: ['updateservice:publish'],
   errors: RELEASE_ERRORS,
   events: [RELEASE_PUBLISHED.event, RELEASE_HALTED.event, RELEASE_ROLLED_BACK.event],
-  tags: { updateservice: 'Releases: asked for by machines, published by CI, rolled out in stages.' },
+  tags: { updateservice: 'Releases: published by CI, rolled out in stages, checked by machines.' },
   collections: COLLECTIONS,
   from: import.meta.url,
   setup(ctx) {
@@ -152,7 +152,7 @@ export default definePlugin<ReleasesConfig>({
     const store = assembleStore(ctx, services);
     const { deps, index, reconciler, halting, directory, resigning, stamps } = services;
     const resign = (): void =>
-      void resigning.resign().catch((err: unknown) => deps.log.error({ err }, 'releases were not signed again'));
+      void resigning.resign().catch((err: unknown) => deps.log.error({ err }, 'releases could not be re-signed'));
     let unwatch = (): void => undefined;
     const published = async (product: string): Promise<boolean> =>
       (await deps.releases.find({ filter: { product }, limit: 1 })).items.length > 0;
@@ -200,7 +200,7 @@ export default definePlugin<ReleasesConfig>({
         // Products without their files stay closed.
         await store.files
           .writeMissing()
-          .catch((err: unknown) => deps.log.error({ err }, 'the access files could not be written; it is tried again'));
+          .catch((err: unknown) => deps.log.error({ err }, 'the access files could not be written; this will be retried'));
         unwatch = deps.signer.onRotated(resign);
       },
       stop: async () => {

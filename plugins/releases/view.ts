@@ -17,13 +17,13 @@ export const releaseSchema = withSchemaName(
     channel: joi.string(),
     version: joi.string().description('As it was first published'),
     platform: platformSchema,
-    build: joi.string().allow(null).description('The name by which `resolved_in_build` may call it'),
+    build: joi.string().allow(null).description('Name accepted in `resolved_in_build`'),
     mandatory: joi.boolean(),
     rollout_percent: joi.number().integer().min(0).max(100),
     min_version: joi
       .string()
       .allow(null)
-      .description('Only installations of this version or a later one are offered it'),
+      .description('Only installations of this version or later are offered it'),
     release_notes: joi.string().allow(null, ''),
     published_at: timestampSchema,
     published_by: joi.string(),
@@ -36,16 +36,16 @@ export const releaseSchema = withSchemaName(
     key_id: joi.string().allow(null),
     entry: joi.string().allow(null),
     runtime: runtimeSchema.allow(null),
-    has_setup: joi.boolean().description('The package holds a `setup.json`'),
+    has_setup: joi.boolean().description('The package contains a `setup.json`'),
     withdrawn_at: timestampSchema.allow(null),
     withdrawn_reason: joi.string().allow(null),
-    rolled_back: joi.boolean().description('A rollback to an earlier version withdrew it'),
-    halted_at: timestampSchema.allow(null).description('Since then the rollout is offered to nobody'),
+    rolled_back: joi.boolean().description('Withdrawn by a rollback to an earlier version'),
+    halted_at: timestampSchema.allow(null).description('When the rollout was halted'),
     halted_reason: joi.string().allow(null),
     downloads: joi
       .number()
       .integer()
-      .description('Whole downloads by this service; those of a web server in front are not counted'),
+      .description('Complete downloads from this service; those from a web server in front of it are not counted'),
     created_at: timestampSchema,
     updated_at: timestampSchema,
   }),

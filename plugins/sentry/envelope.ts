@@ -60,7 +60,7 @@ export const parseHeader = (line: Buffer): Record<string, unknown> | null =>
 export function parseEnvelope(bytes: Buffer): Envelope | string {
   const first = findLine(bytes, 0);
   const header = parseJsonLine(bytes, 0, first);
-  if (header === null) return 'The first line of an envelope is a JSON object.';
+  if (header === null) return 'The first line of an envelope must be a JSON object.';
   const items: EnvelopeItem[] = [];
   for (let at = skipLineEnds(bytes, first.next); at < bytes.length; at = skipLineEnds(bytes, at)) {
     const broken = (fault: string): Envelope | string => (items.length === 0 ? fault : { header, items, fault });
@@ -69,11 +69,11 @@ export function parseEnvelope(bytes: Buffer): Envelope | string {
     const about = parseJsonLine(bytes, at, head);
     const { type, length, skipped } = about ?? {};
     if (about === null || typeof type !== 'string') {
-      return broken(`The header of item ${items.length + 1} is no JSON object with a \`type\`.`);
+      return broken(`The header of item ${items.length + 1} is not a JSON object with a \`type\`.`);
     }
     const end =
       length === undefined || length === null ? findLine(bytes, head.next).to : findPayloadEnd(bytes, head, length);
-    if (end === null) return broken(`The \`length\` of item ${items.length + 1} does not meet the end of its payload.`);
+    if (end === null) return broken(`The \`length\` of item ${items.length + 1} does not match the end of its payload.`);
     const payload = bytes.subarray(head.next, end);
     items.push(typeof skipped === 'number' || skipped === true ? { type, payload, skipped } : { type, payload });
     at = end;

@@ -30,7 +30,7 @@ export interface EnvelopeResult {
 }
 
 const MAX_WARNINGS = 10;
-const INVALID_UTF8_WARNING = 'It was not valid UTF-8: what could not be read was replaced by U+FFFD.';
+const INVALID_UTF8_WARNING = 'It was not valid UTF-8: invalid bytes were replaced with U+FFFD.';
 
 /** Undefined if no plugin provides one. */
 export const FRAME_REWRITER_RESOLVER = token<() => FrameRewriter | undefined>('sentry.frames');
@@ -160,7 +160,7 @@ export class SentryIntake {
     // A key names its project.
     const found = project === null ? await this.projects.findByNumber(number) : await this.projects.get(project);
     if (found === null) throw notFound(`project ${number}`);
-    if (found.number !== number) throw denied('This key belongs to another project than the number in the path.');
+    if (found.number !== number) throw denied('The key and the number in the path belong to different projects.');
     return found.slug;
   }
 
@@ -197,7 +197,7 @@ function buildWarnings(
     return `An item ${JSON.stringify(type.slice(0, 40))}${size} was skipped: ${takes(type) ? 'it is too large' : 'its kind is not stored'}.`;
   });
   const warnings = left.slice(0, MAX_WARNINGS);
-  if (fault !== undefined) warnings.push(`${fault} It was skipped, and what stands behind it.`);
+  if (fault !== undefined) warnings.push(`${fault} It and everything after it was skipped.`);
   if (acceptedItems.some(({ payload }) => !isUtf8(payload))) warnings.push(INVALID_UTF8_WARNING);
   return warnings;
 }
@@ -213,7 +213,7 @@ const toErrorSender = ({ principal: { id, name, token_kind }, address }: SentryC
 async function parseEvent(bytes: Buffer): Promise<UntypedRecord> {
   const event = toRecord(await parseEventJson(bytes));
   if (event !== null) return event;
-  throw new ServiceError('invalid_json', `An event is a JSON object of at most ${MAX_JSON_VALUES} values.`);
+  throw new ServiceError('invalid_json', `An event must be a JSON object of at most ${MAX_JSON_VALUES} values.`);
 }
 
 /** About a thousand entries; no SDK sends as many. */

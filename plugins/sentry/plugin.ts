@@ -20,7 +20,7 @@ export default definePlugin({
   title: 'Sentry SDK intake',
   needs: [ERROR_INTAKE.name, PROJECTS.name],
   uses: [WATCHDOG.name, FRAME_REWRITER.name, SESSION_INTAKE.name],
-  tags: { sentry: 'What SDKs of Sentry send.' },
+  tags: { sentry: 'Intake for Sentry SDKs.' },
   setup(ctx) {
     ctx.bind(WATCHDOG_RESOLVER, () => ctx.find(WATCHDOG));
     ctx.bind(FRAME_REWRITER_RESOLVER, () => ctx.find(FRAME_REWRITER));

@@ -15,13 +15,13 @@ const paramsSchema = joi.object({
     .required()
     .description('Number of the project, from its DSN'),
 });
-const querySchema = joi.object({ sentry_key: joi.any().description('The intake key, where no header has it') });
+const querySchema = joi.object({ sentry_key: joi.any().description('The intake key, if no header contains it') });
 
 const outputSchema = withSchemaName(
   'SentryAnswer',
   joi.object({
-    id: joi.string().description('Id of the event: the client_ref of its occurrence'),
-    warnings: joi.array().items(joi.string()).description('What was left out or replaced; missing: nothing'),
+    id: joi.string().description('ID of the event: the client_ref of its occurrence'),
+    warnings: joi.array().items(joi.string()).description('What was omitted or replaced; omitted if nothing was'),
   }),
 );
 
@@ -59,11 +59,11 @@ export const buildSentryRoutes = (intake: SentryIntake): RouteSpec[] => [
     onRefused: () => intake.countRejection(),
     input: { params: paramsSchema, query: querySchema, report: true },
     aliases: ['/api/{number}/envelope'],
-    summary: 'Take an envelope of a Sentry SDK',
+    summary: 'Receive an envelope from a Sentry SDK',
     description:
       'Events become occurrences of the error stream. Feedback of users (`feedback`, `user_report`) becomes a comment on the item ' +
-      'of its event, also of one that comes later, or a bug. Check-ins of jobs (`check_in`) become heartbeats of the monitor ' +
-      '`<project>/<monitor slug>`. Sessions (`session`, `sessions`) are counted by version, environment and hour. Other items are skipped, and `X-Sentry-Rate-Limits` asks the SDK to send none of their kind ' +
+      'of its event, even if the event arrives later, or a bug. Check-ins of jobs (`check_in`) become heartbeats of the monitor ' +
+      '`<project>/<monitor slug>`. Sessions (`session`, `sessions`) are counted by version, environment and hour. Other items are skipped, and `X-Sentry-Rate-Limits` tells the SDK not to send them ' +
       `for an hour. ${KEY_DESCRIPTION}`,
     limits: {
       ...routeLimits,
@@ -98,7 +98,7 @@ export const buildSentryRoutes = (intake: SentryIntake): RouteSpec[] => [
     onRefused: () => intake.countRejection(),
     input: { params: paramsSchema, query: querySchema, mediaType: 'application/json', report: true },
     aliases: ['/api/{number}/store'],
-    summary: 'Take one event of an older Sentry SDK',
+    summary: 'Receive one event from an older Sentry SDK',
     description: `The body is the event itself, as JSON. ${KEY_DESCRIPTION}`,
     limits: { ...routeLimits, refused: (seconds) => ({ [RATE_LIMITS_HEADER]: `${seconds}:error:key` }) },
     handle: async (request) => {
@@ -114,5 +114,5 @@ export const buildSentryRoutes = (intake: SentryIntake): RouteSpec[] => [
 
 function toSentryCaller({ principal, address }: HttpRequest): SentryCaller {
   if (principal.kind === 'token') return { principal, address };
-  throw new ServiceError('unauthorized', 'This needs an intake key.');
+  throw new ServiceError('unauthorized', 'Requires an intake key.');
 }

@@ -10,6 +10,6 @@ export const setupConfig = joi.object<SetupConfig>({
     .min(1)
     .default('build/agent')
     .description(
-      'Where `npm run build:agent` leaves the update agents; a relative path lies in the service’s own folder',
+      'Folder of the update agents built by `npm run build:agent`; a relative path is below the folder of the service',
     ),
 });

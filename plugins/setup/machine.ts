@@ -60,7 +60,7 @@ export class SetupMachineService {
   async create(principal: Principal, request: MachineRequest): Promise<MachineAnswer> {
     const { username } = requireInstaller(principal);
     const source = toMonitorSource(request.name);
-    if (source === null) throw invalid({ name: 'must hold a letter or a digit (A-Z a-z 0-9)' });
+    if (source === null) throw invalid({ name: 'must contain a letter or a digit (A-Z a-z 0-9)' });
     const { platform, interval_seconds } = request;
     const heartbeat_url = `${this.app.base_url.replace(/\/$/, '')}/api/watchdog/v1/ping`;
     const script = buildReportScript(platform, { url: heartbeat_url, source, interval_seconds });
@@ -135,7 +135,7 @@ export class SetupMachineService {
       throw conflict(
         ours
           ? `The monitor ${source} belongs to ${monitor.project === null ? 'no project' : `the project ${monitor.project}`}.`
-          : `The monitor ${source} was not made by a setup, and is not replaced. Choose another name.`,
+          : `The monitor ${source} was not created by setup and cannot be replaced. Choose another name.`,
       );
     }
     const page = await this.issued.find({ filter: { kind: 'machine', name: source }, limit: 1000 });
@@ -157,8 +157,8 @@ const isCreatedBy = ({ created_at, at }: MachineDoc, monitor: MonitorView): bool
 const createKnownSourceError = (source: string, name: string): Error =>
   conflict(
     source === name
-      ? `There is a monitor ${source} already. Choose another name, or replace it.`
-      : `There is a monitor ${source} already, which is the source of ${name}. Choose another name, or replace it.`,
+      ? `Monitor ${source} already exists. Choose another name, or replace it.`
+      : `Monitor ${source}, the source of ${name}, already exists. Choose another name, or replace it.`,
   );
 
 /** Request field by monitor field, so that errors name the submitted field. */

@@ -31,7 +31,7 @@ export default definePlugin({
   extends: [ONBOARDING_STEPS.point, PROJECT_PARTS.point, PROJECT_CLEANUPS.point],
   config: setupConfig,
   scopes: ['setup:install'],
-  tags: { setup: 'First installations: login, what can be installed, the token of the application.' },
+  tags: { setup: 'First installations: login, catalog, and the token of the application.' },
   collections: [
     { name: 'issued', indexes: [{ fields: ['kind', 'name'] }] },
     { name: 'machines', indexes: [] },
@@ -92,7 +92,7 @@ export default definePlugin({
       ],
       health: async () => {
         const placing = installers.getPendingManifest();
-        if (placing !== null) return { ok: true, update_agents: `${placing.version} is being placed` };
+        if (placing !== null) return { ok: true, update_agents: `${placing.version} is being prepared` };
         const built = await installers.readManifest();
         return { ok: true, update_agents: built === null ? `none: ${BUILD_COMMAND}` : built.version };
       },

@@ -27,7 +27,7 @@ const MAX_JITTER_SECONDS = 20;
 /** @throws RangeError for a URL that cannot be quoted */
 export function buildReportScript(platform: string, reporting: ReportTarget): ReportScript {
   // Both are validated earlier; a quote in either would end its string.
-  if (/['"`$\\\s]/.test(reporting.url + reporting.source)) throw new RangeError('an address with quotes or blanks');
+  if (/['"`$\\\s]/.test(reporting.url + reporting.source)) throw new RangeError('an address with quotes or spaces');
   const windows = platform.startsWith('win-');
   const content = windows ? renderPowerShellScript(reporting).replaceAll('\n', '\r\n') : renderShellScript(reporting);
   const filename = toScriptFileName(reporting.source, windows ? '.ps1' : '.sh');

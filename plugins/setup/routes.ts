@@ -25,7 +25,7 @@ const singleLine = (max: number) =>
     .trim()
     .min(1)
     .max(max)
-    .pattern(/\p{Cc}/u, { invert: true, name: 'free of control characters' });
+    .pattern(/\p{Cc}/u, { invert: true, name: 'without control characters' });
 const platform = joi.string().valid(...PLATFORMS);
 const slug = joi.string().max(64);
 const timestamp = joi.string().isoDate();
@@ -40,7 +40,7 @@ const loginBody = withSchemaName(
 const loginAnswer = withSchemaName(
   'SetupLogin',
   whole({
-    token: joi.string().description('svc_setup_…; for the routes of the setup path alone'),
+    token: joi.string().description('svc_setup_…; only for setup routes'),
     token_type: joi.string().valid('Bearer'),
     expires_at: timestamp,
     expires_in: joi.number().integer().description('Seconds'),
@@ -73,8 +73,8 @@ const catalogAnswer = withSchemaName(
           name: joi.string(),
           description: joi.string().allow(null),
           channels: joi.array().items(channelShape),
-          requires_runtime: joi.any().description('What its package needs to be installed before; null: nothing'),
-          has_setup: joi.boolean().description('Its package asks for settings (setup.json)'),
+          requires_runtime: joi.any().description('Version that must be installed first; null for none'),
+          has_setup: joi.boolean().description('Its package has settings (setup.json)'),
         }),
       ),
     ),
@@ -86,20 +86,20 @@ const tokenBody = withSchemaName(
   joi
     .object({
       project: slug.required(),
-      name: singleLine(100).description('Default: the project, and the machine when it is named'),
+      name: singleLine(100).description('Default: the project, and the machine if given'),
       scopes: joi
         .array()
         .items(joi.string().max(100))
         .max(50)
-        .description('Can only restrict: absent, all that the project’s setup_scopes allow'),
+        .description('Restricts the scopes; default: all allowed by setup_scopes of the project'),
       expires_in_seconds: joi
         .number()
         .integer()
         .min(60)
         .max(10 * 366 * 86_400)
-        .description('Absent: it does not end'),
+        .description('Default: no end'),
       machine_name: singleLine(200),
-      replace: joi.boolean().default(false).description('Revoke earlier tokens of this name that a setup has issued'),
+      replace: joi.boolean().default(false).description('Revoke earlier tokens with this name that were issued by setup'),
     })
     .example({ project: 'shop', machine_name: 'web-1' }),
 );
@@ -110,7 +110,7 @@ const tokenAnswer = withSchemaName(
     token: joi.string(),
     id: joi.string(),
     scopes: joi.array().items(joi.string()),
-    denied: joi.array().items(joi.string()).description('Asked for and not granted'),
+    denied: joi.array().items(joi.string()).description('Requested but not granted'),
     expires_at: timestamp.allow(null),
     project: joi.string(),
   }),
@@ -142,8 +142,8 @@ export function buildSetupRoutes({ login, catalog, applications, machines }: Set
       method: 'POST',
       path: `${BASE_PATH}/login`,
       operationId: 'logInToSetup',
-      summary: 'Log in with an installer’s or an administrator’s account',
-      description: 'The token lives for 30 minutes and opens the routes of the setup path alone.',
+      summary: 'Log in with an installer or administrator account',
+      description: 'The token is valid for 30 minutes, for setup routes only.',
       access: 'public',
       limits: {
         bucket: 'login',
@@ -162,13 +162,13 @@ export function buildSetupRoutes({ login, catalog, applications, machines }: Set
       method: 'GET',
       path: `${BASE_PATH}/catalog`,
       operationId: 'getCatalog',
-      summary: 'What can be installed on this platform',
+      summary: 'List what can be installed on this platform',
       access: INSTALL_ACCESS,
       input: {
         // Validated in the handler, because a bad platform is 422 on every route (contract 60).
         query: joi.object({
           platform: withJsonSchema({ enum: PLATFORMS }, joi.string().max(200).default('any')).description(
-            'Absent: packages for any platform',
+            'Default: packages for any platform',
           ),
         }),
       },
@@ -185,7 +185,7 @@ export function buildSetupRoutes({ login, catalog, applications, machines }: Set
       method: 'POST',
       path: `${BASE_PATH}/token`,
       operationId: 'issueApplicationToken',
-      summary: 'The permanent token of an application',
+      summary: 'Create the permanent token of an application',
       access: INSTALL_ACCESS,
       errors: ['unknown_project', 'conflict'],
       input: { body: tokenBody },
@@ -198,7 +198,7 @@ export function buildSetupRoutes({ login, catalog, applications, machines }: Set
       method: 'POST',
       path: `${BASE_PATH}/agent`,
       hidden: true,
-      summary: 'A monitor for this machine, with its token and the script that reports it',
+      summary: 'Create a monitor for this machine, with its token and report script',
       access: INSTALL_ACCESS,
       errors: ['unknown_project', 'conflict'],
       input: { body: machineBody },

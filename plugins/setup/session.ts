@@ -26,7 +26,7 @@ export interface Installer {
 /** @throws ServiceError insufficient_scope for every other credential */
 export function requireInstaller(principal: Principal): Installer {
   if (principal.kind !== 'token' || principal.token_kind !== 'setup' || principal.account === undefined) {
-    throw denied('This takes only the token of a setup login (POST /api/setup/v1/login).');
+    throw denied('Requires the token of a setup login (POST /api/setup/v1/login).');
   }
   return principal.account;
 }

@@ -20,7 +20,7 @@ export interface UploadedChunk {
 function hashChunk({ name, bytes }: UploadedChunk): string {
   if (bytes.length === 0 || bytes.length > CHUNK_BYTES) throw invalid({ file: `must have 1 to ${CHUNK_BYTES} bytes` });
   const sha1 = createHash('sha1').update(bytes).digest('hex');
-  if (sha1 !== name.toLowerCase()) throw invalid({ file: 'is not the content of the SHA-1 that names it' });
+  if (sha1 !== name.toLowerCase()) throw invalid({ file: 'does not match the SHA-1 in its name' });
   return sha1;
 }
 
@@ -42,7 +42,7 @@ export class ChunkInbox {
     if ((await this.chunks.count({ space })) >= MAX_CHUNKS) {
       throw new ServiceError(
         'insufficient_storage',
-        'Too many pieces wait for their bundles; they leave within a day.',
+        'Too many chunks are waiting for their bundles; they expire within a day.',
       );
     }
     await this.chunks.bulk(chunks.map((put) => ({ put })));

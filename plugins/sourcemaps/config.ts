@@ -14,7 +14,7 @@ export const sourceMapConfigSchema = joi.object<SourceMapConfig>({
     .max(3_650)
     .unit('days')
     .default(90)
-    .description('Source maps are kept for so long after a frame was last rewritten by them, or after their upload.'),
+    .description('Retention of source maps after they last mapped a frame, or after their upload.'),
   sourcemap_bytes: joi
     .number()
     .integer()
@@ -23,6 +23,6 @@ export const sourceMapConfigSchema = joi.object<SourceMapConfig>({
     .unit('bytes')
     .default(2_147_483_648)
     .description(
-      'Size of the source maps of one project, as they were uploaded; beyond it the oldest go. 0: takes none.',
+      'Maximum upload size of the source maps of one project; beyond it the oldest are deleted. 0: uploads are disabled.',
     ),
 });

@@ -57,7 +57,7 @@ export class SourceMapFrameRewriter implements FrameRewriter {
     if (some === undefined)
       this.artifacts
         .hasMaps(project)
-        .catch((err: unknown) => this.log.debug({ err, project }, 'it is not known whether a project has source maps'));
+        .catch((err: unknown) => this.log.debug({ err, project }, 'could not check whether a project has source maps'));
     return some === false;
   }
 
@@ -66,11 +66,11 @@ export class SourceMapFrameRewriter implements FrameRewriter {
     if (frames.length === 0) return null;
     if (debugIds.size === 0 && this.hasNoMaps(project)) return null;
     const rewritten = this.#rewriteFrames(question).catch((err: unknown) => {
-      this.log.error({ err, project }, 'the frames of an error could not be rewritten');
+      this.log.error({ err, project }, 'the frames of an error could not be mapped');
       return this.#buildLateResult(question);
     });
     return this.#withTimeout(rewritten, () => {
-      this.log.warn({ project }, 'the source maps of an error were not read in time: its frames are rewritten later');
+      this.log.warn({ project }, 'the source maps of an error were not read in time: its frames will be mapped later');
       return this.#buildLateResult(question);
     });
   }

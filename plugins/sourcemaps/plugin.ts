@@ -45,7 +45,7 @@ export default definePlugin<SourceMapConfig>({
   uses: [BUILD_HISTORY.name, PUBLISHED_VERSIONS.name],
   provides: [FRAME_REWRITER.name],
   extends: [PROJECT_CLEANUPS.point],
-  tags: { 0: 'What `sentry-cli` and the bundler plugins upload: source maps.' },
+  tags: { 0: 'Source maps, uploaded by `sentry-cli` and the bundler plugins.' },
   config: sourceMapConfigSchema,
   migrations: [
     // Earlier rejections may have been caused by a busy machine.

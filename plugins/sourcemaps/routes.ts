@@ -46,8 +46,8 @@ const assembleBodySchema = joi.object({
     .min(1)
     .max(MAX_CHUNKS_PER_UPLOAD)
     .required()
-    .description('SHA-1 of each piece, in their order'),
-  projects: joi.array().items(joi.string().max(200)).max(20).default([]).description('None: that of the token'),
+    .description('SHA-1 of each chunk, in order'),
+  projects: joi.array().items(joi.string().max(200)).max(20).default([]).description('Default: that of the token'),
   version: optionalTextSchema.description('The release'),
   dist: optionalTextSchema,
 });
@@ -90,7 +90,7 @@ function buildChunkRoutes(uploads: MapUploadService, url: () => string): RouteSp
       ...withTrailingSlash('/organizations/{org}/chunk-upload'),
       method: 'GET',
       operationId: 'getChunkUploadOptions',
-      summary: 'How sentry-cli uploads source maps',
+      summary: 'Get the upload options of sentry-cli',
       input: { params },
       output: chunkOptionsSchema,
       handle: ({ params: { org = '' } }) => ({
@@ -110,8 +110,8 @@ function buildChunkRoutes(uploads: MapUploadService, url: () => string): RouteSp
       ...withTrailingSlash('/organizations/{org}/chunk-upload'),
       method: 'POST',
       operationId: 'uploadChunks',
-      summary: 'Take pieces of a bundle of source maps',
-      description: `Parts \`file\` of at most ${CHUNK_BYTES} bytes, each named by the SHA-1 of its content. Pieces of no bundle leave after a day.`,
+      summary: 'Upload chunks of a source map bundle',
+      description: `Parts \`file\` of at most ${CHUNK_BYTES} bytes, each named by the SHA-1 of its content. Chunks without a bundle are deleted after a day.`,
       input: { params, mediaType: 'multipart/form-data' },
       output: joi.object({}),
       limits: { payload: 'raw', bytes: MAX_FORM_BYTES, space: true },
@@ -119,7 +119,7 @@ function buildChunkRoutes(uploads: MapUploadService, url: () => string): RouteSp
         const form = await parseForm(request.body as Buffer, request.headers['content-type']);
         const pieces = await Promise.all(
           form.getAll('file').map(async (part) => {
-            if (typeof part === 'string') throw invalid({ file: 'must have the SHA-1 of its content for a file name' });
+            if (typeof part === 'string') throw invalid({ file: 'must have the SHA-1 of its content as its file name' });
             return { name: part.name, bytes: new Uint8Array(await part.arrayBuffer()) };
           }),
         );
@@ -133,10 +133,10 @@ function buildChunkRoutes(uploads: MapUploadService, url: () => string): RouteSp
       ...withTrailingSlash('/organizations/{org}/artifactbundle/assemble'),
       method: 'POST',
       operationId: 'assembleArtifactBundle',
-      summary: 'Make a bundle of the pieces that were sent',
+      summary: 'Assemble a bundle from uploaded chunks',
       description:
-        'Its maps rewrite the frames of minified scripts from then on: by debug id, else by release and address. `not_found`: ' +
-        'send `missingChunks`, and ask again.',
+        'From then on its maps are applied to frames of minified scripts: by debug id, else by release and URL. On `not_found`: ' +
+        'send `missingChunks`, and repeat the request.',
       input: { params, body: assembleBodySchema },
       output: assembleResponseSchema,
       handle: (request) => uploads.assemble(toMapUploader(request), request.body as AssembleRequest),
@@ -150,10 +150,10 @@ function buildFileRoutes(uploads: MapUploadService): RouteSpec[] {
   const put = {
     ...sharedRouteOptions,
     method: 'POST',
-    summary: 'Take a script or a source map of a release, as older tools send them',
+    summary: 'Upload a script or a source map of a release, as older tools do',
     description:
-      'Parts: `file`; `name`, its address with `~` for scheme and host; `dist`; `header`, where `Sourcemap: <address>` names ' +
-      'the map of a script; `project`, where neither path nor token names it.',
+      'Parts: `file`; `name`, its URL with `~` for scheme and host; `dist`; `header`, in which `Sourcemap: <URL>` is ' +
+      'the map of a script; `project`, if it is neither in the path nor in the token.',
     output: fileResponseSchema,
     status: 201,
     errors: [...sharedRouteOptions.errors, 'payload_too_large'],
@@ -163,7 +163,7 @@ function buildFileRoutes(uploads: MapUploadService): RouteSpec[] {
   const list = {
     ...sharedRouteOptions,
     method: 'GET',
-    summary: 'The scripts and source maps of a release',
+    summary: 'List the scripts and source maps of a release',
     output: joi.array().items(fileResponseSchema),
     handle: async (request: HttpRequest) => {
       const { project, version: release = '' } = request.params;

@@ -8,7 +8,7 @@ const SLUG_PATTERN = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
 export const slugSchema = joi.string().min(1).max(200).required();
 export const organizationSchema = slugSchema.description('Any: this service has no organizations');
-export const versionSchema = slugSchema.description('The release, as the tool names it');
+export const versionSchema = slugSchema.description('The release name of the tool');
 
 export const sharedRouteOptions = {
   tag: '0',
@@ -20,7 +20,7 @@ export const sharedRouteOptions = {
 export const toMapUploader = (request: HttpRequest): MapUploader => {
   const { principal } = request;
   if (principal.kind === 'token') return { principal, reauthorize: () => request.reauthorize() };
-  throw new ServiceError('unauthorized', 'This needs a token.');
+  throw new ServiceError('unauthorized', 'Requires a token.');
 };
 
 /**

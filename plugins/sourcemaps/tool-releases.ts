@@ -40,7 +40,7 @@ const releaseResponseSchema = shape(
   whole({
     version: joi.string(),
     dateCreated: joi.string().isoDate(),
-    dateReleased: joi.string().isoDate().allow(null).description('Null: it was not published here'),
+    dateReleased: joi.string().isoDate().allow(null).description('Null if it was not published here'),
     newGroups: joi.number().integer(),
     projects: joi.array().items(joi.object()),
   }),
@@ -54,7 +54,7 @@ const commitsBodySchema = joi
       .array()
       .items(joi.object().unknown(true))
       .max(MAX_COMMITS)
-      .description('Of the version, newest first: `id`, `author_name`, `timestamp`, `message`, `patch_set`'),
+      .description('Commits of the version, newest first: `id`, `author_name`, `timestamp`, `message`, `patch_set`'),
     refs: joi.array().items(joi.object().unknown(true)).description('Repositories, which this service does not read'),
   })
   .unknown(true);
@@ -135,7 +135,7 @@ export function buildToolReleaseRoutes(parts: ToolReleaseDeps): RouteSpec[] {
       return buildErrorReply(
         422,
         'validation_failed',
-        'This service reads no repository: let sentry-cli send the commits itself, by `set-commits --local`.',
+        'This service does not read repositories: send the commits with `sentry-cli releases set-commits --local`.',
       );
     return view(name, null, slugs);
   };
@@ -172,7 +172,7 @@ export function buildToolReleaseRoutes(parts: ToolReleaseDeps): RouteSpec[] {
       ...withTrailingSlash(''),
       method: 'GET',
       operationId: 'getToolAccess',
-      summary: 'What a token may do, as tools ask for it',
+      summary: 'Get the permissions of a token, for tools',
       output: shape('ToolAccess', joi.object({ version: joi.string(), auth: joi.object(), user: joi.any() })),
       handle: (request) => ({ version: '0', auth: { scopes: toMapUploader(request).principal.scopes }, user: null }),
     },
@@ -182,8 +182,8 @@ export function buildToolReleaseRoutes(parts: ToolReleaseDeps): RouteSpec[] {
         method: 'POST',
         output: releaseResponseSchema,
         status: 201,
-        summary: 'Take a tool’s announcement of a release',
-        description: 'Nothing is kept of it: a release is what is published by `/api/updateservice/v1`.',
+        summary: 'Create a release (accepted for tools)',
+        description: 'Nothing is stored: releases are published with `/api/updateservice/v1`.',
         handle: announce,
       },
       'announceRelease',
@@ -195,7 +195,7 @@ export function buildToolReleaseRoutes(parts: ToolReleaseDeps): RouteSpec[] {
         ...sharedRouteOptions,
         method: 'GET',
         output: joi.array().items(releaseResponseSchema),
-        summary: 'The published versions of a project, newest first',
+        summary: 'List the published versions of a project, newest first',
         handle: list,
       },
       'listToolReleases',
@@ -207,7 +207,7 @@ export function buildToolReleaseRoutes(parts: ToolReleaseDeps): RouteSpec[] {
         ...sharedRouteOptions,
         method: 'GET',
         output: releaseResponseSchema,
-        summary: 'Answer a tool’s question for a release',
+        summary: 'Get a release, for tools',
         handle: show,
       },
       'getAnnouncedRelease',
@@ -219,8 +219,8 @@ export function buildToolReleaseRoutes(parts: ToolReleaseDeps): RouteSpec[] {
         ...sharedRouteOptions,
         method: 'PUT',
         output: releaseResponseSchema,
-        summary: 'Take the commits of a release, or a tool’s word that it is out',
-        description: 'Its commits take the place of those told before; an item names those that touched its files.',
+        summary: 'Set the commits of a release, or finalize it',
+        description: 'Its commits replace earlier ones; items list those that changed their files.',
         limits: { inflate: true, space: true },
         handle: finalize,
       },
@@ -233,13 +233,13 @@ export function buildToolReleaseRoutes(parts: ToolReleaseDeps): RouteSpec[] {
         ...sharedRouteOptions,
         method: 'DELETE',
         output: joi.object({}),
-        summary: 'Refuse to delete a release',
+        summary: 'Reject the deletion of a release',
         errors: ['conflict'],
         handle: () =>
           buildErrorReply(
             409,
             'conflict',
-            'A release is withdrawn in the update service, and source maps leave by themselves.',
+            'Releases are withdrawn in the update service, and source maps expire automatically.',
           ),
       },
       'deleteToolRelease',
@@ -251,7 +251,7 @@ export function buildToolReleaseRoutes(parts: ToolReleaseDeps): RouteSpec[] {
       ...withTrailingSlash('/organizations/{org}/releases/{version}/previous-with-commits'),
       method: 'GET',
       operationId: 'getPreviousToolRelease',
-      summary: 'The release from which on a tool reads commits: it decides itself',
+      summary: 'Get the previous release with commits: always empty',
       input: { params: one },
       output: joi.object({}),
       handle: () => ({}),
@@ -261,7 +261,7 @@ export function buildToolReleaseRoutes(parts: ToolReleaseDeps): RouteSpec[] {
       ...withTrailingSlash('/organizations/{org}/releases/{version}/deploys'),
       method: 'GET',
       operationId: 'listToolDeploys',
-      summary: 'The deploys of a release: none, since this service keeps none',
+      summary: 'List the deploys of a release: always empty, because deploys are not stored',
       input: { params: one },
       output: joi.array().items(joi.object()),
       handle: () => [],
@@ -271,14 +271,14 @@ export function buildToolReleaseRoutes(parts: ToolReleaseDeps): RouteSpec[] {
       ...withTrailingSlash('/organizations/{org}/releases/{version}/deploys'),
       method: 'POST',
       operationId: 'announceDeploy',
-      summary: 'Refuse a deploy, which this service does not keep',
+      summary: 'Reject a deploy, because deploys are not stored',
       input: { params: one, body: joi.object({}).unknown(true) },
       output: joi.object({}),
       handle: () =>
         buildErrorReply(
           422,
           'validation_failed',
-          'This service keeps no deploys: publish the release, or raise its rollout, and leave this call out.',
+          'This service does not store deploys: publish the release or raise its rollout instead.',
         ),
     },
     {
@@ -286,7 +286,7 @@ export function buildToolReleaseRoutes(parts: ToolReleaseDeps): RouteSpec[] {
       ...withTrailingSlash('/organizations/{org}/repos'),
       method: 'GET',
       operationId: 'listToolRepositories',
-      summary: 'The repositories that tools may name commits of: none',
+      summary: 'List repositories: always empty',
       input: { params: all },
       output: joi.array().items(joi.object()),
       handle: () => [],

@@ -49,7 +49,7 @@ export interface SingleFileUpload {
 }
 
 const NO_PROJECT_MESSAGE =
-  'No project is named: take a token of one project, or name it by `--project`, by `--org <project>` or in the release, as in `shop@1.4.2`.';
+  'The project is missing: use a token of one project, or set it with `--project`, with `--org <project>` or in the release, as in `shop@1.4.2`.';
 
 const MAX_COMMENT_LENGTH = 1_024;
 const MAP_COMMENT_PATTERN = /\/[/*][#@] ?sourceMappingURL=([^\s'"*]{1,900})/g;
@@ -97,7 +97,7 @@ export class MapUploadService {
         readChunk: (n) => this.#getChunk(space, chunks[n] ?? '', n === chunks.length - 1 ? last : CHUNK_BYTES),
         listFiles: async (bytes) => {
           if ((await computeSha1(bytes)) !== checksum)
-            throw new SourceMapRejected('is not the content of its checksum');
+            throw new SourceMapRejected('does not match its checksum');
           return this.bundles.maps.unpack(project, bytes);
         },
       });
@@ -188,7 +188,7 @@ export class MapUploadService {
 
   async #assembleBundle(plan: BundlePlan): Promise<string> {
     const most = this.config.sourcemap_bytes;
-    if (plan.size > most) return `is larger than all that a project may keep (errors.sourcemap_bytes, ${most} bytes)`;
+    if (plan.size > most) return `is larger than the limit of a project (errors.sourcemap_bytes, ${most} bytes)`;
     try {
       if (!(await this.bundles.assemble(plan))) return 'assembling';
     } catch (error) {
@@ -209,7 +209,7 @@ export class MapUploadService {
     const slugs = [...new Set(named.length === 0 && bound !== null ? [bound] : named)];
     if (slugs.length === 0)
       throw new ServiceError('validation_failed', NO_PROJECT_MESSAGE, {
-        fields: { projects: 'must name a project where the token is bound to none' },
+        fields: { projects: 'must contain a project if the token is not limited to one' },
       });
     for (const slug of slugs) requireProject(project, slug);
     for (const slug of slugs) await this.projects.requireAccepting(slug, 'reports');
@@ -223,8 +223,8 @@ export class MapUploadService {
   /** @throws MapRefused for a chunk of another size, because offsets derive from chunk numbers */
   async #getChunk(space: string, name: string, size: number): Promise<Uint8Array> {
     const data = await this.inbox.getData(space, name);
-    if (data === null) throw new SourceMapRejected('has lost a piece on its way; send it again');
-    if (data.length !== size) throw new SourceMapRejected(`has a piece of another size than ${CHUNK_BYTES}`);
+    if (data === null) throw new SourceMapRejected('has lost a chunk in transit; send it again');
+    if (data.length !== size) throw new SourceMapRejected(`has a chunk whose size is not ${CHUNK_BYTES}`);
     return data;
   }
 }

@@ -33,7 +33,7 @@ const config = joi.object({
         .message('must be a name such as status.example.org, without a port'),
     )
     .default([])
-    .description('Names that a status page may take as its `host`; administrators may set any other in the web UI'),
+    .description('Host names allowed as `host` of status pages; administrators can set any other in the web UI'),
 });
 
 export default definePlugin<StatusPagesConfig>({

@@ -35,7 +35,7 @@ export class GroupStateService {
   refreshLater(changed: readonly MonitorChild[]): void {
     if (changed.every(({ parent_source }) => parent_source === null)) return;
     const task = this.#refresh(changed).catch((error: unknown) =>
-      this.deps.log.error({ err: error }, 'a group was not updated; the next run of the evaluator repeats it'),
+      this.deps.log.error({ err: error }, 'a group could not be updated; the next evaluator run will retry'),
     );
     this.#running.add(task);
     void task.finally(() => this.#running.delete(task));

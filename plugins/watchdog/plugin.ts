@@ -58,26 +58,26 @@ const config = joi.object({
   scheduler: joi
     .boolean()
     .default(true)
-    .description('Evaluate every 60 s; switch it off where the tick or the HTTP call does it'),
+    .description('Evaluate every 60 s; disable it if the tick or the HTTP call does this'),
   error_status_is_down: joi
     .boolean()
     .default(false)
-    .description('A heartbeat with status `error` takes its monitor down at once; else it is a warning'),
+    .description('A heartbeat with status `error` sets its monitor to down immediately; otherwise it is a warning'),
   deferred_alarms: joi
     .boolean()
     .default(true)
-    .description('A suppressed monitor that stays down after its parents returned alarms after all'),
+    .description('A suppressed monitor that stays down after its parents recovered alarms then'),
   monitor_metrics: joi
     .boolean()
     .default(false)
-    .description('`/metrics` has numbers of each monitor too, labelled with its source; of the first 5,000'),
+    .description('`/metrics` also has metrics of the first 5,000 monitors, labeled with their source'),
   timeline_days: joi
     .number()
     .integer()
     .min(1)
     .max(3650)
     .default(90)
-    .description('How long transitions, alarms and notes are kept, in days'),
+    .description('Retention of transitions, alarms and notes, in days'),
 });
 
 const SYSTEM_CALLER = { name: 'system', token: null, project: null, source: null };
@@ -126,12 +126,12 @@ function registerMetrics(metrics: Metrics, { status, runs, outbox }: WatchdogSer
   metrics.gauges('aos_watchdog_monitors', 'Monitors, by state', 'state', STATES, () => status.getCounts());
   metrics.gauge(
     'aos_watchdog_evaluator_age_seconds',
-    'Since the last run of the evaluator that went well; NaN: there was none',
+    'Time since the last successful evaluator run; NaN if there was none',
     async () => (await runs.getHealth()).age_seconds ?? NaN,
   );
   metrics.gauge(
     'aos_watchdog_queue_age_seconds',
-    'Age of the oldest change of state whose events are not out yet',
+    'Age of the oldest state change whose events have not been sent',
     () => outbox.getOldestAgeSeconds(),
   );
 }
@@ -166,8 +166,8 @@ export default definePlugin<WatchdogConfig>({
     'monitor.certificate_expiring',
   ],
   tags: {
-    watchdog: 'Monitors, the heartbeats they live by, their timeline, the history of their metrics, and the evaluator.',
-    ping: 'Heartbeats by a URL alone: of cron jobs, and by the push URL of Uptime Kuma.',
+    watchdog: 'Monitors, their heartbeats, timeline and metric history, and the evaluator.',
+    ping: 'Heartbeats by URL: for cron jobs, and with the push URL of Uptime Kuma.',
     badge: 'Images with the state of a public monitor.',
   },
   errors: ERRORS,

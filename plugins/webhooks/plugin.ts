@@ -29,13 +29,13 @@ const config = joi.object({
     .valid('private-ok', 'public-only')
     .default('private-ok')
     .description(
-      'Where deliveries may go: `private-ok` also inside the own network, `public-only` to public addresses only. Link-local and metadata addresses are never allowed',
+      'Allowed destinations of deliveries: `private-ok` also allows the internal network, `public-only` only public addresses. Link-local and metadata addresses are never allowed',
     ),
   allow_cidrs: joi
     .array()
     .items(joi.string().ip({ cidr: 'required' }))
     .default([])
-    .description('Networks that `public-only` lets pass; never opens what is always blocked'),
+    .description('Networks that `public-only` allows, except those that are always blocked'),
 });
 
 function buildDeps(ctx: PluginContext<WebhooksConfig>): WebhookDeps {
@@ -117,8 +117,8 @@ export default definePlugin<WebhooksConfig>({
     const services = buildServices(ctx, deps);
     const { registry, log, fanout, workers, pause, poller } = services;
     const { metrics } = ctx.ports;
-    metrics.gauge('aos_webhook_queued', 'Deliveries that wait for an attempt', () => log.countQueued());
-    metrics.gauge('aos_webhook_queue_age_seconds', 'Age of the oldest delivery that waits', () =>
+    metrics.gauge('aos_webhook_queued', 'Deliveries waiting for an attempt', () => log.countQueued());
+    metrics.gauge('aos_webhook_queue_age_seconds', 'Age of the oldest waiting delivery', () =>
       log.getOldestAgeSeconds(),
     );
     const reconcile = async (): Promise<void> => {

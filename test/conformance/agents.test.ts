@@ -65,7 +65,7 @@ describe('conformance: agents', function () {
         const answer = await tracker.patch(item.id, { status: 'resolved', resolved_in_build });
         expectError(answer, 422, 'validation_failed');
         expect(fieldsOf(answer)).to.deep.equal({
-          resolved_in_build: 'must be above 1.2.0, in which it was seen first',
+          resolved_in_build: 'must be above 1.2.0, in which it was first seen',
         });
         const fields = { project: 'alpha', title: tracker.word(), app_version: '1.2.0', resolved_in_build };
         const reported = await tracker.call('reporter', 'POST', '/report', fields);
@@ -75,7 +75,7 @@ describe('conformance: agents', function () {
       const warned = await tracker.patch(item.id, { status: 'resolved', resolved_in_build: '1.4.0' });
       expect(warned.status).to.equal(200);
       expect(warned.json['warnings']).to.deep.equal([
-        'It was still seen in 1.4.0, so build 1.4.0 does not close it by itself.',
+        'It was still seen in 1.4.0, so build 1.4.0 does not close it automatically.',
       ]);
       // A request is no error, and was seen nowhere.
       const wish = { project: 'alpha', title: tracker.word(), type: 'feature', build: '2.0', resolved_in_build: '1.9' };

@@ -23,7 +23,7 @@ export class AccountChangeNotifier {
     if ((await Promise.race([notification, late])) === 'late')
       this.log.warn(
         { ms: NOTIFY_TIMEOUT_MS },
-        'a watcher of accounts takes long; the answer does not wait for it any more',
+        'an account listener is slow; the response no longer waits for it',
       );
     clearTimeout(timer);
   }
@@ -32,7 +32,7 @@ export class AccountChangeNotifier {
     try {
       await watcher.onChange();
     } catch (error) {
-      this.log.error({ err: error }, 'a watcher of accounts failed');
+      this.log.error({ err: error }, 'an account listener failed');
     }
     return 'told';
   }

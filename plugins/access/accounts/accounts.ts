@@ -224,7 +224,7 @@ export class AccountService {
    */
   async setClock(id: string, clock: { timezone: string | null; hours: 12 | 24 | null }): Promise<void> {
     if (clock.timezone !== null && !isTimeZone(clock.timezone))
-      throw invalid({ timezone: 'is not the name of a time zone: choose one of the list' });
+      throw invalid({ timezone: 'is not a time zone; choose one from the list' });
     if ((await this.rows.change({ id }, { set: clock })) === null) throw notFound(`account ${id}`);
   }
 

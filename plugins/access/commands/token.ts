@@ -13,7 +13,7 @@ function parseSeconds(given: string | boolean | undefined): number | null {
   if (typeof given !== 'string') return null;
   const [, count, unit = ''] = /^(\d{1,9})([smhd]?)$/.exec(given) ?? [];
   if (count === undefined || Number(count) === 0)
-    throw invalid({ expires_in_seconds: 'must be a positive number of seconds, or such as 45m, 12h, 7d' });
+    throw invalid({ expires_in_seconds: 'must be a positive number of seconds, or a duration such as 45m, 12h, 7d' });
   return Number(count) * (UNIT_SECONDS[unit] ?? 1);
 }
 
@@ -31,14 +31,14 @@ export function buildTokenCommands(tokens: TokenService, masters: MasterTokenSer
         agent: {
           type: 'string',
           value: 'name',
-          summary: 'Limit the token to the coding agent of this name',
+          summary: 'Limit the token to this coding agent',
         },
         source: { type: 'string', value: 'source', summary: 'Limit the token to this monitor source (watchdog:ping)' },
         'expires-in': {
           type: 'string',
           value: 'seconds|7d',
           field: 'expires_in_seconds',
-          summary: 'Lifetime; without it the token does not expire',
+          summary: 'Lifetime (default: the token does not expire)',
         },
       },
       run: async ({ options }) => {
@@ -68,7 +68,7 @@ export function buildTokenCommands(tokens: TokenService, masters: MasterTokenSer
         kind: {
           type: 'string',
           value: 'kind',
-          summary: `One of ${TOKEN_KINDS.join(', ')}; without it master and watchdog tokens`,
+          summary: `One of ${TOKEN_KINDS.join(', ')}(default: master and watchdog tokens)`,
         },
       },
       run: async ({ options }) => {
@@ -86,7 +86,7 @@ export function buildTokenCommands(tokens: TokenService, masters: MasterTokenSer
     },
     {
       name: 'token revoke',
-      summary: 'Revoke a token and its sub-tokens, at once',
+      summary: 'Revoke a token and its sub-tokens immediately',
       args: ['id'],
       run: async ({ args }) => {
         const record = await masters.revoke('command line: aos token revoke', args[0] ?? '');

@@ -17,7 +17,7 @@ const ROLE_OPTION: Options = {
 const PASSWORD_OPTION: Options = {
   'password-stdin': {
     type: 'boolean',
-    summary: 'Read the password from standard input; without it a random one is made and shown once',
+    summary: 'Read the password from standard input (default: a random one, shown once)',
   },
 };
 
@@ -71,7 +71,7 @@ export function buildUserCommands(accounts: AccountService, ids: Ids): CommandSp
     },
     {
       name: 'user passwd',
-      summary: 'Set an account’s password; ends its sessions',
+      summary: 'Set the password of an account and end its sessions',
       options: { ...USERNAME_OPTION, ...PASSWORD_OPTION },
       run: async (call) => {
         const account = await idOf(call);
@@ -85,14 +85,14 @@ export function buildUserCommands(accounts: AccountService, ids: Ids): CommandSp
     },
     change(
       'role',
-      'Give an account another role; ends its sessions',
+      'Change the role of an account and end its sessions',
       ROLE_OPTION,
       (call, account) => accounts.setRole(toCommandActor('role'), account, String(call.options['role'] ?? '')),
       (account) => `${account.username} is now ${account.role}`,
     ),
     change(
       'disable',
-      'Disable an account; ends its sessions',
+      'Disable an account and end its sessions',
       {},
       (_call, account) => accounts.setDisabled(toCommandActor('disable'), account, true),
       (account) => `disabled ${account.username}`,
@@ -106,10 +106,10 @@ export function buildUserCommands(accounts: AccountService, ids: Ids): CommandSp
     ),
     change(
       'totp',
-      'Remove TOTP and passkeys of an account whose devices are lost; ends its sessions',
+      'Remove TOTP and passkeys of an account whose devices are lost, and end its sessions',
       {},
       (_call, account) => accounts.resetTotp(toCommandActor('totp'), account),
-      (account) => `${account.username} logs in without a second factor`,
+      (account) => `second factor of ${account.username} removed`,
     ),
     {
       name: 'user delete',

@@ -26,7 +26,7 @@ import { LoginAttemptThrottle } from './throttle.js';
 
 const STEP_MS = 30_000;
 const RECOVERY_CODE_COUNT = 10;
-const WRONG_CODE_MESSAGE = 'is not the code of this moment';
+const WRONG_CODE_MESSAGE = 'is not the current code';
 
 export interface Enrolment {
   /** Base32. */

@@ -128,10 +128,10 @@ export function checkUsername(given: string): { username: string } | { problem: 
   if (username.length === 0) return { problem: 'must not be empty' };
   if (Array.from(username).length > 64) return { problem: 'must be at most 64 characters' };
   if (/\p{C}/u.test(username)) return { problem: 'must not contain control or invisible characters' };
-  if (username !== username.trim()) return { problem: 'must not begin or end with a blank' };
+  if (username !== username.trim()) return { problem: 'must not start or end with a space' };
   if (username.includes(':')) return { problem: 'must not contain a colon' };
-  if (username.startsWith('#')) return { problem: 'must not begin with #' };
+  if (username.startsWith('#')) return { problem: 'must not start with #' };
   if (toUsernameKey(username).startsWith('lic_'))
-    return { problem: 'must not begin with lic_, which names license keys' };
+    return { problem: 'must not start with lic_, which is reserved for license keys' };
   return { username };
 }

@@ -101,5 +101,5 @@ export function findPasswordProblem(password: string, username: string): string 
   ) {
     return 'must not be the account name';
   }
-  return isCommon(password) ? 'is among the first that an attacker tries' : null;
+  return isCommon(password) ? 'is too common' : null;
 }

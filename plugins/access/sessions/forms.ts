@@ -100,7 +100,7 @@ export class SubmittedFormStore implements FormResultStore {
       if (location === null) await this.rows.remove({ id });
       else await this.rows.change({ id }, { set: { location } });
     } catch (err) {
-      this.log.error({ err }, 'what came of a form could not be written');
+      this.log.error({ err }, 'the result of a form could not be stored');
     }
   }
 

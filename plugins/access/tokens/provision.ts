@@ -36,7 +36,7 @@ export async function provisionToken(
   input: ProvisionInput,
 ): Promise<ProvisionResult> {
   if (principal.kind !== 'token' || principal.token_kind !== 'master')
-    throw denied('Only a master token can provision.');
+    throw denied('Requires a master token.');
   const scopes = [...new Set(input.scopes ?? principal.scopes)];
   parts.tokens.checkScopes(scopes);
   const foreign = scopes.filter((scope) => !hasScope(principal.scopes, scope));
@@ -66,7 +66,7 @@ export async function provisionToken(
 
 function getAgentName(own: string | null, requestedAgent: string | null): string | null {
   if (own !== null && requestedAgent !== null && requestedAgent !== own)
-    throw denied(`The master token is for the agent ${own} only.`);
+    throw denied(`The master token is limited to the agent ${own}.`);
   return own ?? requestedAgent;
 }
 
@@ -76,7 +76,7 @@ async function resolveProject(
   projects: TokenProjects,
 ): Promise<string | null> {
   if (own !== null && requestedProject !== null && requestedProject !== own)
-    throw denied(`The master token is for the project ${own} only.`);
+    throw denied(`The master token is limited to project ${own}.`);
   if (own !== null || requestedProject === null) return own;
   if (!(await projects.has(requestedProject))) throw unknownProject(requestedProject);
   return requestedProject;

@@ -98,7 +98,7 @@ export class TokenService implements TokenIssuer {
   checkScopes(scopes: readonly string[]): void {
     const known = this.catalog.listScopes();
     const unknown = scopes.filter((scope) => !known.includes(scope));
-    if (unknown.length > 0) throw invalid({ scopes: `unknown: ${unknown.join(', ')}; known are ${known.join(', ')}` });
+    if (unknown.length > 0) throw invalid({ scopes: `unknown: ${unknown.join(', ')}; must be one of ${known.join(', ')}` });
   }
 
   issue(input: NewTokenWithExpiry): Promise<IssuedToken> {
@@ -117,7 +117,7 @@ export class TokenService implements TokenIssuer {
       if ((await this.rows.count(live)) <= MAX_CHILD_TOKENS) return made;
       await this.rows.remove({ id: computeSha256(made.token) });
       throw conflict(
-        `The master token has ${MAX_CHILD_TOKENS} live sub-tokens. Revoke some, or give them a shorter life.`,
+        `The master token has ${MAX_CHILD_TOKENS} live sub-tokens. Revoke some, or use a shorter lifetime.`,
       );
     });
   }

@@ -182,4 +182,4 @@ export class ClaimQuota {
 }
 
 const createTooManyClaimsError = (most: number): ServiceError =>
-  refusal('too_many_claims', `At most ${most} items at a time: resolve or release one of yours first.`);
+  refusal('too_many_claims', `At most ${most} claimed items at a time: resolve or release one first.`);

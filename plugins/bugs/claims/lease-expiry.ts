@@ -79,7 +79,7 @@ export class LeaseExpiryRecorder {
       do await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       while (!this.#draining && (await this.#recordBatch()));
     } catch (error) {
-      this.deps.log.error({ err: error }, 'leases that ran out could not be written; the next call tries again');
+      this.deps.log.error({ err: error }, 'expired leases could not be stored; the next request retries');
     } finally {
       this.#remainingWork = null;
     }

@@ -215,7 +215,7 @@ export class LeaseService {
 
   async #toGrantedLease(doc: ItemDoc, claim_token: string): Promise<GrantedLease> {
     const { claim } = doc;
-    if (claim === null) throw refusal('lease_lost', 'The lease ended at once.', { extra: { why: 'taken' } });
+    if (claim === null) throw refusal('lease_lost', 'The lease ended immediately.', { extra: { why: 'taken' } });
     const item = await this.items.toView(doc);
     return { item, lease: { claim_token, expires_at: claim.expires_at, lease_seconds: claim.lease_seconds } };
   }

@@ -40,7 +40,7 @@ export class AgentRequestService {
       if (isFinished(getStatusAt(item, now)))
         throw new ServiceError(
           'invalid_transition',
-          'An agent is asked for an item that is open or needs information.',
+          'An agent can only be requested for an item that is open or needs information.',
         );
       if (isHeld(item)) throw createOnHoldError(item);
       if (isLeaseLive(item.claim, now)) throw createAlreadyClaimedError(item.claim, caller);

@@ -78,7 +78,7 @@ export class BulkEditService {
   async applyEdit(request: BulkRequest, caller: BugCaller): Promise<BulkEditResult> {
     validateEdit(request.set);
     if (request.filter !== undefined && request.expected_count === undefined)
-      throw invalid({ expected_count: 'is required with a filter: how many items it matches' });
+      throw invalid({ expected_count: 'is required with a filter: the number of items it matches' });
     return request.filter === undefined
       ? this.#editByIds(request, caller)
       : this.#editByFilter(request, request.filter, caller);
@@ -105,7 +105,7 @@ export class BulkEditService {
       throw conflict(message, { extra: { count: n } });
     }
     const fits = (item: ItemDoc): void => {
-      if (!matchesFilter(item, filter)) throw conflict('The item does not match the filter any more.');
+      if (!matchesFilter(item, filter)) throw conflict('The item no longer matches the filter.');
     };
     return this.#editAll(targets, request, caller, fits);
   }
@@ -173,7 +173,7 @@ function addClaimToken(
 function validateEdit(set: ItemEdit): void {
   parseSeverity(set, 'set.');
   if (set.status === 'wont_fix' && !set.reason?.trim())
-    throw createReasonRequiredError('The status wont_fix needs a `reason`.', 'set.reason');
+    throw createReasonRequiredError('The status wont_fix requires a `reason`.', 'set.reason');
   if (set.status === 'duplicate' && !set.duplicate_of)
-    throw invalid({ 'set.duplicate_of': 'the status duplicate needs the item that these repeat' });
+    throw invalid({ 'set.duplicate_of': 'the status duplicate requires the original item' });
 }

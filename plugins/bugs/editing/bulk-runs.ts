@@ -201,7 +201,7 @@ export class BulkRunService {
       }
       await this.edits.edit(id, caller, run.set, undefined, (item) => {
         if (!matchesFilter(item, still))
-          throw new ServiceError('conflict', 'The item does not match the filter any more.');
+          throw new ServiceError('conflict', 'The item no longer matches the filter.');
       });
       step.updated += 1;
     } catch (error) {
@@ -229,13 +229,13 @@ export class BulkRunService {
   }
 
   async #recordFailure(run: BulkRunDoc, error: unknown): Promise<void> {
-    this.deps.log.error({ err: error, run: run.id }, 'a change of many items could not be finished');
+    this.deps.log.error({ err: error, run: run.id }, 'a bulk change could not be finished');
     try {
       const set = { state: 'failed', finished_at: this.deps.clock.iso() };
       await this.deps.bulks.change({ id: run.id, owner: run.owner }, { set });
     } catch (fault) {
       // The job resumes it, for lack of a heartbeat.
-      this.deps.log.error({ err: fault, run: run.id }, 'the end of a change of many items could not be written');
+      this.deps.log.error({ err: fault, run: run.id }, 'the result of a bulk change could not be stored');
     }
   }
 }

@@ -43,7 +43,7 @@ export class CommentService {
   async add(name: string, caller: BugCaller, { body, claim_token, keep_status }: NewComment): Promise<CommentResult> {
     const { id, reported_by } = await this.items.get(name, caller);
     if (!caller.manage && reported_by !== caller.id)
-      throw denied('A token that may only report comments on the items that it created.');
+      throw denied('A token with only the report scope can comment only on items that it created.');
     await this.secrets.rejectSecrets({ body });
     let entry: ItemOutboxEntry | undefined;
     let unread: readonly UnreadEntry[] | null = null;

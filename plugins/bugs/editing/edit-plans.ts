@@ -69,7 +69,7 @@ export function planReason(item: ItemDoc, change: ChangeSet, edit: ItemEdit): vo
   const reason = getEditReason(edit);
   if (reason === item.reason) return;
   if (reason === null && change.next.status === 'wont_fix')
-    throw createReasonRequiredError('The status wont_fix needs a `reason`.');
+    throw createReasonRequiredError('The status wont_fix requires a `reason`.');
   change
     .addHistoryEntry('edited', { fields: ['reason'], changes: [{ field: 'reason', from: item.reason, to: reason }] })
     .assign({ reason });
@@ -86,7 +86,7 @@ export const updateTrustedFields = (
 /** @throws ServiceError validation_failed for a change of the type `error`, or to it */
 export function checkType(item: ItemDoc, edit: ItemEdit): void {
   if (item.type === 'error' && edit.type !== undefined)
-    throw invalid({ type: 'an item of the error stream stays an error' });
+    throw invalid({ type: 'the type of an item from the error stream must be error' });
 }
 
 /**
@@ -100,7 +100,7 @@ export function buildWarnings(item: ItemDoc, edit: ItemEdit, published: Publishe
   const version = resolveVersion(build, published);
   checkAboveFirstSeen(version, getFirstSeenBuild(item));
   if (!isAtOrBelow(version, getLastSeenBuild(item))) return [];
-  return [`It was still seen in ${item.last_build}, so build ${build} does not close it by itself.`];
+  return [`It was still seen in ${item.last_build}, so build ${build} does not close it automatically.`];
 }
 
 export function planFields(item: ItemDoc, change: ChangeSet, edit: ItemEdit, caller: BugCaller): void {

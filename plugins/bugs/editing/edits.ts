@@ -191,7 +191,7 @@ export class EditService {
     const news = await this.news.listUnread(doc, unread);
     return refusal(
       'unread_news',
-      'Read `news`: a person has commented since your last call. Then send the same call again.',
+      'Read `news`: a person has commented since your last call. Then repeat the call.',
       {
         extra: { news },
       },
@@ -214,7 +214,7 @@ export class EditService {
   async #resolveAssignee(edit: ItemEdit): Promise<ItemEdit> {
     if (!edit.assignee) return edit;
     const assignee = await this.deps.accounts.findUsername(edit.assignee);
-    if (assignee === null) throw invalid({ assignee: 'there is no account of this name that may sign in' });
+    if (assignee === null) throw invalid({ assignee: 'no account with this name can sign in' });
     return { ...edit, assignee };
   }
 
@@ -246,7 +246,7 @@ export class EditService {
     }
     if (edit.force === true && live) {
       if (getEditReason(edit) === null)
-        throw createReasonRequiredError('An override of a live lease needs a `reason`.');
+        throw createReasonRequiredError('Overriding a live lease requires a `reason`.');
       change.addHistoryEntry('forced', { agent: item.claim?.agent ?? null, reason: getEditReason(edit) });
       change.overrides = true;
     } else if (live && item.claim !== null) throw createAlreadyClaimedError(item.claim, caller);
@@ -264,11 +264,11 @@ export class EditService {
     const to = edit.status ?? from;
     if (edit.status === 'in_progress') throw createTransitionError(from, to);
     if (to === 'duplicate') await this.#planDuplicate(item, change, edit);
-    else if (edit.duplicate_of) throw invalid({ duplicate_of: 'only for the status duplicate' });
+    else if (edit.duplicate_of) throw invalid({ duplicate_of: 'only allowed with the status duplicate' });
     if (to === from) return planReason(item, change, edit);
     if (!isTransitionAllowed(from, to, 'patch')) throw createTransitionError(from, to);
     if (to === 'wont_fix' && getEditReason(edit) === null)
-      throw createReasonRequiredError('The status wont_fix needs a `reason`.');
+      throw createReasonRequiredError('The status wont_fix requires a `reason`.');
     planTransition(item, change, to, edit, caller);
   }
 
@@ -279,7 +279,7 @@ export class EditService {
   async #planDuplicate(item: ItemDoc, change: ChangeSet, edit: ItemEdit): Promise<void> {
     if (!edit.duplicate_of) {
       if (item.status === 'duplicate') return;
-      throw invalid({ duplicate_of: 'the status duplicate needs the item that this one repeats' });
+      throw invalid({ duplicate_of: 'the status duplicate requires the original item' });
     }
     const { id } = await this.#duplicates.resolveTarget(item, edit.duplicate_of);
     if (item.duplicate_of === id) return;

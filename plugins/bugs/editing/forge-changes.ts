@@ -108,5 +108,5 @@ function formatHeldComment({ kind, title, url, commit }: SafeForgeChange, item: 
   const named = title === null || title === '' ? '' : ` (${title})`;
   const where = url === null ? '' : `\n\n${url}`;
   const holder = item.claim?.agent ?? 'an agent';
-  return `${what}${named} is on the default branch and says that it fixes this. It was not resolved, since ${holder} holds it.${where}`;
+  return `${what}${named} is on the default branch and is marked as a fix for this issue. The issue was not resolved, because ${holder} holds it.${where}`;
 }

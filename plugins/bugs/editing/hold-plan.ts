@@ -16,13 +16,13 @@ const canHold = ({ kind, by_tool }: BugCaller, edit: ItemEdit): boolean =>
  */
 export function planHold(item: ItemDoc, change: ChangeSet, edit: ItemEdit, caller: BugCaller, now: number): void {
   if (edit.hold === undefined) return;
-  if (!canHold(caller, edit)) throw denied('Only a person holds an item or lets it go on; a program needs `force`.');
+  if (!canHold(caller, edit)) throw denied('Only a person can set or lift a hold; a program must send `force`.');
   const reason = getEditReason(edit);
   if (!edit.hold) {
     if (isHeld(item)) change.addHistoryEntry('hold lifted', reason === null ? {} : { reason }).assign({ held: null });
     return;
   }
-  if (reason === null) throw createReasonRequiredError('A hold needs a `reason`.');
+  if (reason === null) throw createReasonRequiredError('A hold requires a `reason`.');
   if (item.held?.reason !== reason)
     change.addHistoryEntry('held', { reason }).assign({ held: { reason, by: caller.name, at: change.at } });
   if (item.status === 'in_progress' && isLeaseLive(item.claim, now))

@@ -62,5 +62,5 @@ export class MergeService {
 
 function checkIsDuplicate(item: ItemDoc): void {
   if (item.status !== 'duplicate')
-    throw new ServiceError('invalid_transition', `An item that is ${item.status} is merged into no other.`);
+    throw new ServiceError('invalid_transition', `An item with status ${item.status} cannot be merged.`);
 }

@@ -62,7 +62,7 @@ export class ItemRemovalService {
   async remove(name: string, principal: Principal, options: RemovalOptions = {}): Promise<void> {
     const caller = toBugCaller(principal);
     // Injected text may lead an agent to a deletion (contract 10, amendments).
-    if (caller.agent !== undefined) throw denied('A token that is made for an agent cannot delete items.');
+    if (caller.agent !== undefined) throw denied('A token limited to an agent cannot delete items.');
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const item = await this.items.get(name, caller);
       this.#checkLease(item, caller, options);
@@ -72,7 +72,7 @@ export class ItemRemovalService {
       await this.deps.audit()?.record(principal, 'bug.deleted', ref, details);
       return;
     }
-    throw conflict('The item changes too often at the moment; try again.');
+    throw conflict('Too many concurrent changes of the item; try again.');
   }
 
   async deleteRetired(days: number, signal?: AbortSignal): Promise<number> {
@@ -127,7 +127,7 @@ export class ItemRemovalService {
     if (claim_token !== undefined) {
       if (!live || !matchesToken(claim, claim_token)) throw createLeaseLostError(item, claim_token, caller, now);
     } else if (live && force !== true) throw createAlreadyClaimedError(claim, caller);
-    else if (live && !reason?.trim()) throw createReasonRequiredError('An override of a live lease needs a `reason`.');
+    else if (live && !reason?.trim()) throw createReasonRequiredError('Overriding a live lease requires a `reason`.');
   }
 
   async #hasDuplicates({ id }: ItemDoc): Promise<boolean> {

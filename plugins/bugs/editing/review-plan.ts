@@ -27,11 +27,11 @@ export function planReview(item: ItemDoc, change: ChangeSet, edit: ItemEdit): vo
   const url = change.next.pr_url ?? null;
   const { status } = change.next;
   const begins = status === 'resolved' && item.status !== 'resolved';
-  if (edit.pr_state !== undefined && url === null) throw invalid({ pr_state: 'the item has no pr_url' });
+  if (edit.pr_state !== undefined && url === null) throw invalid({ pr_state: 'requires a pr_url on the item' });
   if (edit.pr_state === 'closed' && edit.status === 'resolved')
     throw invalid({
       pr_state:
-        'a pull request that was closed without a merge fixes nothing: send pr_state without a status, and the item opens again',
+        'a pull request closed without a merge is not a fix: send pr_state without a status to reopen the item',
     });
   if (item.review === 'open' && status === 'open' && edit.pr_state === 'closed') return planUnmerged(item, change, url);
   const isNamed = edit.pr_url !== undefined && (url !== (item.pr_url ?? null) || (begins && url !== null));

@@ -50,7 +50,7 @@ export class PullRequestReviewService {
     const pull = review === 'open' && pr_url ? await findPullRequest(this.deps, project, pr_url) : null;
     if (pull?.state !== 'closed') return [];
     return [
-      'This pull request was closed without a merge: open it again, or name another `pr_url`, or the `fix_commit`.',
+      'This pull request was closed without a merge: reopen it, or send another `pr_url` or a `fix_commit`.',
     ];
   }
 

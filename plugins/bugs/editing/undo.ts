@@ -66,7 +66,7 @@ export function canUndoRun(
 
 export const createUndoGoneError = (): Error =>
   conflict(
-    'There is nothing to undo: the minute is over, or the item was changed meanwhile. Change its status instead.',
+    'Nothing to undo: the minute is over, or the item was changed meanwhile. Change its status instead.',
   );
 
 /** @throws ServiceError conflict when there is nothing left to undo, and the errors of an edit */

@@ -46,7 +46,7 @@ export class FeedbackService {
       return false;
     const { ref, mine } = await this.refs.bind(id, project, item.id);
     if (!mine && ref.open_at === null) return true;
-    if (!mine) throw conflict('This feedback is being stored; send it again.');
+    if (!mine) throw conflict('This feedback is being stored; try again.');
     await this.items.change(item.id, FEEDBACK_AUTHOR, (_, change) => void change.addComment(body));
     this.refs.scheduleClose({ id, project, item_id: item.id, own: false, helped: false });
     return true;

@@ -62,7 +62,7 @@ export class PendingFeedbackService {
       for (const one of items) await this.#link(one);
       this.#events.delete(event);
     } catch (error) {
-      this.deps.log.error({ err: error }, 'feedback could not be linked to its event; a job repeats it');
+      this.deps.log.error({ err: error }, 'feedback could not be linked to its event; a job will retry');
     }
   }
 
@@ -135,7 +135,7 @@ export class PendingFeedbackService {
       await this.merging.merge(own.id, about.id, SYSTEM_CALLER);
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      this.deps.log.debug({ err: error, ref: own.ref }, 'the item of a feedback stays beside its event');
+      this.deps.log.debug({ err: error, ref: own.ref }, 'the item of a feedback could not be merged with its event');
     }
   }
 }

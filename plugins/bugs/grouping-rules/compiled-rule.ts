@@ -55,8 +55,8 @@ export function compileRule(rule: Pick<GroupingRule, 'id'> & RuleBehaviour): Com
   const heading = title === null ? null : noted('title', () => parseTemplate(title));
   checkGroups(faults, pattern, { fingerprint: elements ?? [], title: heading === null ? [] : [heading] });
   if (exception_class === null && message === null && origin === null)
-    faults.message = 'name a class, a pattern of the message or an origin: a rule without any would take every error';
-  if (fingerprint === null && title === null) faults.fingerprint = 'give a fingerprint, a title, or both';
+    faults.message = 'set a class, a message pattern or an origin: a rule without any would match every error';
+  if (fingerprint === null && title === null) faults.fingerprint = 'set a fingerprint, a title, or both';
   if (Object.keys(faults).length > 0) throw new RuleProblem(faults);
 
   const ofClass = exception_class === null ? null : compileWildcard(exception_class.trim());
@@ -96,7 +96,7 @@ function checkGroups(
   for (const field of ['fingerprint', 'title'] as const) {
     const named = countUsedGroups(templates[field], null);
     if (named > there)
-      faults[field] ??= `{{ ${named} }} names a group that the pattern of the message does not have; it has ${there}`;
+      faults[field] ??= `{{ ${named} }} refers to a group that the message pattern does not have; it has ${there}`;
   }
 }
 
@@ -131,7 +131,7 @@ function renderTitle(heading: Template, subject: RuleSubject, groups: readonly s
 function compileOriginPattern(given: string): (origin: string) => boolean {
   const [file = '', ...functions] = given.trim().split('#');
   const path = normalizeOrigin(file);
-  if (path === '') throw new InvalidPattern('name a file, as `orders/db.py`; `*` stands for any characters');
+  if (path === '') throw new InvalidPattern('must be a file, such as `orders/db.py`; `*` matches any characters');
   const ofFile = compileWildcard(path);
   const ofFunction = functions.length === 0 ? null : compileWildcard(normalizeFunction(functions.join('#')));
   return (origin) => {

@@ -29,7 +29,7 @@ export class GroupingRuleCache {
       id: REVISION_ID,
       read: async () => new Map((await collectAll(ruleLists, { limit: PAGE_SIZE })).map((list) => [list.id, list])),
       monotonic: () => clock.monotonic(),
-      failed: (err) => log.error({ err }, 'the grouping rules could not be read again'),
+      failed: (err) => log.error({ err }, 'the grouping rules could not be reloaded'),
     });
   }
 

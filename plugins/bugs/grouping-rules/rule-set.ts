@@ -16,7 +16,7 @@ export class GroupingRuleSet {
       } catch (error) {
         if (!(error instanceof RuleProblem)) throw error;
         // Validated before storing, so another version wrote it.
-        log.error({ err: error, rule: rule.id }, 'a grouping rule cannot be compiled and groups nothing');
+        log.error({ err: error, rule: rule.id }, 'a grouping rule could not be compiled and is ignored');
       }
     }
     return new GroupingRuleSet(compiled);

@@ -47,8 +47,8 @@ function parsePlaceholder(given: string): Placeholder {
   const known = PLACEHOLDER_NAMES.find((one) => one === name);
   if (known !== undefined) return known;
   if (name === 'default')
-    throw new TemplateProblem('{{ default }} stands alone, as an element of a fingerprint: nothing before or after it');
-  throw new TemplateProblem(`{{ ${name} }} is no placeholder; there are ${PLACEHOLDER_HELP}`);
+    throw new TemplateProblem('{{ default }} must be a separate element of a fingerprint, without text before or after it');
+  throw new TemplateProblem(`{{ ${name} }} is not a placeholder; available: ${PLACEHOLDER_HELP}`);
 }
 
 function renderPart(piece: string | { placeholder: Placeholder }, values: TemplateValues): string {

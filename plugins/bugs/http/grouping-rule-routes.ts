@@ -29,11 +29,11 @@ const buildListRoutes = (rules: GroupingRuleService): RouteSpec[] => [
     method: 'POST',
     path: RULES_PATH,
     operationId: 'createGroupingRule',
-    summary: 'Create a grouping rule, as the last of its project',
+    summary: 'Create a grouping rule at the end of the list of its project',
     description:
-      'Errors that fit it are grouped by its `fingerprint` from now on, in this process at once and in every other within two ' +
-      'seconds; the first rule that fits decides, before a fingerprint that the report names. Groups that exist stay as they are, and later ' +
-      'reports are counted at the group of the new fingerprint. At most 50 rules a project.',
+      'New errors that match it are grouped by its `fingerprint`, in this process immediately and in all others within two ' +
+      'seconds; the first matching rule applies, and takes precedence over a fingerprint in the report. Existing groups do not change, and later ' +
+      'reports are counted in the group of the new fingerprint. At most 50 rules per project.',
     access: { scope: MANAGE_SCOPE },
     input: { params: schemas.projectParams, body: schemas.ruleBody },
     status: 201,
@@ -46,10 +46,10 @@ const buildListRoutes = (rules: GroupingRuleService): RouteSpec[] => [
     method: 'POST',
     path: `${RULES_PATH}/preview`,
     operationId: 'previewGroupingRule',
-    summary: 'Try a grouping rule on the occurrences that are kept; stores nothing',
+    summary: 'Test a grouping rule on the stored occurrences, without saving it',
     description:
-      'Looks at the 200 groups of the project that were seen last, at up to 20 kept occurrences of each, for eight seconds at most, and says which ' +
-      'the rule takes and where later reports like them would be counted: what would be joined, and what divided.',
+      'Checks the 200 most recently seen groups of the project, with up to 20 stored occurrences of each, for at most eight seconds. Returns which ' +
+      'occurrences the rule matches and where later reports like them would be counted: which groups would be joined or divided.',
     access: { scope: READ_SCOPE },
     limits: { rate: 'bulk' },
     input: { params: schemas.projectParams, body: schemas.trialBody },
@@ -64,7 +64,7 @@ const buildListRoutes = (rules: GroupingRuleService): RouteSpec[] => [
     method: 'PUT',
     path: `${RULES_PATH}/order`,
     operationId: 'orderGroupingRules',
-    summary: 'Put the grouping rules of a project in another order',
+    summary: 'Reorder the grouping rules of a project',
     access: { scope: MANAGE_SCOPE },
     input: { params: schemas.projectParams, body: schemas.orderBody },
     output: schemas.rulesOutput,
@@ -94,7 +94,7 @@ const buildMemberRoutes = (rules: GroupingRuleService): RouteSpec[] => [
     path: `${RULES_PATH}/{id}`,
     operationId: 'changeGroupingRule',
     summary: 'Change a grouping rule',
-    description: 'Only what is given changes; null takes a field back.',
+    description: 'Only the given fields change; null clears a field.',
     access: { scope: MANAGE_SCOPE },
     input: { params: schemas.ruleParams, body: schemas.ruleBody },
     output: schemas.ruleOutput,
@@ -107,7 +107,7 @@ const buildMemberRoutes = (rules: GroupingRuleService): RouteSpec[] => [
     method: 'DELETE',
     path: `${RULES_PATH}/{id}`,
     operationId: 'deleteGroupingRule',
-    summary: 'Delete a grouping rule; the groups that it made stay',
+    summary: 'Delete a grouping rule; its groups remain',
     access: { scope: MANAGE_SCOPE },
     input: { params: schemas.ruleParams },
     output: deleted,

@@ -18,26 +18,26 @@ const PLACEHOLDER_HELP =
   '`{{ class }}`, `{{ message }}`, `{{ origin }}`, and `{{ 1 }}` to `{{ 9 }}`, the groups of `message`';
 
 const fields = {
-  name: boundedText(200).allow('', null).description('Called by what it asks for when left out'),
+  name: boundedText(200).allow('', null).description('Derived from its conditions if omitted'),
   enabled: joi.boolean().description('Default true'),
   exception_class: boundedText(200)
     .allow('', null)
-    .description('The class, or its last segment; `*` stands for any characters; upper and lower case are alike'),
+    .description('The class, or its last segment; `*` matches any characters; case-insensitive'),
   message: boundedText(500)
     .allow('', null)
-    .description('RE2 syntax, searched in the first 2,048 characters of the message; upper and lower case are alike'),
+    .description('RE2 syntax, searched in the first 2,048 characters of the message; case-insensitive'),
   origin: boundedText(500)
     .allow('', null)
-    .description('`orders/db.py`, or `orders/db.py#connect`, as grouping normalises it; `*` stands for any characters'),
+    .description('`orders/db.py`, or `orders/db.py#connect`, as normalized for grouping; `*` matches any characters'),
   fingerprint: joi
     .array()
     .items(boundedText(200).min(1))
     .max(MAX_RULE_ELEMENTS)
     .allow(null)
     .description(
-      `Replaces the grouping. Each element may hold ${PLACEHOLDER_HELP}; \`{{ default }}\` is an element of its own`,
+      `Replaces the grouping. Each element may contain ${PLACEHOLDER_HELP}; \`{{ default }}\` must be a separate element`,
     ),
-  title: boundedText(200).allow('', null).description(`Of new groups. May hold ${PLACEHOLDER_HELP}`),
+  title: boundedText(200).allow('', null).description(`Title of new groups. May contain ${PLACEHOLDER_HELP}`),
 };
 
 export const ruleBody = withSchemaName(
@@ -54,7 +54,7 @@ export const ruleBody = withSchemaName(
 );
 export const trialBody = withSchemaName(
   'GroupingRuleTrial',
-  ruleBody.keys({ id: joi.string().max(64).description('The stored rule that it would replace; left out: it is new') }),
+  ruleBody.keys({ id: joi.string().max(64).description('The stored rule that it would replace; omitted for a new rule') }),
 );
 export const orderBody = withSchemaName(
   'GroupingRuleOrder',
@@ -101,10 +101,10 @@ const namedGroup = withSchemaName('NamedGroup', whole(group));
 export const trialOutput = withSchemaName(
   'GroupingRuleTrialAnswer',
   whole({
-    groups: count.description('Groups of the project that were looked at, those seen last first'),
-    occurrences: count.description('Kept occurrences of them, at most 20 of each'),
-    complete: joi.boolean().description('False: there are more groups'),
-    fits: count.description('Occurrences that the rule takes'),
+    groups: count.description('Checked groups of the project, most recently seen first'),
+    occurrences: count.description('Stored occurrences of them, at most 20 of each'),
+    complete: joi.boolean().description('False if there are more groups'),
+    fits: count.description('Occurrences that the rule matches'),
     samples: joi
       .array()
       .items(
@@ -117,8 +117,8 @@ export const trialOutput = withSchemaName(
             error_message: untrustedText,
             exception_class: untrustedText,
             origin: untrustedText,
-            fingerprint: elements.description('As the rule fills it in'),
-            new_title: untrustedText.description('That a new group would get; null: the rule gives none'),
+            fingerprint: elements.description('With placeholders filled in'),
+            new_title: untrustedText.description('Title of a new group; null if the rule sets none'),
             untrusted_fields: joi.array().items(joi.string()),
           }),
         ),
@@ -130,7 +130,7 @@ export const trialOutput = withSchemaName(
         withSchemaName(
           'GroupingRuleDestination',
           whole({
-            group: namedGroup.allow(null).description('null: a new group'),
+            group: namedGroup.allow(null).description('null for a new group'),
             title: untrustedText.description('Of the new group'),
             fingerprint: elements,
             occurrences: count,
@@ -139,10 +139,10 @@ export const trialOutput = withSchemaName(
         ),
       )
       .max(20)
-      .description('Where later reports would be counted that are counted elsewhere today'),
+      .description('Where later reports would be counted that are currently counted elsewhere'),
     more_destinations: count.description('Beyond these'),
-    joined: count.description('Destinations that join what is apart today'),
-    split: count.description('Groups of today that would be divided'),
+    joined: count.description('Destinations that join currently separate groups'),
+    split: count.description('Existing groups that would be divided'),
     says: joi.array().items(joi.string()),
   }),
 );

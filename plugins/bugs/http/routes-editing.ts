@@ -40,8 +40,8 @@ const buildEditRoute = ({ edits }: BugServices): RouteSpec => ({
   summary: 'Change an item',
   tool: [tools.resolve, tools.update],
   description:
-    '`If-Match: "<rev>"` is optional. Under a live lease the current `claim_token` is needed, or `force` with a `reason`. A ' +
-    '`comment` is stored with the change, or not at all. `type` changes between bug and feature; an error stays one. `fix_commit` is ' +
+    '`If-Match: "<rev>"` is optional. Under a live lease the current `claim_token` is required, or `force` with a `reason`. A ' +
+    '`comment` is stored atomically with the change. `type` can change between bug and feature, but not from or to error. `fix_commit` is ' +
     'the commit that fixes it, `commit_sha` the one that failed.',
   access: { scope: MANAGE_SCOPE },
   input: { params, body: schemas.editBody, headers: IF_MATCH },
@@ -67,10 +67,10 @@ const buildRemovalRoute = ({ removal }: BugServices): RouteSpec => ({
   method: 'DELETE',
   path: `${BASE_PATH}/bugs/{id}`,
   operationId: 'deleteItem',
-  summary: 'Delete an item for good',
+  summary: 'Delete an item permanently',
   description:
-    'Removes the item with its texts, occurrences, comments, history, grouping keys and references; the next such report begins ' +
-    'a new item. Under a live lease the current `claim_token` is needed, or `force` with a `reason`, in the body or the query. ' +
+    'Removes the item with its texts, occurrences, comments, history, grouping keys and references; the next such report creates ' +
+    'a new item. Under a live lease the current `claim_token` is required, or `force` with a `reason`, in the body or the query. ' +
     '409 `conflict` while other items are duplicates of it.',
   access: { scope: MANAGE_SCOPE },
   input: { params, query: schemas.removalQuery, body: schemas.removalBody, optionalBody: true },
@@ -95,12 +95,12 @@ const buildBulkRoute = ({ bulk: service }: BugServices): RouteSpec => ({
   method: 'POST',
   path: `${BASE_PATH}/bugs/bulk`,
   operationId: 'changeItems',
-  summary: 'Change many items at once',
+  summary: 'Change many items in one request',
   description:
-    'Either `ids` (ids or refs, at most 200) or a `filter` with `expected_count` (at most 1,000 items). `set` takes what PATCH ' +
-    'takes, and every item is changed, or refused, for itself: 200 when all succeed, 207 when some fail, 404 when every id is ' +
-    'unknown. A wrong `expected_count` is 409 `conflict` with `error.count`, and nothing is changed; the ids are fixed at the ' +
-    'count, an item that no longer matches when its turn comes is a failed result. An item under a live lease needs its token ' +
+    'Either `ids` (ids or refs, at most 200) or a `filter` with `expected_count` (at most 1,000 items). `set` accepts what PATCH ' +
+    'accepts, and each item succeeds or fails separately: 200 when all succeed, 207 when some fail, 404 when every id is ' +
+    'unknown. A wrong `expected_count` is 409 `conflict` with `error.count`, and nothing is changed; the ids are determined with the ' +
+    'count, and an item that no longer matches when it is processed is a failed result. An item under a live lease requires its token ' +
     'in `claim_tokens` (or `set.claim_token`), or `set.force` with `set.reason`. Repeated ids count once.',
   access: { scope: MANAGE_SCOPE },
   input: { body: schemas.bulkBody },
@@ -120,8 +120,8 @@ const buildMergeRoute = ({ merging }: BugServices): RouteSpec => ({
   operationId: 'mergeItem',
   summary: 'Merge an item into another one',
   description:
-    'The item becomes a `duplicate` of `into`, and what belongs to its grouping keys is counted there from now on. Counts are not ' +
-    'added up. `split` takes it back. Under a live lease as with PATCH: `claim_token`, or `force` with `reason`.',
+    'The item becomes a `duplicate` of `into`, and new reports of its grouping keys are counted there. Counts are not ' +
+    'added up. `split` reverts it. Under a live lease as with PATCH: `claim_token`, or `force` with `reason`.',
   access: { scope: MANAGE_SCOPE },
   input: { params, body: schemas.mergeBody, headers: IF_MATCH },
   output: shapes.itemOutput,
@@ -142,8 +142,8 @@ const buildCommentRoute = ({ comments }: BugServices): RouteSpec => ({
   summary: 'Comment on an item',
   tool: tools.comment,
   description:
-    'With bugtracker:report alone only on items that the same token created. On an item that is `needs_info` the comment of a ' +
-    'person, or of the token that created it, is the answer and opens it, unless `keep_status` is set.',
+    'With only bugtracker:report, limited to items that the same token created. On an item that is `needs_info` the comment of a ' +
+    'person, or of the token that created it, counts as the answer and opens it, unless `keep_status` is set.',
   access: { anyScope: [MANAGE_SCOPE, REPORT_SCOPE] },
   input: { params, body: schemas.commentBody },
   status: 201,
@@ -166,7 +166,7 @@ function buildLeaseRoutes({ leases: service, lists }: BugServices): RouteSpec[] 
       errors: ['already_claimed', 'on_hold', 'too_many_claims', 'invalid_transition', 'lease_limit'],
       summary: 'Claim an item',
       tool: tools.claim,
-      description: 'The same credential and agent get their lease back with a new `claim_token`; the old one is dead.',
+      description: 'The same credential and agent get their lease back with a new `claim_token`; the old one becomes invalid.',
       input: { params, body: schemas.claimBody, optionalBody: true },
       output: shapes.claimedOutput,
       handle: async (request) => {
@@ -179,7 +179,7 @@ function buildLeaseRoutes({ leases: service, lists }: BugServices): RouteSpec[] 
       path: `${BASE_PATH}/bugs/{id}/renew`,
       operationId: 'renewLease',
       errors: ['already_claimed', 'lease_lost', 'lease_limit'],
-      summary: 'Renew a lease, from now; 24 hours in all',
+      summary: 'Renew a lease from now, up to 24 hours in total',
       tool: tools.renew,
       input: { params, body: schemas.renewBody },
       output: shapes.renewedOutput,
@@ -193,11 +193,11 @@ function buildLeaseRoutes({ leases: service, lists }: BugServices): RouteSpec[] 
       path: `${BASE_PATH}/bugs/{id}/release`,
       operationId: 'releaseItem',
       errors: ['already_claimed', 'lease_lost'],
-      summary: 'Give a claimed item back',
+      summary: 'Release a claimed item',
       tool: tools.release,
       description:
-        'For 24 hours `action=next` does not hand the item to the credential and agent that released it. The third release without ' +
-        'a change of status makes it `needs_info`.',
+        'For 24 hours `action=next` does not assign the item to the credential and agent that released it. The third release without ' +
+        'a change of status sets it to `needs_info`.',
       input: { params, body: schemas.releaseBody },
       output: shapes.itemOutput,
       handle: async (request) => {

@@ -28,13 +28,13 @@ export function buildLinkRoutes({ links, parts }: BugServices): RouteSpec[] {
       ...SHARED_ROUTE_FIELDS,
       method: 'POST',
       operationId: 'linkItem',
-      summary: 'Link an item to another one',
+      summary: 'Link an item to another item',
       tool: tools.link,
       description:
-        'Both ends show the link, each by its own `kind`. `action=next` does not hand out an item while an unfinished item blocks ' +
+        'Both items show the link, each with its own `kind`. `action=next` does not assign an item while an unfinished item blocks ' +
         'it; a blocker that is resolved, closed, won’t fix or a duplicate blocks nothing. The items may belong to different ' +
-        'projects. 201; 200 for a link that is there already. 409 `conflict` for blocks that would form a circle, and for more ' +
-        'than 50 links of an item. `claim_token` is optional and renews the lease of the blocked item, else of this one. `remove` does what DELETE does, for clients without it.',
+        'projects. 201; 200 for an existing link. 409 `conflict` for blocks that would form a cycle, and for more ' +
+        'than 50 links of an item. `claim_token` is optional and renews the lease of the blocked item, else of this one. `remove` works like DELETE, for clients without it.',
       input: { params: idParam, body: schemas.linkBody },
       status: [200, 201],
       errors: LINK_ERRORS,
@@ -55,8 +55,8 @@ export function buildLinkRoutes({ links, parts }: BugServices): RouteSpec[] {
       operationId: 'unlinkItem',
       summary: 'Remove a link to another item',
       description:
-        '`kind` and `ref` as this item’s `links` show them, in the body or the query. An item that nothing blocks any more may be ' +
-        'handed out at once. 404 where there is no such link.',
+        '`kind` and `ref` as shown in `links` of this item, in the body or the query. An item that is no longer blocked can be ' +
+        'assigned immediately. 404 if the link does not exist.',
       input: { params: idParam, query: schemas.unlinkQuery, body: schemas.unlinkBody, optionalBody: true },
       errors: LINK_ERRORS,
       handle: async (request) => {

@@ -50,8 +50,8 @@ const buildReportRoute = ({ bugs, builds, secrets }: BugServices): RouteSpec => 
   summary: 'Report a bug, a feature request or an error',
   tool: tools.report,
   description:
-    'A known `client_ref` answers the same item and counts nothing; a report that matches a known one is counted there. ' +
-    'Long texts are cut (`description` and `stack_trace` 65,536 characters, `error_message` 8,192) and named in `truncated`.',
+    'A repeated `client_ref` returns the same item and counts nothing; a report that matches an existing item is counted there. ' +
+    'Long texts are truncated (`description` and `stack_trace` 65,536 characters, `error_message` 8,192) and listed in `truncated`.',
   access: { scope: REPORT_SCOPE },
   input: { body: schemas.reportBody },
   status: [200, 201],
@@ -85,7 +85,7 @@ const buildProjectsRoute = ({ lists }: BugServices): RouteSpec => ({
   method: 'GET',
   path: `${BASE_PATH}/projects`,
   operationId: 'listTrackedProjects',
-  summary: 'The projects, with open items and newest version',
+  summary: 'List projects, with open items and newest version',
   access: { anyScope: [REPORT_SCOPE, READ_SCOPE, MANAGE_SCOPE] },
   output: shapes.projectsOutput,
   handle: async (request) => ({ projects: await lists.listProjects(getRequestCaller(request)) }),
@@ -95,11 +95,11 @@ const buildListRoute = (services: BugServices): RouteSpec => ({
   method: 'GET',
   path: `${BASE_PATH}/bugs`,
   operationId: 'listItems',
-  summary: 'List items, or ask what changed',
+  summary: 'List items, or get changes',
   tool: tools.search,
   description:
-    'Repeated filters are alternatives. `updated_since` (inclusive) orders by change and answers `server_time`, the mark for the ' +
-    'next question. With `action=next` it does and answers what `POST` does.',
+    'Repeated filters are alternatives. `updated_since` (inclusive) orders by change and returns `server_time`, the value for the ' +
+    'next query. With `action=next` it works like `POST`.',
   access: { scope: READ_SCOPE },
   input: { query: schemas.bugsQuery },
   strictQuery: true,
@@ -138,7 +138,7 @@ async function fetchNext(
   query: BugsQuery,
 ): Promise<Reply> {
   const caller = getRequestCaller(request);
-  if (!caller.manage) throw denied('action=next needs the scope bugtracker:manage.');
+  if (!caller.manage) throw denied('action=next requires the scope bugtracker:manage.');
   rejectParameters(request.query, LIST_PARAMETERS, 'not with action=next');
   const filter = await lists.toFilter(caller, query);
   const answered = (answer: object): Reply => new Reply(200, answer).header('cache-control', 'no-store');
@@ -152,7 +152,7 @@ const buildDetailRoute = ({ lists }: BugServices): RouteSpec => ({
   method: 'GET',
   path: `${BASE_PATH}/bugs/{id}`,
   operationId: 'getItem',
-  summary: 'One item with its last ten occurrences, comments and history entries',
+  summary: 'Get an item with its last ten occurrences, comments and history entries',
   tool: tools.get,
   access: { scope: READ_SCOPE },
   input: { params, query: schemas.detailQuery },
@@ -164,7 +164,7 @@ const buildSimilarRoute = ({ lists }: BugServices): RouteSpec => ({
   method: 'GET',
   path: `${BASE_PATH}/bugs/{id}/similar`,
   operationId: 'listSimilarItems',
-  summary: 'Items of the same class or origin, or in the same words',
+  summary: 'List items with the same class or origin, or similar words',
   description:
     'Other items of the project with the same `exception_class` or `file_path`, those with both first, then those with one, then those whose title, message or class has two of the longest words of its title, most words first.',
   tool: tools.similar,
@@ -201,10 +201,10 @@ const buildStatsRoute = ({ stats: service }: BugServices): RouteSpec => ({
   method: 'GET',
   path: `${BASE_PATH}/stats`,
   operationId: 'getItemStats',
-  summary: 'Items by status, severity and project, and what happened on each of the last 30 days',
+  summary: 'Get item counts by status, severity and project, and activity for each of the last 30 days',
   description:
-    'Days are days in UTC, oldest first, today last. `resolved` counts an item once per cycle: when it is resolved, or closed ' +
-    'without that. `project` limits them to one; a token of one project sees that project alone. From 100,000 items on an answer may be a second old for each ' +
+    'Days are in UTC, oldest first, today last. `resolved` counts an item once per cycle: when it is resolved, or closed ' +
+    'without being resolved. `project` limits them to one; a token of one project sees only that project. From 100,000 items on, a response may be a second old for each ' +
     '100,000 of them.',
   access: { scope: READ_SCOPE },
   input: { query: schemas.statsQuery },

@@ -13,7 +13,7 @@ export const linkBody = withSchemaName(
   'LinkRequest',
   joi
     .object({ ...link, kind: link.kind.required(), ref: link.ref.required(), remove: joi.boolean() })
-    .description('`kind`: what this item is to the item `ref`, which is an id or a ref')
+    .description('`kind`: relation of this item to the item `ref`, which is an id or a ref')
     .example({ kind: 'blocked_by', ref: 'shop-17' }),
 );
 /** Clients without a DELETE body use the query. */
@@ -28,19 +28,19 @@ export const linksSchema = joi
         kind: joi
           .string()
           .valid(...LINK_KINDS)
-          .description('What this item is to the other; `discovered` is `discovered_from` seen from the other end'),
+          .description('Relation of this item to the other; `discovered` is the reverse of `discovered_from`'),
         id: joi.string(),
         ref: joi.string(),
         project: joi.string(),
         title: joi.string(),
         status: itemStatusSchema,
         severity: severitySchema,
-        finished: joi.boolean().description('Resolved, closed, won’t fix or a duplicate: it blocks nothing'),
+        finished: joi.boolean().description('Resolved, closed, won’t fix or a duplicate, so it does not block'),
         untrusted_fields: joi.array().items(joi.string()),
       }),
     ),
   )
-  .description('Links to other items that the caller may read; what blocks it comes first');
+  .description('Links to other items that the caller can read; blocking items first');
 export const itemStateSchema = withSchemaName(
   'ItemState',
   whole({ ref: joi.string(), status: itemStatusSchema, rev: joi.number().integer().min(0) }),

@@ -8,8 +8,8 @@ const sighting = withSchemaName(
   'ReleaseSighting',
   whole({
     version: joi.string(),
-    published_at: instant.description('When it was published first, on whatever platform'),
-    seconds_after: joi.number().integer().description('From its publish to the report; negative: before it'),
+    published_at: instant.description('When it was first published, on any platform'),
+    seconds_after: joi.number().integer().description('From publishing to the report; negative if the report came first'),
   }),
 );
 const suspect = withSchemaName(
@@ -20,19 +20,19 @@ const suspect = withSchemaName(
     timestamp: instant.allow(null),
     message: joi.string().allow('').description('The first line'),
     files: joi.array().items(joi.string()),
-    touched: text.description('The file of the stack trace that it touched; null: none that is known'),
-    untrusted_fields: joi.array().items(joi.string()).description('Texts of the commit’s author'),
+    touched: text.description('The file of the stack trace that it changed; null if none is known'),
+    untrusted_fields: joi.array().items(joi.string()).description('Texts by the commit’s author'),
   }),
 );
 
 export const timelineShape = {
-  first_release: sighting.allow(null).description('The release of `first_build`; null: none was published'),
+  first_release: sighting.allow(null).description('The release of `first_build`; null if it was not published'),
   regressed_release: sighting.allow(null).description('The release of `regressed_in_build`, at the latest regression'),
   suspect_commits: joi
     .array()
     .items(suspect)
     .description(
-      'Of the commits that its publisher told of that version (of the latest regression, else of the first report): ' +
-        'those that touched a file of the trace first, the failing file before the others, at most ten',
+      'Commits reported by the publisher of that version (of the latest regression, else of the first report): ' +
+        'those that changed a file of the trace first, starting with the failing file; at most ten',
     ),
 };

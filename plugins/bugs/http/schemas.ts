@@ -125,10 +125,10 @@ export const editBody = withSchemaName(
       claim_token: claimToken,
       force: joi.boolean(),
       fix_commit: short,
-      pr_state: pullRequestState.description('Of `pr_url`, where no forge tells of it'),
+      pr_state: pullRequestState.description('State of `pr_url`, if no forge reports it'),
       ...contextFields,
       type: joi.string().valid('bug', 'feature'),
-      hold: joi.boolean().description('A person stops the work on it, with `reason`; a program needs `force`'),
+      hold: joi.boolean().description('Puts the item on hold by a person, with `reason`; a program must send `force`'),
     })
     .example({ status: 'resolved', resolved_in_build: '1.4.2', claim_token: 'from the lease' }),
 );
@@ -139,7 +139,7 @@ export const commentBody = withSchemaName(
     .object({
       body: comment.required(),
       claim_token: claimToken,
-      keep_status: joi.boolean().description('An item that needs an answer goes on needing it'),
+      keep_status: joi.boolean().description('An item that needs information keeps this status'),
     })
     .example({ body: 'Fixed in the branch `cart`; the release follows.' }),
 );
@@ -160,14 +160,14 @@ export const renewBody = withSchemaName(
       .trim()
       .max(500)
       .allow(null, '')
-      .description('What you do now: one line, shown live on the item’s page'),
+      .description('Your current step: one line, shown live on the item’s page'),
     tokens: joi
       .number()
       .integer()
       .min(0)
       .max(1e12)
       .allow(null)
-      .description('Tokens of a language model so far, in all'),
+      .description('Total language model tokens so far'),
   }),
 );
 export const releaseBody = withSchemaName(
@@ -175,7 +175,7 @@ export const releaseBody = withSchemaName(
   joi.object({
     agent,
     claim_token: claimToken.required(),
-    reason: joi.string().max(500).allow(null, '').description('Kept in the history'),
+    reason: joi.string().max(500).allow(null, '').description('Stored in the history'),
     comment: editBody.extract('comment'),
   }),
 );
@@ -201,7 +201,7 @@ export const bulkBody = withSchemaName(
         .integer()
         .min(0)
         .max(1000)
-        .description('How many items the filter matches; required with it'),
+        .description('Number of items the filter matches; required with it'),
       set: editBody.required().description('As with PATCH'),
       claim_tokens: joi
         .object()
@@ -217,7 +217,7 @@ export const bulkBody = withSchemaName(
 export const mergeBody = withSchemaName(
   'MergeRequest',
   joi.object({
-    into: joi.string().min(1).max(100).required().description('Id or ref of the item that counts from now on'),
+    into: joi.string().min(1).max(100).required().description('Id or ref of the item to merge into'),
     reason: editBody.extract('reason'),
     claim_token: claimToken,
     force: joi.boolean(),
@@ -237,7 +237,7 @@ export const occurrencesQuery = pageQuery.keys(
   Object.fromEntries(OCCURRENCE_FILTER_NAMES.map((name) => [name, among])),
 );
 export const detailQuery = joi.object({
-  occurrences: joi.number().integer().min(0).max(10).default(10).description('How many of the newest'),
+  occurrences: joi.number().integer().min(0).max(10).default(10).description('Number of the newest ones'),
 });
 export const similarQuery = joi.object({ limit: joi.number().integer().min(1).max(50).default(10) });
 

@@ -13,12 +13,12 @@ export const buildSplitRoute = (services: Pick<BugServices, 'merging' | 'splitti
   method: 'POST',
   path: `${BASE_PATH}/bugs/{id}/split`,
   operationId: 'splitItem',
-  summary: 'Split an item by occurrence, or take a merged one out again',
+  summary: 'Split an item by occurrence, or revert a merge',
   tool: tools.split,
   description:
-    'An empty body gives a `duplicate` its grouping keys back and opens it. With `occurrences` or `by` the part that they name ' +
-    'becomes a new item, and later reports of it are counted there; `merge` of the new item into this one takes it back. With ' +
-    '`dry_run` nothing is stored: the answer says what would go where, and without a choice what the occurrences differ in. ' +
+    'An empty body returns the grouping keys to a `duplicate` and opens it. With `occurrences` or `by` the selected part ' +
+    'becomes a new item, and later reports of it are counted there; `merge` of the new item into this one reverts it. With ' +
+    '`dry_run` nothing is stored: the response shows what would be moved, and without a selection how the occurrences differ. ' +
     'Under a live lease as with PATCH.',
   access: { scope: MANAGE_SCOPE },
   input: {
@@ -46,8 +46,8 @@ export const buildGroupingRoute = ({ reasons }: Pick<BugServices, 'reasons'>): R
   operationId: 'explainGrouping',
   summary: 'Why the reports of an item are one group',
   description:
-    'Its grouping keys with what they are made of: class, origin and masked message, and how each came to the item; what was ' +
-    'merged into it and split off from it. `says` tells all of it in sentences.',
+    'Its grouping keys and their parts: class, origin and masked message, and how each came to the item; what was ' +
+    'merged into it and split off from it. `says` contains all of it in sentences.',
   access: { scope: READ_SCOPE },
   input: { params: idParam },
   output: groupingOutput,

@@ -10,7 +10,7 @@ export const splitBody = withSchemaName(
   'SplitRequest',
   joi
     .object({
-      occurrences: joi.array().items(joi.string().max(64)).min(1).max(50).unique().description('Ids of kept ones'),
+      occurrences: joi.array().items(joi.string().max(64)).min(1).max(50).unique().description('Ids of stored occurrences'),
       by: joi
         .object({
           field: field.required(),
@@ -21,14 +21,14 @@ export const splitBody = withSchemaName(
             .max(50)
             .description('RE2 for `message`; else those of `occurrences`'),
         })
-        .description('What the part differs in'),
+        .description('How the part differs'),
       title: editBody.extract('title').description('Of the new item'),
-      dry_run: joi.boolean().description('Only tells what would go where'),
+      dry_run: joi.boolean().description('Preview only'),
       reason: editBody.extract('reason'),
       claim_token: claimToken,
       force: joi.boolean(),
     })
-    .description('Empty: takes a merge back')
+    .description('Empty to revert a merge')
     .example({ by: { field: 'environment', values: ['staging'] }, dry_run: true }),
 );
 
@@ -40,7 +40,7 @@ const side = withSchemaName(
   whole({
     occurrences: count.description('Kept ones'),
     hits: count.description('Counted ones'),
-    keys: count.description('Grouping keys that lead there'),
+    keys: count.description('Grouping keys that belong to it'),
     samples: joi
       .array()
       .items(
@@ -76,17 +76,17 @@ const preview = withSchemaName(
             values: joi
               .array()
               .items(withSchemaName('SplitValue', whole({ value: joi.string(), count })))
-              .description('Text from outside; how many of the kept occurrences have it'),
+              .description('External text, and the number of stored occurrences that have it'),
           }),
         ),
       )
-      .description('What the kept occurrences differ in'),
-    leaves: side.allow(null).description('null: nothing was chosen'),
+      .description('How the stored occurrences differ'),
+    leaves: side.allow(null).description('null if nothing was selected'),
     stays: side.allow(null),
-    estimated: joi.boolean().description('Not all are kept, so the counts are shared out by those that are'),
+    estimated: joi.boolean().description('Not all are stored, so counts are estimated from the stored ones'),
     by: whole({ field, values: joi.array().items(joi.string()) })
       .allow(null)
-      .description('What tells later reports apart; null: their grouping keys'),
+      .description('What distinguishes later reports; null for their grouping keys'),
     says: joi.string().description('Where later reports will be counted'),
   }),
 );
@@ -95,8 +95,8 @@ export const splitOutput = withSchemaName(
   'SplitAnswer',
   joi.object({
     item: itemSchema.required(),
-    split_off: itemSchema.description('The new item; missing for a preview, and where a merge was taken back'),
-    preview: preview.description('What went, or would go, where; missing where a merge was taken back'),
+    split_off: itemSchema.description('The new item; omitted for a preview and for a reverted merge'),
+    preview: preview.description('What was, or would be, moved; omitted for a reverted merge'),
   }),
 );
 
@@ -116,19 +116,19 @@ export const groupingOutput = withSchemaName(
               'KeyReason',
               whole({
                 key: joi.string(),
-                origin: outside.description('Normalised file, or file#function; null: none, or not known any more'),
-                masked: outside.description('The message without what differs from case to case'),
+                origin: outside.description('Normalized file, or file#function; null if missing or no longer known'),
+                masked: outside.description('The message without variable parts'),
                 came: joi
                   .string()
                   .valid('first', 'joined', 'flood', 'rewritten', 'merged', 'split')
                   .description('How the key came to the item'),
-                kept: count.description('Kept occurrences that it counted'),
+                kept: count.description('Stored occurrences that it counted'),
                 fingerprint: joi
                   .boolean()
-                  .description('A fingerprint, or a message template that the reporter states, made the key'),
-                rule: whole({ id: joi.string(), name: joi.string().allow(null).description('null: it is gone') })
+                  .description('The key comes from a fingerprint or a message template of the reporter'),
+                rule: whole({ id: joi.string(), name: joi.string().allow(null).description('null if it was deleted') })
                   .allow(null)
-                  .description('The grouping rule that named the fingerprint'),
+                  .description('The grouping rule that set the fingerprint'),
               }),
             ),
           )

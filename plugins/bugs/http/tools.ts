@@ -40,7 +40,7 @@ const untrustedFields: readonly string[] = [
 
 const descriptions: Record<string, string> = {
   agent: 'Your name, else the token’s',
-  wait_seconds: 'For work, up to 25',
+  wait_seconds: 'For assignment, up to 25',
   client_ref: '',
   q: 'All words; quotes join them; or a ref',
   assignee: '',
@@ -125,7 +125,7 @@ export const get: ToolSpec = {
     'Read one item: newest occurrence, comments, links, last history. Use it for an item that you do not hold, or to compare `occurrences`.',
   readOnly: true,
   defaults: { occurrences: 1 },
-  describe: { ...descriptions, occurrences: 'How many; of older ones what differs' },
+  describe: { ...descriptions, occurrences: 'Number of occurrences; older ones show only differences' },
   untrusted: untrustedFields,
   answer: formatItemDetail,
 };
@@ -144,7 +144,7 @@ export const similar: ToolSpec = {
 export const claim: ToolSpec = {
   name: 'claim',
   description:
-    'Reserve a certain item that you found by search. Claiming yours again replaces its claim_token. Returns the lease.',
+    'Reserve a specific item that you found by search. Claiming yours again replaces its claim_token. Returns the lease.',
   describe: descriptions,
   untrusted: untrustedFields,
   answer: formatClaim,
@@ -164,7 +164,7 @@ export const renew: ToolSpec = {
 export const release: ToolSpec = {
   name: 'release',
   description:
-    'Give an item back that you cannot finish. Send why as `reason` and what you found as `comment`. `next` offers it to others first.',
+    'Release an item that you cannot finish. Send why as `reason` and what you found as `comment`. `next` offers it to others first.',
   only: ['id', 'claim_token', 'reason', 'comment'],
   describe: { ...descriptions, reason: '' },
   untrusted: untrustedFields,
@@ -190,7 +190,7 @@ const TARGET_STATUSES = STATUSES.filter((status) => status !== 'in_progress');
 export const update: ToolSpec = {
   name: 'update',
   description:
-    'Change an item under your lease. To ask, send status `needs_info` and a `comment`; `wont_fix` needs `reason`, `duplicate` needs duplicate_of; `open` takes back your resolve. Returns status and rev.',
+    'Change an item under your lease. To ask, send status `needs_info` and a `comment`; `wont_fix` needs `reason`, `duplicate` needs duplicate_of; `open` reverts your resolve. Returns status and rev.',
   destructive: true,
   only: [
     'id',
@@ -236,7 +236,7 @@ export const comment: ToolSpec = {
 export const link: ToolSpec = {
   name: 'link',
   description:
-    'Link two items; `kind` says what `id` is to `ref`. Send blocked_by, with your claim_token, for what must be fixed first. Returns all links.',
+    'Link two items; `kind` is the relation of `id` to `ref`. Send blocked_by, with your claim_token, for what must be fixed first. Returns all links.',
   describe: descriptions,
   untrusted: untrustedFields,
   answer: formatLinks,

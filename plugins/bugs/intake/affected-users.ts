@@ -65,7 +65,7 @@ export class AffectedUserCounter {
       if (stored === null) return doc;
       doc = stored;
     }
-    throw conflict('The item changes too often at the moment; send the report again.');
+    throw conflict('Too many concurrent changes of the item; send the report again.');
   }
 }
 

@@ -84,7 +84,7 @@ export class GroupResolver {
     const overflow = buildOverflowKeys(project);
     const known = await this.keys.findItem(project, overflow.dedup_key);
     const made = known === null ? await this.keys.decide(overflow) : createExistingDecision(known);
-    if (made === null) throw conflict('The report could not be placed; send it again.');
+    if (made === null) throw conflict('The report could not be grouped; send it again.');
     return createPlacement(made, overflow, buildOverflowReport(report));
   }
 
@@ -107,14 +107,14 @@ const createPlacement = (
 const buildOverflowReport = (sent: Report): Report => ({
   type: 'error',
   project: sent.project,
-  title: 'More new errors than an intake key may make',
+  title: 'More new errors than an intake key may create',
   severity: 'high',
   source: sent.source,
   reported_by: sent.reported_by,
   error_level: 'error',
   error_message:
     'An intake key sent more new errors within an hour than limits.new_groups_per_hour allows. They are counted here, and ' +
-    'their occurrences hold what was sent. Errors that are known already are counted in their own items.',
+    'their occurrences contain the reports. Existing errors are counted in their own items.',
   muted_by: null,
 });
 

@@ -122,7 +122,7 @@ export class ReportIntake {
       this.#countTraffic(counted);
       return this.#toRecorded(await this.followUp.run(counted), accepted, options);
     }
-    throw conflict('The item changes too often at the moment; send the report again.');
+    throw conflict('Too many concurrent changes of the item; send the report again.');
   }
 
   #countTraffic({ doc, outcome, incoming: { report, occurred, person } }: CountResult): void {

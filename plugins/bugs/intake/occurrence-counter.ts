@@ -69,7 +69,7 @@ function planMuting(change: ChangeSet, { report, now }: IncomingReport): void {
   if (rule === null && item.muted) {
     change
       .assign(UNMUTED_FIELDS)
-      .addHistoryEntry('unmuted', { why: item.muted_until ? 'time is over' : 'no rule matches any more' });
+      .addHistoryEntry('unmuted', { why: item.muted_until ? 'time is over' : 'no rule matches anymore' });
   } else if (rule !== null && item.muted_by_rule_id !== rule.rule_id) {
     change.assign({ muted: true, muted_reason: rule.reason, muted_by_rule_id: rule.rule_id, muted_until: null });
     change.addHistoryEntry('muted', { rule_id: rule.rule_id, reason: rule.reason });
@@ -242,7 +242,7 @@ export class OccurrenceCounter {
       const seen = await this.seen.count(item, incoming);
       if (seen !== null) return seen;
     }
-    throw conflict('The item changes too often at the moment; send the report again.');
+    throw conflict('Too many concurrent changes of the item; send the report again.');
   }
 
   async #countFast(id: string, incoming: IncomingReport): Promise<CountResult | null> {

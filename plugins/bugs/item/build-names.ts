@@ -77,5 +77,5 @@ export const formatReportedVersion = ({ app_version, build_number }: StatedVersi
  */
 export function checkAboveFirstSeen(version: string | null, first: string | null): void {
   if (isAtOrBelow(version, first))
-    throw invalid({ resolved_in_build: `must be above ${first}, in which it was seen first` });
+    throw invalid({ resolved_in_build: `must be above ${first}, in which it was first seen` });
 }

@@ -29,5 +29,5 @@ export function needsClaim(item: ItemDoc, edit: ItemEdit, caller: BugCaller, des
 export const createClaimRequiredError = (): ServiceError =>
   refusal(
     'claim_required',
-    'Claim the item first, and send its claim_token: a tool changes an item only under your own lease.',
+    'Claim the item first, and send its claim_token: tools can change an item only under your own lease.',
   );

@@ -71,13 +71,13 @@ export function createAlreadyClaimedError(lease: ClaimLease, caller: BugCaller, 
 }
 
 const LEASE_END_MESSAGES: Record<LeaseEnd | 'unknown', string> = {
-  expired: 'The lease ran out. Claim the item again to go on.',
-  released: 'The item was given back. Claim it again to go on.',
+  expired: 'The lease expired. Claim the item again to continue.',
+  released: 'The item was released. Claim it again to continue.',
   resolved:
     'The item was resolved, closed or set aside, which ended the lease. To correct your own resolve, send it without a claim_token.',
-  overridden: 'A person has stopped the work on the item. Stop, and take another one.',
+  overridden: 'A person has put the item on hold. Stop, and take another one.',
   taken: 'Another caller has the item, or you claimed it again. Send your newest token, or stop and take another item.',
-  unknown: 'No claim of this item gave it. Claim the item, and send the token of that answer.',
+  unknown: 'It was not issued for this item. Claim the item, and send the token of that response.',
 };
 
 function findLossReason(item: ItemDoc, token: string, now: number): { why: LeaseEnd | 'unknown'; reason?: string } {
@@ -103,7 +103,7 @@ export function createLeaseLostError(item: ItemDoc, token: string, caller: BugCa
 }
 
 export const createOnHoldError = ({ held }: Pick<ItemDoc, 'held'>): ServiceError =>
-  refusal('on_hold', 'A person has stopped the work on this item; take another one.', {
+  refusal('on_hold', 'A person has put this item on hold; take another one.', {
     extra: { hold: held ?? null },
   });
 
@@ -113,7 +113,7 @@ export const createOnHoldError = ({ held }: Pick<ItemDoc, 'held'>): ServiceError
  */
 export function resolveAgentName(caller: BugCaller, requestedAgent: string | undefined): string | undefined {
   if (caller.agent !== undefined && requestedAgent !== undefined && requestedAgent !== caller.agent)
-    throw denied(`This token claims as ${caller.agent} alone.`);
+    throw denied(`This token can claim only as ${caller.agent}.`);
   return caller.agent ?? requestedAgent;
 }
 
@@ -143,7 +143,7 @@ export const createLeaseLimitError = (): ServiceError =>
 export const createTransitionError = (from: ItemStatus, to: ItemStatus): ServiceError =>
   new ServiceError(
     'invalid_transition',
-    `An item that is ${formatStatus(from)} cannot become ${formatStatus(to)} this way. ${describeTransitions(from, to)}`,
+    `The status cannot change from ${formatStatus(from)} to ${formatStatus(to)} this way. ${describeTransitions(from, to)}`,
   );
 
 function describeTransitions(from: ItemStatus, to: ItemStatus): string {
@@ -156,7 +156,7 @@ function describeTransitions(from: ItemStatus, to: ItemStatus): string {
 export const createInReviewError = (): ServiceError =>
   new ServiceError(
     'invalid_transition',
-    'It is resolved by a pull request that is open. Take another item: if the request is closed without a merge, this one opens again.',
+    'It is resolved by an open pull request. Take another item: if the pull request is closed without a merge, this item reopens.',
   );
 
 const formatStatus = (status: string): string => (status === 'wont_fix' ? 'won’t fix' : status.replaceAll('_', ' '));

@@ -16,7 +16,7 @@ export function parseSeverity(
   at = '',
 ): Severity | undefined {
   if (severity === undefined || urgency === undefined || severity === urgency) return severity ?? urgency;
-  const problem = (other: string): string => `is another name of ${other}, which has another value: leave one out`;
+  const problem = (other: string): string => `is an alias of ${other}, which has a different value: omit one`;
   throw invalid({ [`${at}severity`]: problem('urgency'), [`${at}urgency`]: problem('severity') });
 }
 

@@ -108,8 +108,8 @@ export class LinkService {
   ): Promise<{ item: ItemDoc; other: ItemDoc; ends: LinkEnds }> {
     const item = await this.items.get(name, caller);
     const other = await this.items.findVisible(ref, caller);
-    if (other === null) throw invalid({ ref: 'there is no such item' });
-    if (other.id === item.id) throw invalid({ ref: 'an item has no link to itself' });
+    if (other === null) throw invalid({ ref: 'item not found' });
+    if (other.id === item.id) throw invalid({ ref: 'an item cannot be linked to itself' });
     return { item, other, ends: toLinkEnds(kind, item.id, other.id) };
   }
 
@@ -131,7 +131,7 @@ export class LinkService {
       }
       await this.#wait(attempt);
     }
-    throw conflict('Links of these items change too often at the moment; try again.');
+    throw conflict('Too many concurrent changes of these links; try again.');
   }
 
   /** Returns `made` when it exists, `busy` while another caller changes it. */
@@ -236,7 +236,7 @@ export class LinkService {
 }
 
 function toLinkError(what: LinkFault): ServiceError {
-  if (what === 'gone') return invalid({ ref: 'there is no such item' });
-  if (what === 'many') return conflict(`An item has at most ${MAX_LINKS} links.`);
-  return conflict('Items cannot block each other in a circle.');
+  if (what === 'gone') return invalid({ ref: 'item not found' });
+  if (what === 'many') return conflict(`An item can have at most ${MAX_LINKS} links.`);
+  return conflict('Items cannot block each other in a cycle.');
 }

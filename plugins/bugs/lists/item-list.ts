@@ -198,7 +198,7 @@ export class ItemListService {
     try {
       return await this.#buildBriefing(item);
     } catch (err) {
-      this.deps.log.error({ err, item: item.id }, 'claimed item answered without its briefing');
+      this.deps.log.error({ err, item: item.id }, 'a claimed item was returned without its briefing');
       return {};
     }
   }

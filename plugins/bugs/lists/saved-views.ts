@@ -70,12 +70,12 @@ export class SavedViewService {
   ): Promise<SavedView> {
     const { name, shared: isShared, project, query } = validateView(given);
     if (project !== undefined && !(await this.deps.projects.list()).some(({ slug }) => slug === project))
-      throw invalid({ project: 'there is no such project' });
+      throw invalid({ project: 'project not found' });
     await this.secrets.rejectSecrets({ name, query: JSON.stringify(query) });
     const { views, clock } = this.deps;
     const id = hashWithinProject(viewer.id, name.toLowerCase());
     if ((await views.get(id)) === null && (await views.count({ owner: viewer.id })) >= MAX_VIEWS)
-      throw invalid({ name: `an account saves at most ${MAX_VIEWS} views` });
+      throw invalid({ name: `an account can save at most ${MAX_VIEWS} views` });
     const now = clock.iso();
     const changed = await views.change(
       { id },
@@ -93,7 +93,7 @@ export class SavedViewService {
   async remove(id: string, viewer: Viewer): Promise<void> {
     const view = await this.find(id, viewer);
     if (view === null) throw notFound('saved view with this id');
-    if (!view.mine) throw denied('Only its owner and administrators remove a shared view.');
+    if (!view.mine) throw denied('Only its owner and administrators can remove a shared view.');
     await this.deps.views.remove({ id });
   }
 }

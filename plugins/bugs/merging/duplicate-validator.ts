@@ -35,7 +35,7 @@ export class DuplicateValidator {
     const target = await this.items.find(name);
     // Callers learn nothing about other projects.
     if (target === null || target.project !== item.project)
-      throw toDuplicateError('there is no such item in this project');
+      throw toDuplicateError('item not found in this project');
     await this.#findChainEnd(item, target);
     return target;
   }
@@ -47,7 +47,7 @@ export class DuplicateValidator {
   async lockTarget(item: ItemDoc, targetId: string): Promise<void> {
     for (;;) {
       const target = await this.deps.items.get(targetId);
-      if (target === null) throw toDuplicateError('there is no such item');
+      if (target === null) throw toDuplicateError('item not found');
       const { id, rev, links } = await this.#findChainEnd(item, target);
       if ((await this.deps.items.change({ id, rev, links: links ?? null }, { inc: { links: 1 } })) !== null) return;
     }
@@ -56,7 +56,7 @@ export class DuplicateValidator {
   async #findChainEnd(item: ItemDoc, target: ItemDoc): Promise<ItemDoc> {
     let at = target;
     for (let i = 0; i < MAX_CHAIN_LENGTH; i++) {
-      if (at.id === item.id) throw toDuplicateError('an item cannot be a duplicate of itself, also not in a circle');
+      if (at.id === item.id) throw toDuplicateError('an item cannot be a duplicate of itself, directly or in a cycle');
       const next: ItemDoc | null =
         at.status === 'duplicate' && at.duplicate_of !== null ? await this.deps.items.get(at.duplicate_of) : null;
       if (next === null) return at;

@@ -74,7 +74,7 @@ export class RateAlarmService {
       if (fresh === null) return item;
       item = fresh;
     }
-    throw new Error(`the alarm of item ${doc.id} changes too often`);
+    throw new Error(`too many concurrent changes of the alarm of item ${doc.id}`);
   }
 
   /** No new revision, because status, severity and muting stay. */

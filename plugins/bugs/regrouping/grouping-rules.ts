@@ -63,11 +63,11 @@ export class GroupingRuleService {
     await this.secrets.rejectSecrets({ ...fields });
     await this.book.reload();
     if (this.book.size >= MAX_TOTAL_RULES)
-      throw conflict(`There are ${MAX_TOTAL_RULES} grouping rules, which is as many as every process keeps in memory.`);
+      throw conflict(`The limit of ${MAX_TOTAL_RULES} grouping rules is reached.`);
     await this.#write(project, (rules) => {
       if (rules.length >= MAX_PROJECT_RULES)
         throw conflict(
-          `The project has ${MAX_PROJECT_RULES} grouping rules, which is as many as each report is held against.`,
+          `The project has reached its limit of ${MAX_PROJECT_RULES} grouping rules.`,
         );
       return [...rules, rule];
     });
@@ -217,7 +217,7 @@ export class GroupingRuleService {
       await this.book.publishChange();
       return rules;
     }
-    throw conflict('The rules of this project change too often at the moment; try again.');
+    throw conflict('Too many concurrent changes of the rules of this project; try again.');
   }
 
   async #record(
@@ -251,7 +251,7 @@ function getRule(rules: readonly GroupingRule[], id: string): GroupingRule {
 function reorderRules(rules: readonly GroupingRule[], ids: readonly string[]): GroupingRule[] {
   const found = ids.map((id) => rules.find((rule) => rule.id === id));
   if (new Set(ids).size !== rules.length || ids.length !== rules.length || found.includes(undefined))
-    throw invalid({ ids: `must name each of the ${rules.length} rules of the project once; read the list again` });
+    throw invalid({ ids: `must contain each of the ${rules.length} rules of the project once; reload the list` });
   return found as GroupingRule[];
 }
 

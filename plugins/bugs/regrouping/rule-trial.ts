@@ -119,19 +119,19 @@ const formatCount = (n: number, noun: string): string => `${n} ${noun}${n === 1 
 
 function formatSentences(trial: Omit<RuleTrial, 'says'>): string[] {
   const { groups, occurrences, fits, destinations, more_destinations, joined, split, complete } = trial;
-  const all = complete ? '' : ', of the groups seen last';
+  const all = complete ? '' : ', of the most recently seen groups';
   const there = destinations.filter(({ group }) => group !== null).length;
   const made = destinations.length - there + more_destinations;
   const places = [
     ...(made > 0 ? [formatCount(made, 'new group')] : []),
-    ...(there > 0 ? [`${formatCount(there, 'group')} that exist${there === 1 ? 's' : ''}`] : []),
+    ...(there > 0 ? [formatCount(there, 'existing group')] : []),
   ];
   return [
-    `The rule takes ${fits} of ${formatCount(occurrences, 'kept occurrence')} in ${formatCount(groups, 'group')}${all}.`,
+    `The rule matches ${fits} of ${formatCount(occurrences, 'stored occurrence')} in ${formatCount(groups, 'group')}${all}.`,
     places.length === 0
-      ? 'Later reports would be counted where they are counted today.'
+      ? 'Later reports would be counted in the same groups as now.'
       : `Later reports like these would be counted in ${places.join(' and ')}.`,
-    ...(joined > 0 ? [`${joined} of these ${joined === 1 ? 'joins' : 'join'} what is apart today.`] : []),
-    ...(split > 0 ? [`${formatCount(split, 'group')} of today would be divided.`] : []),
+    ...(joined > 0 ? [`${joined} of these ${joined === 1 ? 'joins' : 'join'} groups that are currently separate.`] : []),
+    ...(split > 0 ? [`${formatCount(split, 'existing group')} would be divided.`] : []),
   ];
 }

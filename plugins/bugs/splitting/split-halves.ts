@@ -66,7 +66,7 @@ export function splitIntoHalves(
   if (chosen !== null && difference !== null) validateSeparation(difference, leaves, stays, shared);
   const divided = difference !== null && chosen === null ? findDividedKeys(difference, keys, leaving, staying) : shared;
   if (divided.length > 0 && !whole)
-    throw invalid({ by: 'the item has too many grouping keys to divide them; choose occurrences' });
+    throw invalid({ by: 'the item has too many grouping keys to divide; choose occurrences' });
   const parts = divided.map((key) => ({
     shared: key,
     part: { key: deriveKey(key, id), by: difference as Difference },
@@ -108,10 +108,10 @@ function toDifference(
     return { field, values: [...by.values] };
   }
   if (named === undefined || field === 'message')
-    throw invalid({ 'by.values': 'name the values, or the pattern of the message, that mark the part to split off' });
+    throw invalid({ 'by.values': 'set the values, or the message pattern, of the part to split off' });
   const chosen = storedOccurrences.filter(({ doc }) => named.includes(doc.occurrence_id));
   const values = [...new Set(chosen.flatMap(({ doc }) => listDifferenceValues(field, doc)))].slice(0, MAX_VALUES);
-  if (values.length === 0) throw invalid({ 'by.field': `none of these occurrences names a value of ${field}` });
+  if (values.length === 0) throw invalid({ 'by.field': `none of these occurrences has a value of ${field}` });
   return { field, values };
 }
 
@@ -128,7 +128,7 @@ function findNamed(ids: readonly string[], storedOccurrences: readonly GroupedOc
   const known = new Set(storedOccurrences.map(({ doc }) => doc.occurrence_id));
   const unknown = ids.find((id) => !known.has(id));
   if (unknown !== undefined)
-    throw invalid({ occurrences: `the item keeps no occurrence ${unknown}; its list names those that it keeps` });
+    throw invalid({ occurrences: `occurrence ${unknown} of the item is not stored; see its list for stored occurrences` });
   return new Set(ids);
 }
 
@@ -138,8 +138,8 @@ function validateBothHalves(
   { occurrences }: SplitSelection,
 ): void {
   const field = occurrences === undefined ? 'by' : 'occurrences';
-  if (leaves.length === 0) throw invalid({ [field]: 'no kept occurrence is of this part' });
-  if (stays.length === 0) throw invalid({ [field]: 'every kept occurrence is of this part: nothing would stay' });
+  if (leaves.length === 0) throw invalid({ [field]: 'no stored occurrence matches this part' });
+  if (stays.length === 0) throw invalid({ [field]: 'all stored occurrences match this part: none would remain' });
 }
 
 /** Must separate the selected occurrences from others with the same key. */
@@ -154,7 +154,7 @@ function validateSeparation(
   const [missed, matchingStays] = [of(leaves, false), of(stays, true)];
   if (missed > 0) throw invalid({ 'by.values': `${missed} of the chosen occurrences have none of these values` });
   if (matchingStays > 0)
-    throw invalid({ 'by.values': `${matchingStays} of the occurrences that stay have one of these values too` });
+    throw invalid({ 'by.values': `${matchingStays} of the remaining occurrences also have one of these values` });
 }
 
 function toDifferenceRequiredError(
@@ -165,10 +165,10 @@ function toDifferenceRequiredError(
   const fields = findSeparatingFields(leaves, stays, shared);
   const fix =
     fields.length === 0
-      ? 'nothing that is kept tells them apart: split by a `message` pattern'
-      : `name in \`by\` what tells them apart: ${fields.join(', ')}`;
+      ? 'the stored data does not distinguish them: split by a `message` pattern'
+      : `set \`by\` to a field that distinguishes them: ${fields.join(', ')}`;
   return invalid({
-    occurrences: `some of these share a grouping key with others that stay, so later reports could not be told apart; ${fix}`,
+    occurrences: `some of these share a grouping key with remaining occurrences, so later reports could not be distinguished; ${fix}`,
   });
 }
 

@@ -40,7 +40,7 @@ const FIELD_LABELS: Record<Difference['field'], string> = {
   exception_class: 'the class',
   file: 'the file',
   function: 'the function',
-  message: 'a message that has the pattern',
+  message: 'a message that matches the pattern',
   app_version: 'the version',
   environment: 'the environment',
   host: 'the host',

@@ -104,7 +104,7 @@ export class SplitService {
         validateStatus(item);
         // Another split moved some of them.
         if (item.parted_by !== first.parted_by)
-          throw conflict('The item was split meanwhile; look at what it holds now.');
+          throw conflict('The item was split meanwhile; reload it.');
         this.#validateAccess(item, request, caller, ifMatch);
         this.#updateLease(item, change, request, caller);
         split = this.#plan(item, change, halves, { id, n, entry, caller, texts, title: request.title ?? null });
@@ -190,7 +190,7 @@ export class SplitService {
       return;
     }
     if (live && item.claim !== null && force !== true) throw createAlreadyClaimedError(item.claim, caller);
-    if (live && !reason?.trim()) throw createReasonRequiredError('An override of a live lease needs a `reason`.');
+    if (live && !reason?.trim()) throw createReasonRequiredError('Overriding a live lease requires a `reason`.');
     if (caller.by_tool === true) throw createClaimRequiredError();
   }
 
@@ -214,6 +214,6 @@ function validateStatus({ status }: ItemDoc): void {
   if (status === 'duplicate')
     throw new ServiceError(
       'invalid_transition',
-      'This item is merged into another one: take that back first, with an empty body.',
+      'This item is merged into another item: revert the merge first, with an empty body.',
     );
 }

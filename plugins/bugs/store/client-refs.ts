@@ -139,7 +139,7 @@ export class ClientRefService {
       }
     } catch (error) {
       this.#queue = [];
-      this.deps.log.error({ err: error }, 'references of reports could not be finished; a job repeats it');
+      this.deps.log.error({ err: error }, 'references of reports could not be finished; a job will retry');
     }
   }
 

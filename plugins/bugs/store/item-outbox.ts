@@ -33,7 +33,7 @@ export class ItemOutbox {
       ...(commit.isAtomic ? {} : { gatherMs: BATCH_WINDOW_MS }),
       now: () => deps.clock.now(),
       onFailed: (err, item) =>
-        deps.log.error({ err, item }, 'the outbox of an item could not be emptied; a job repeats it'),
+        deps.log.error({ err, item }, 'the outbox of an item could not be emptied; a job will retry'),
     });
   }
 

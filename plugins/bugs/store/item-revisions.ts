@@ -54,7 +54,7 @@ export class ItemRevisionWriter {
       await this.outbox.flush(written.doc, written.entries);
       return written.doc;
     }
-    throw conflict('The item changes too often at the moment; try again.');
+    throw conflict('Too many concurrent changes of the item; try again.');
   }
 
   async #wait(attempt: number): Promise<void> {

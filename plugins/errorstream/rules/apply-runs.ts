@@ -30,7 +30,7 @@ export class ApplyRunService {
     const { applies, ids, clock, muting, audit } = this.deps;
     const rule = await this.rulePreview.getActiveRule(ruleId);
     const before = await this.findLast(ruleId);
-    if (before?.state === 'running') throw conflict('The rule is being applied already.');
+    if (before?.state === 'running') throw conflict('The rule is already being applied.');
     const now = clock.iso();
     const run: ApplyRunDoc = {
       id: ruleId,
@@ -53,7 +53,7 @@ export class ApplyRunService {
     else {
       const { id, ...fields } = run;
       if ((await applies.change({ id, owner: before.owner, state: before.state }, { set: fields })) === null)
-        throw conflict('The rule is being applied already.');
+        throw conflict('The rule is already being applied.');
     }
     this.#startWork(rule, run);
   }
@@ -109,14 +109,14 @@ export class ApplyRunService {
 
   async #markFailed(run: ApplyRunDoc, error: unknown): Promise<void> {
     const known = error instanceof ServiceError;
-    if (!known) this.deps.log.error({ err: error, rule: run.id }, 'a rule could not be applied to the end');
-    const problem = known ? error.message : 'A fault of the service; apply the rule again.';
+    if (!known) this.deps.log.error({ err: error, rule: run.id }, 'a rule could not be applied completely');
+    const problem = known ? error.message : 'Internal error; apply the rule again.';
     try {
       const set = { state: 'failed', problem, finished_at: this.deps.clock.iso() };
       await this.deps.applies.change({ id: run.id, owner: run.owner }, { set });
     } catch (fault) {
       // The job takes over a run without a heartbeat.
-      this.deps.log.error({ err: fault, rule: run.id }, 'the end of a rule’s run could not be written');
+      this.deps.log.error({ err: fault, rule: run.id }, 'the result of applying a rule could not be stored');
     }
   }
 }

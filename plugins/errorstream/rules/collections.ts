@@ -23,7 +23,7 @@ const buildTemplate = (now: string): IgnoreRule => ({
   case_sensitive: false,
   project: null,
   environment: null,
-  reason: 'The database refuses a value that exists already: expected where applications insert first and look later.',
+  reason: 'The database rejects an existing value: expected if applications insert first and check later.',
   alarm_threshold: 100,
   enabled: false,
   expires_at: null,

@@ -24,7 +24,7 @@ export class IgnoreRuleFilter implements ReportFilter {
       id: REVISION_ID,
       read: async (before) => RuleSet.create(await collectAll(rules, { limit: PAGE_SIZE }), before, log),
       monotonic: () => clock.monotonic(),
-      failed: (err) => log.error({ err }, 'the ignore rules could not be read again'),
+      failed: (err) => log.error({ err }, 'the ignore rules could not be reloaded'),
     });
   }
 

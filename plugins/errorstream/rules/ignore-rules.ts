@@ -118,7 +118,7 @@ export class IgnoreRuleService {
     };
     compilePattern(rule);
     if ((await rules.count({ deleted_at: null })) >= MAX_RULES)
-      throw conflict(`There are ${MAX_RULES} rules, which is as many as can be held against every report.`);
+      throw conflict(`The limit of ${MAX_RULES} ignore rules is reached.`);
     await rules.insert(rule);
     await this.book.notifyChanged();
     await this.#record(principal, 'created', rule, { pattern: rule.pattern });
@@ -261,7 +261,7 @@ export class IgnoreRuleService {
     // Everyone may see rules for all projects.
     const rule = owned(own, there, ({ project }) => project ?? own, 'ignore rule with this id');
     if (right === 'write' && own !== null && rule.project === null)
-      throw denied(`The rule is for all projects, and the token is for the project ${own} only.`);
+      throw denied(`The rule is for all projects, but the token is limited to project ${own}.`);
     return rule;
   }
 
@@ -305,7 +305,7 @@ function getAuditAction(set: RuleChanges): string {
 function requireReason(given: string | null | undefined): string {
   const reason = given?.trim() ?? '';
   if (reason !== '') return reason;
-  throw new ServiceError('reason_required', 'An ignore rule needs a `reason`: why is this noise?', {
+  throw new ServiceError('reason_required', 'An ignore rule requires a `reason`: why is this noise?', {
     fields: { reason: 'is required' },
   });
 }

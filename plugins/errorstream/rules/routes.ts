@@ -88,8 +88,8 @@ function buildCollectionRoutes(registry: IgnoreRuleService): RouteSpec[] {
       operationId: 'createIgnoreRule',
       summary: 'Create an ignore rule',
       description:
-        'Matching errors are muted from now on: recorded and counted, but kept quiet. The rule applies at once in this ' +
-        'process and within two seconds in every other. `apply` mutes the groups that exist already.',
+        'New matching errors are muted: recorded and counted, without notifications. The rule applies immediately in this ' +
+        'process and within two seconds in all others. `apply` mutes existing groups.',
       access: manageAccess,
       input: { body: ruleCreationSchema },
       status: 201,
@@ -110,8 +110,8 @@ function buildCollectionRoutes(registry: IgnoreRuleService): RouteSpec[] {
         'IgnoreRulePreview',
         whole({
           count: countSchema.description('Groups that match, muted ones included'),
-          samples: joi.array().items(sampleSchema).max(20).description('The groups seen last'),
-          complete: joi.boolean().description('False: there was not enough time to check every group'),
+          samples: joi.array().items(sampleSchema).max(20).description('The most recently seen groups'),
+          complete: joi.boolean().description('False if there was not enough time to check every group'),
         }),
       ),
       handle: async ({ principal, body }) => {
@@ -140,7 +140,7 @@ function buildMemberRoutes(registry: IgnoreRuleService): RouteSpec[] {
       operationId: 'changeIgnoreRule',
       summary: 'Change an ignore rule',
       description:
-        'Groups that the rule muted and no longer matches are unmuted before the answer. If that takes more than five ' +
+        'Groups that the rule muted and no longer matches are unmuted before the response. If that takes more than five ' +
         'seconds, the rest follows later. Disabling a rule unmutes all its groups.',
       access: manageAccess,
       input: { params: paramsSchema, body: ruleChangeSchema },
@@ -168,8 +168,8 @@ function buildMemberRoutes(registry: IgnoreRuleService): RouteSpec[] {
       path: `${BASE_PATH}/{id}/apply`,
       operationId: 'applyIgnoreRule',
       errors: ['conflict'],
-      summary: 'Mute the matching groups that exist already; answers when done',
-      description: 'Safe to repeat: groups that are muted already are skipped. With `dry_run` nothing is muted.',
+      summary: 'Mute existing matching groups; responds when done',
+      description: 'Safe to repeat: already muted groups are skipped. With `dry_run` nothing is muted.',
       access: manageAccess,
       limits: { rate: 'bulk' },
       input: { params: paramsSchema, body: joi.object({ dry_run: joi.boolean().default(false) }), optionalBody: true },
@@ -177,8 +177,8 @@ function buildMemberRoutes(registry: IgnoreRuleService): RouteSpec[] {
         'IgnoreRuleApplied',
         whole({
           matched: countSchema.description('Groups that match'),
-          muted: countSchema.description('Groups that this call muted'),
-          skipped: countSchema.description('Groups that match and were muted already'),
+          muted: countSchema.description('Groups that this request muted'),
+          skipped: countSchema.description('Matching groups that were already muted'),
         }),
       ),
       handle: async ({ principal, params: { id = '' }, body, signal }) => {

@@ -59,7 +59,7 @@ export class RuleApplier {
     const sum: ApplyResult = { matched: 0, muted: 0, skipped: 0 };
     let after: string | null = null;
     do {
-      if (options.signal?.aborted === true) throw conflict('The caller went away; apply the rule again.');
+      if (options.signal?.aborted === true) throw conflict('The client disconnected; apply the rule again.');
       const step: BatchResult = await this.applyBatch(rule, after, options.dry_run);
       sum.matched += step.matched;
       sum.muted += step.muted;
@@ -89,7 +89,7 @@ export class RuleApplier {
     if (!dryRun && open.length > 0) {
       const now = await this.getActiveRule(rule.id);
       if (now.updated_at !== rule.updated_at)
-        throw conflict('The rule was changed while it was applied; apply it again.');
+        throw conflict('The rule was changed while it was being applied; apply it again.');
       const results = await Promise.all(open.map(({ id }) => this.deps.muting.mute(id, toMute(rule))));
       muted = results.filter(Boolean).length;
     }

@@ -30,7 +30,7 @@ export class RuleReconciler {
       await this.#runPass(rule, signal);
     } catch (error) {
       if (!signal.aborted) throw error;
-      this.deps.log.info({ rule: rule.id }, 'unmuting goes on behind the answer');
+      this.deps.log.info({ rule: rule.id }, 'unmuting continues after the response');
     }
   }
 

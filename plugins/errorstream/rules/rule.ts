@@ -81,16 +81,16 @@ const buildTextSchema = (max: number): joi.StringSchema =>
 const matchTypeSchema = withSchemaName('MatchType', joi.string().valid(...MATCH_TYPES));
 
 const fieldSchemas = {
-  name: buildTextSchema(MAX_NAME_LENGTH).allow('', null).description('Called by its pattern when left out'),
+  name: buildTextSchema(MAX_NAME_LENGTH).allow('', null).description('Defaults to its pattern'),
   match_type: matchTypeSchema,
   pattern: buildTextSchema(MAX_PATTERN_LENGTH)
     .min(1)
     .description(
       '`contains`: part of the title, the message or `Class: message`; `regex`: RE2 syntax, searched in each of them; ' +
-        '`exception_class`: the whole class, its last segment, or a beginning that ends in `*`',
+        '`exception_class`: the whole class, its last segment, or a prefix that ends in `*`',
     ),
   case_sensitive: joi.boolean().description('Default false'),
-  project: buildTextSchema(64).allow('', null).description('Slug; null: every project'),
+  project: buildTextSchema(64).allow('', null).description('Slug; null for all projects'),
   environment: buildTextSchema(MAX_ENVIRONMENT_LENGTH).allow('', null).description('null: every environment'),
   reason: buildTextSchema(MAX_REASON_LENGTH).allow('', null).description('Why this is noise; required'),
   alarm_threshold: joi
@@ -99,12 +99,12 @@ const fieldSchemas = {
     .min(1)
     .max(MAX_THRESHOLD_VALUE)
     .allow(null)
-    .description('`error.rate_exceeded` when a muted group occurs more often than this in the rolling hour'),
+    .description('Sends `error.rate_exceeded` when a muted group occurs more often than this in the rolling hour'),
   enabled: joi.boolean().description('Default true'),
   expires_at: timestampSchema
     .custom((text: string) => toIsoString(Date.parse(text)))
     .allow(null)
-    .description('From then on it mutes nothing'),
+    .description('When it stops muting'),
 };
 
 export const ruleCreationSchema = withSchemaName(
@@ -115,7 +115,7 @@ export const ruleCreationSchema = withSchemaName(
       match_type: fieldSchemas.match_type.required(),
       pattern: fieldSchemas.pattern.required(),
     })
-    .example({ match_type: 'contains', pattern: 'ECONNRESET', reason: 'Clients that go away', alarm_threshold: 100 }),
+    .example({ match_type: 'contains', pattern: 'ECONNRESET', reason: 'Clients that disconnect', alarm_threshold: 100 }),
 );
 export const ruleChangeSchema = withSchemaName('IgnoreRuleChange', joi.object(fieldSchemas));
 
@@ -136,7 +136,7 @@ export const ruleSchema = withSchemaName(
     expires_at: isoDateSchema.allow(null),
     hit_count: joi.number().integer().description('Occurrences that it muted'),
     last_hit_at: isoDateSchema.allow(null),
-    is_template: joi.boolean().description('Came with the service, to be edited and enabled'),
+    is_template: joi.boolean().description('Provided with the service, to be edited and enabled'),
     created_by: joi.string(),
     created_at: isoDateSchema,
     updated_at: isoDateSchema,

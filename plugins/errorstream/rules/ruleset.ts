@@ -41,7 +41,7 @@ export class RuleSet {
       try {
         patterns.set(toPatternKey(rule), before?.patterns.get(toPatternKey(rule)) ?? compilePattern(rule));
       } catch (error) {
-        log.error({ err: error, rule: rule.id }, 'an ignore rule cannot be compiled and mutes nothing');
+        log.error({ err: error, rule: rule.id }, 'an ignore rule could not be compiled and is ignored');
       }
     }
     return new RuleSet(rules, patterns);

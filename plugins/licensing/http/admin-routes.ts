@@ -81,7 +81,7 @@ function listRoutes(licenses: LicenseService): RouteSpec[] {
       path: BASE_PATH,
       operationId: 'listLicenses',
       summary: 'List the licenses, newest first',
-      description: 'A token that is bound to a project sees that one alone.',
+      description: 'A token limited to a project sees only that project.',
       access: READ_ACCESS,
       strictQuery: true,
       input: { query: licensesQuery },
@@ -97,7 +97,7 @@ function listRoutes(licenses: LicenseService): RouteSpec[] {
       method: 'GET',
       path: `${BASE_PATH}.csv`,
       operationId: 'exportLicenses',
-      summary: 'The licenses as CSV, keys masked',
+      summary: 'Export the licenses as CSV, with masked keys',
       access: READ_ACCESS,
       strictQuery: true,
       input: { query: csvQuery },
@@ -127,9 +127,9 @@ function changeRoutes(licenses: LicenseService): RouteSpec[] {
       path: BASE_PATH,
       operationId: 'createLicense',
       errors: ['unknown_project'],
-      summary: 'Make a license; its key is shown once',
+      summary: 'Create a license; its key is shown once',
       description:
-        'With a `client_ref` that the product has, 200 with that license and its key: a repeated call does no harm. With `count` so many alike are made, and answered as `items`.',
+        'With an existing `client_ref` of the product, 200 with that license and its key, so that the request can be repeated. With `count`, that many identical licenses are created and returned as `items`.',
       access: MANAGE_ACCESS,
       input: { body: createBody },
       output: { 200: createdLicenseAnswer, 201: createdLicensesAnswer },
@@ -152,7 +152,7 @@ function changeRoutes(licenses: LicenseService): RouteSpec[] {
       path: `${BASE_PATH}/{id}`,
       operationId: 'changeLicense',
       errors: ['final_state', 'conflict'],
-      summary: 'Change a license; only what is given changes',
+      summary: 'Change the given fields of a license',
       access: MANAGE_ACCESS,
       input: { params: licenseParams, body: changeBody },
       output: licenseAnswer,
@@ -166,7 +166,7 @@ function changeRoutes(licenses: LicenseService): RouteSpec[] {
       path: `${BASE_PATH}/{id}/extend`,
       operationId: 'extendLicense',
       errors: ['final_state'],
-      summary: 'Give a license another end',
+      summary: 'Change the end of a license',
       access: MANAGE_ACCESS,
       input: { params: licenseParams, body: extendBody },
       output: licenseAnswer,
@@ -182,7 +182,7 @@ function changeRoutes(licenses: LicenseService): RouteSpec[] {
       errors: ['final_state'],
       summary: 'For shops: extend the license of an order',
       description:
-        'The end is absolute, and one that is not later than the license’s own changes nothing: a payment provider may repeat its calls and change their order.',
+        'The end is absolute, and one that is not later than the current end changes nothing: a payment provider may repeat and reorder its requests.',
       access: MANAGE_ACCESS,
       input: { params: refParams, body: extendRefBody },
       output: licenseAnswer,
@@ -197,7 +197,7 @@ function changeRoutes(licenses: LicenseService): RouteSpec[] {
 const TRANSITION_SUMMARIES: readonly (readonly [Exclude<LicenseTransition, 'extend' | 'deactivate'>, string])[] = [
   ['approve', 'Approve a pending license: it becomes active'],
   ['reject', 'Reject a pending license: it is revoked'],
-  ['reactivate', 'Make an inactive license active again'],
+  ['reactivate', 'Reactivate an inactive license'],
   ['revoke', 'Revoke a license: this is final'],
 ];
 
@@ -234,7 +234,7 @@ function transitionRoutes(licenses: LicenseService): RouteSpec[] {
       ...shared,
       path: `${BASE_PATH}/{id}/deactivate`,
       operationId: 'deactivateLicense',
-      summary: 'Switch a license off; with `permanent` revoke it',
+      summary: 'Deactivate a license; revoke it with `permanent`',
       input: { params: licenseParams, body: deactivationBody, optionalBody: true },
       handle: async (request) => {
         const permanent = (request.body as { permanent?: boolean } | null)?.permanent === true;
@@ -253,10 +253,10 @@ function transitionRoutes(licenses: LicenseService): RouteSpec[] {
 }
 
 const MACHINE_TRANSITION_SUMMARIES: Readonly<Record<MachineTransition, string>> = {
-  approve: 'Approve a machine, beyond the maximum if need be',
-  reject: 'Reject a machine that waits',
+  approve: 'Approve a machine, even beyond the maximum',
+  reject: 'Reject a pending machine',
   block: 'Block a machine',
-  release: 'Release a machine: its place is free',
+  release: 'Release a machine and free its seat',
 };
 
 function machineRoutes(activations: ActivationService): RouteSpec[] {
@@ -265,7 +265,7 @@ function machineRoutes(activations: ActivationService): RouteSpec[] {
       method: 'GET',
       path: `${BASE_PATH}/{id}/activations`,
       operationId: 'listActivations',
-      summary: 'The machines of a license, the first seen first',
+      summary: 'List the machines of a license, first seen first',
       access: READ_ACCESS,
       strictQuery: true,
       input: { params: licenseParams, query: activationsQuery },
@@ -307,7 +307,7 @@ function seatRoutes(seats: SeatAdministration): RouteSpec[] {
       method: 'GET',
       path: `${BASE_PATH}/{id}/leases`,
       operationId: 'listLeases',
-      summary: 'The machines that hold a seat of a floating license',
+      summary: 'List the machines that hold a seat of a floating license',
       access: READ_ACCESS,
       strictQuery: true,
       input: { params: licenseParams, query: leasesQuery },
@@ -322,7 +322,7 @@ function seatRoutes(seats: SeatAdministration): RouteSpec[] {
       method: 'POST',
       path: `${BASE_PATH}/{id}/leases/{lid}/release`,
       operationId: 'releaseSeat',
-      summary: 'Take a floating seat from a machine: it is free',
+      summary: 'Release the floating seat of a machine',
       description: 'The machine may take a seat again at its next validation.',
       access: MANAGE_ACCESS,
       input: { params: leaseParams, body: reasonBody, optionalBody: true },

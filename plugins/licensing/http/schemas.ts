@@ -24,30 +24,30 @@ export const validateAnswer = withSchemaName(
     product: text.description('As asked'),
     expires_at: isoDateSchema.allow(null),
     checked_at: isoDateSchema,
-    cache_ttl_hours: count.description('How long the answer may be gone by without another one'),
+    cache_ttl_hours: count.description('How long the response may be used without a new validation'),
     licensee: text.allow(null, ''),
     features: features.allow(null),
     activation: joi
       .object({ status: activationState.allow(null), used: count, max: count.allow(null) })
       .allow(null)
-      .description('Of the machine that was named; `status` null: it has no place'),
+      .description('State of the given machine; `status` is null without a seat'),
     nonce: text.allow(null, ''),
     message: text,
-    key_sha256: text.description('Of the canonical key, as asked'),
+    key_sha256: text.description('Hash of the canonical key, as requested'),
     machine_id: text.allow(null).description('As asked'),
     alg: joi.string().valid('ed25519', 'rsa-sha256'),
     kid: text,
-    signature: text.description('Base64; over all other members as RFC 8785 JSON'),
+    signature: text.description('Base64 signature of all other members as RFC 8785 JSON'),
   }).append({
-    entitlements: entitlementsSchema.description('Those in force; absent without any'),
+    entitlements: entitlementsSchema.description('Active entitlements; omitted if there are none'),
     grace_until: isoDateSchema.description(
-      'Until then an expired license is answered `grace`; absent without `grace_days`',
+      'Until then the status of an expired license is `grace`; omitted without `grace_days`',
     ),
     lease: whole({ id: text, expires_at: isoDateSchema })
       .allow(null)
-      .description('Of a floating license; null without a seat. Validate again before it ends'),
+      .description('Seat of a floating license; null without a seat. Validate again before it ends'),
     seats: whole({ used: count, max: count.allow(null) }).description('Of a floating license'),
-    warnings: joi.array().items(text).description('Only where a parameter was ignored'),
+    warnings: joi.array().items(text).description('Only if a parameter was ignored'),
   }),
 );
 
@@ -61,7 +61,7 @@ const activationFieldsSchema = whole({
   status: activationState,
   first_seen: isoDateSchema,
   last_seen: isoDateSchema,
-  file_until: isoDateSchema.allow(null).description('A `.lic` is good until then, and the place is kept as long'),
+  file_until: isoDateSchema.allow(null).description('A `.lic` is valid until then, and the seat is reserved until then'),
 });
 export const activationSchema = withSchemaName('Activation', activationFieldsSchema);
 export const activationAnswer = withSchemaName('ActivationAnswer', whole({ activation: activationSchema }));
@@ -71,13 +71,13 @@ export const deactivateAnswer = withSchemaName(
   'LicenseDeactivated',
   whole({
     status: state,
-    released: joi.boolean().description('Also on a repeat; false says why in `reason`'),
+    released: joi.boolean().description('Also true on a repeat; if false, `reason` says why'),
     activation: activationSchema.allow(null),
   }).keys({
     reason: joi
       .string()
       .valid(...REJECTION_REASONS)
-      .description('With `released` false; `file_until`: a `.lic` is good until the `file_until` of the activation'),
+      .description('With `released` false; `file_until`: a `.lic` is valid until the `file_until` of the activation'),
   }),
 );
 
@@ -94,7 +94,7 @@ const leaseSchema = withSchemaName(
     app_version: text.allow(null, ''),
     taken_at: isoDateSchema,
     renewed_at: isoDateSchema,
-    expires_at: isoDateSchema.description('The seat is free then, unless it is renewed'),
+    expires_at: isoDateSchema.description('The seat is released then, unless it is renewed'),
   }),
 );
 export const leaseAnswer = withSchemaName('LeaseAnswer', whole({ lease: leaseSchema }));
@@ -109,12 +109,12 @@ const publicKeyJson = withSchemaName(
     predecessors: joi
       .array()
       .items(whole({ kid: text, algorithm: text, public_key: text, signature: text }))
-      .description('Newest first; each `signature` is by that key over its successor’s SPKI DER'),
+      .description('Newest first; each `signature` is created by that key for the SPKI DER of its successor'),
   }),
 );
 
 export const pubkeyQuery = joi.object({
-  format: joi.string().valid('json', 'pem').default('json').description('`pem`: the key alone'),
+  format: joi.string().valid('json', 'pem').default('json').description('`pem`: only the key'),
 });
 export const pubkeyAnswer = joi.alternatives(
   publicKeyJson,
@@ -125,7 +125,7 @@ const licenseSchema = withSchemaName(
   'License',
   whole({
     id: text,
-    key: text.description('Masked, but in the answer that makes it'),
+    key: text.description('Masked, except in the response that creates it'),
     client_ref: text.allow(null),
     product: text,
     project: text,
@@ -151,7 +151,7 @@ const licenseSchema = withSchemaName(
   }),
 );
 export const licenseAnswer = withSchemaName('LicenseAnswerOne', whole({ license: licenseSchema }));
-const createdFields = { license: licenseSchema, key: text.description('The whole key; it is shown here alone') };
+const createdFields = { license: licenseSchema, key: text.description('The complete key; it is only shown here') };
 export const createdLicenseAnswer = withSchemaName('LicenseMade', whole(createdFields));
 export const createdLicensesAnswer = withSchemaName(
   'LicensesMade',
@@ -179,7 +179,7 @@ export const licenseFilterFields = {
   status: joi.string().valid(...LICENSE_STATES),
   product: productField,
   client_ref: joi.string().max(128),
-  key_sha256: keyHashSchema.description('Finds one license by its key, which itself never stands in an address'),
+  key_sha256: keyHashSchema.description('Finds one license by the hash of its key; keys must not be sent in URLs'),
 };
 export const licensesQuery = joi.object({ ...listQuery, ...licenseFilterFields });
 export const csvQuery = joi.object(licenseFilterFields);
@@ -197,7 +197,7 @@ export const deactivationBody = withSchemaName(
 export const extendBody = withSchemaName(
   'LicenseExtension',
   joi
-    .object({ expires_at: timestampSchema.allow(null).required().description('Absolute; null: it does not end') })
+    .object({ expires_at: timestampSchema.allow(null).required().description('Absolute; null for no end') })
     .example({ expires_at: '2027-12-31T23:59:59Z' }),
 );
 export const extendRefBody = withSchemaName(

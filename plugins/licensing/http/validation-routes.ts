@@ -30,8 +30,8 @@ const BASE_PATH = '/api/license/v1';
 const toUncachedReply = (status: number, body: object): Reply =>
   new Reply(status, body).header('cache-control', 'no-store');
 const createMissingKeyError = (): ServiceError =>
-  new ServiceError('invalid_request', 'The question names no license key, or two.', {
-    fields: { key_sha256: 'give either this or the header X-License-Key' },
+  new ServiceError('invalid_request', 'The request must contain exactly one license key.', {
+    fields: { key_sha256: 'send either this or the header X-License-Key' },
   });
 const createStateReply = (status: number, state: LicenseStatus): Reply =>
   toUncachedReply(status, { status: state, message: STATUS_MESSAGES[state] });
@@ -62,9 +62,9 @@ function releaseRoute(seats: FloatingSeatService): RouteSpec {
     method: 'POST',
     path: `${BASE_PATH}/validate/release`,
     operationId: 'releaseLease',
-    summary: 'Give a floating seat back',
+    summary: 'Release a floating seat',
     description:
-      'For the `lease.id` that validate answered; the id is the only credential. A repeat answers the same for a day.',
+      'For the `lease.id` returned by validate; the id is the only credential. A repeat returns the same response for a day.',
     access: 'public',
     limits: { bucket: 'validate', proves: ({ body }) => `lease ${(body as { lease_id: string }).lease_id}` },
     input: { query: emptyQuery, body: releaseBody },
@@ -91,9 +91,9 @@ function validateRoutes(online: LicenseValidator): RouteSpec[] {
       ...shared,
       method: 'POST',
       operationId: 'validateLicense',
-      summary: 'Judge a license, and give the machine its place',
+      summary: 'Validate a license, and assign a seat to the machine',
       description:
-        'Always 200 when the question was understood. The first that holds decides: invalid, revoked, inactive, pending, product_mismatch, expired (or `grace`, which is valid, within `grace_days`), then the machine. A new machine takes a place, the same one never a second. Over the limit it waits for an approval (`machine_pending`) where the license wants one, else it is `machine_limit`. With a floating license the machine takes a seat for `lease_seconds`, or renews its `lease`; without a free seat it is `no_seat_free`. Without `machine_id` no place is judged or taken.',
+        'Always 200 for a valid request. The first matching state is returned: invalid, revoked, inactive, pending, product_mismatch, expired (or `grace`, which is valid, within `grace_days`), then the state of the machine. A new machine takes a seat; the same machine never takes a second one. Over the limit it waits for an approval (`machine_pending`) if the license requires one, else it is `machine_limit`. With a floating license the machine takes a seat for `lease_seconds`, or renews its `lease`; without a free seat it is `no_seat_free`. Without `machine_id` no seat is checked or taken.',
       input: { query: keylessQuery, body: validateBody },
       strictQuery: false,
       handle: async ({ body, warnings }) => {
@@ -105,9 +105,9 @@ function validateRoutes(online: LicenseValidator): RouteSpec[] {
       ...shared,
       method: 'GET',
       operationId: 'lookAtLicense',
-      summary: 'Judge a license; no place is taken',
+      summary: 'Validate a license without taking a seat',
       description:
-        'The key comes in the header `X-License-Key`, or its `key_sha256` in the query. A whole key in the query is refused: addresses are logged.',
+        'Send the key in the header `X-License-Key`, or its `key_sha256` in the query. A complete key in the query is rejected, because URLs are logged.',
       input: { query: validateQuery, headers: { 'X-License-Key': 'The license key, in any spelling' } },
       handle: async ({ query, headers, warnings }) => {
         const { key_sha256, ...question } = query as unknown as MachineDetails & { key_sha256?: string };
@@ -130,9 +130,9 @@ function deactivateRoute(online: LicenseValidator): RouteSpec {
     method: 'POST',
     path: `${BASE_PATH}/deactivate`,
     operationId: 'deactivateByKey',
-    summary: 'Release a machine, or switch the license off',
+    summary: 'Release a machine, or deactivate the license',
     description:
-      'With `machine_id` that machine is released; `released` is false, with a `reason`, for an `unknown_machine`, a `blocked` one, and one whose place a `.lic` keeps (`file_until`). Without it the license becomes inactive, with `permanent` revoked. A repeat answers the same. 404 `invalid`: there is no such key; 409 `product_mismatch`, `invalid_transition` (pending).',
+      'With `machine_id` that machine is released; `released` is false, with a `reason`, for an `unknown_machine`, a `blocked` one, and one whose seat a `.lic` reserves (`file_until`). Without it the license becomes inactive, with `permanent` revoked. A repeat returns the same response. 404 `invalid` for an unknown key; 409 `product_mismatch`, `invalid_transition` (pending).',
     access: { sharedKey: true },
     bare: true,
     input: { query: emptyQuery, body: deactivateBody },
@@ -159,9 +159,9 @@ function licenseFileRoute(online: LicenseValidator): RouteSpec {
     method: 'POST',
     path: `${BASE_PATH}/file`,
     operationId: 'issueLicenseFile',
-    summary: 'A license file for a machine that is offline',
+    summary: 'Create a license file for an offline machine',
     description:
-      'Judges and takes a place as validate does; the place is kept until the file has ended. Answers the text of the `.lic`. 404 `invalid`: there is no such key; 409 with the state of a license or machine that is not active, `floating` for a floating license.',
+      'Validates and takes a seat as validate does; the seat is reserved until the file expires. Returns the text of the `.lic`. 404 `invalid` for an unknown key; 409 with the state of a license or machine that is not active, `floating` for a floating license.',
     access: 'public',
     limits: VALIDATION_LIMITS,
     bare: true,
@@ -187,9 +187,9 @@ function publicKeyRoute(signing: LicenseSigningService): RouteSpec {
     method: 'GET',
     path: `${BASE_PATH}/pubkey`,
     operationId: 'licensePublicKey',
-    summary: 'The key that verifies answers and license files',
+    summary: 'Get the key that verifies responses and license files',
     description:
-      'Earlier keys follow, newest first, so that files of theirs still verify and a pinned key leads to the next.',
+      'Earlier keys follow, newest first, so that their files still verify and a pinned key leads to the next.',
     access: 'public',
     bare: true,
     input: { query: pubkeyQuery },

@@ -26,11 +26,11 @@ export class LicenseChangeNotifier {
     });
     try {
       if ((await Promise.race([changed(), late])) === 'late')
-        this.deps.log.warn({ product }, 'the access files are not written yet; the answer does not wait any longer');
+        this.deps.log.warn({ product }, 'the access files have not been written yet; the response no longer waits for them');
     } catch (err) {
       this.deps.log.error(
         { err, product },
-        'a change of licenses did not reach the access files; the next look finds it',
+        'a license change did not reach the access files; the next check will apply it',
       );
     } finally {
       clearTimeout(timer);

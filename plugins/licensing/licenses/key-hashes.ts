@@ -35,7 +35,7 @@ export class KeyHashService {
     this.#background ??= this.reconcile()
       .then(
         () => undefined,
-        (err: unknown) => this.deps.log.error({ err }, 'keys of licenses were not hashed; a job repeats it'),
+        (err: unknown) => this.deps.log.error({ err }, 'license keys could not be hashed; a job will retry'),
       )
       .finally(() => (this.#background = null));
   }
@@ -81,7 +81,7 @@ export class KeyHashService {
     } catch (err) {
       this.deps.log.error(
         { err, license: id },
-        'a license was sealed with another data key; it cannot open the release store',
+        'a license was encrypted with another data key; it cannot unlock the release store',
       );
       return null;
     }

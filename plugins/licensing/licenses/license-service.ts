@@ -267,7 +267,7 @@ export class LicenseService {
   async #returnExisting(license: LicenseDoc, { max_activations }: NewLicense): Promise<CreatedLicense> {
     if (max_activations !== undefined && max_activations !== license.max_activations)
       throw conflict(
-        `client_ref ${license.client_ref ?? ''} has ${license.max_activations ?? 'unlimited'} seats; change them by PATCH.`,
+        `client_ref ${license.client_ref ?? ''} has ${license.max_activations ?? 'unlimited'} seats; change them with PATCH.`,
       );
     const key = this.decryptKey(license);
     return { license: await this.#toView(license, key), key, created: false };

@@ -91,10 +91,10 @@ export class ActivationService {
     const retainedUntil = move === 'release' ? this.machines.getRetainedUntil(before) : null;
     if (retainedUntil !== null)
       throw conflict(
-        `The machine has a license file that is good until ${retainedUntil}; its place is free after that.`,
+        `The machine has a license file that is valid until ${retainedUntil}; its seat is released after that.`,
       );
     const changed = await this.#write(license, before, move);
-    if (changed === null) throw conflict('The machine changed meanwhile, or there are 10,000 of them. Read it again.');
+    if (changed === null) throw conflict('The machine changed meanwhile, or the limit of 10,000 machines is reached. Reload it.');
     const { machine_id, product } = changed;
     const shown = { before: { status: before.status }, after: { status: changed.status } };
     const details = { product, activation: id, machine_id };
@@ -112,5 +112,5 @@ const createTransitionConflict = (status: ActivationState, move: MachineTransiti
   refuse(
     409,
     'invalid_transition',
-    `The machine is ${status}; ${move} is possible only when it is ${SOURCE_STATES[move].join(' or ')}.`,
+    `The machine is ${status}; ${move} requires status ${SOURCE_STATES[move].join(' or ')}.`,
   );

@@ -83,7 +83,7 @@ export class MachineService {
       if (place === null) return this.#takePendingSeat(license, machine, known);
       if (await this.#write(license, machine, known, 'active', place)) return 'active';
     }
-    throw new Error(`no place of license ${license.id} could be taken in ${MAX_SEAT_ATTEMPTS} tries`);
+    throw new Error(`no seat of license ${license.id} could be taken after ${MAX_SEAT_ATTEMPTS} attempts`);
   }
 
   /** Over the limit, if the license allows approval. */
@@ -102,7 +102,7 @@ export class MachineService {
       if (await this.#write(license, machine, known, 'pending', place)) return 'pending';
       known = await this.find(license, machine.machine_id);
     }
-    throw new Error(`no waiting place of license ${license.id} could be taken in ${MAX_SEAT_ATTEMPTS} tries`);
+    throw new Error(`no pending seat of license ${license.id} could be taken after ${MAX_SEAT_ATTEMPTS} attempts`);
   }
 
   /** False when the slot or the machine was taken meanwhile. */

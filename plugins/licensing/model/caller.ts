@@ -4,7 +4,7 @@ import { denied } from '../../../kernel/errors.js';
 /** @throws ServiceError insufficient_scope when the token is for another project */
 export function checkProductAccess(principal: Principal, product: string): void {
   if (principal.kind !== 'token' || principal.project === null || principal.project === product) return;
-  throw denied(`The token is for the project ${principal.project} only.`);
+  throw denied(`The token is limited to project ${principal.project}.`);
 }
 
 export const getTokenProduct = (principal: Principal): string | null =>

@@ -51,7 +51,7 @@ const lineSchema = (max: number) =>
   joi
     .string()
     .max(max)
-    .pattern(/[\p{Cc}\p{Cs}]/u, { invert: true, name: 'free of control characters' });
+    .pattern(/[\p{Cc}\p{Cs}]/u, { invert: true, name: 'without control characters' });
 
 /** Normalizes RFC 3339 with any offset to UTC with milliseconds. */
 export const timestampSchema = withJsonSchema(
@@ -77,14 +77,14 @@ const featuresSchema = joi
   .custom((value: object, helpers) => {
     if (Buffer.byteLength(JSON.stringify(value)) > MAX_FEATURES_BYTES)
       return helpers.message({ custom: 'must be at most 8 KiB of JSON' });
-    return isSignable(value) ? value : helpers.message({ custom: 'holds text or numbers that RFC 8785 cannot write' });
+    return isSignable(value) ? value : helpers.message({ custom: 'contains text or numbers that RFC 8785 cannot represent' });
   });
 
 const sharedFields = {
-  licensee: lineSchema(200).allow(null, '').description('Who holds the license'),
-  email: lineSchema(254).allow(null, '').description('Where the licensee is reached'),
-  notes: joi.string().max(5_000).allow(null, '').description('For administrators; never told to a client'),
-  features: featuresSchema.description('What the license opens, for the application; at most 8 KiB'),
+  licensee: lineSchema(200).allow(null, '').description('Owner of the license'),
+  email: lineSchema(254).allow(null, '').description('Contact address of the licensee'),
+  notes: joi.string().max(5_000).allow(null, '').description('For administrators; never sent to a client'),
+  features: featuresSchema.description('Features that the license unlocks, for the application; at most 8 KiB'),
   max_activations: joi
     .number()
     .integer()
@@ -94,17 +94,17 @@ const sharedFields = {
     .description('Machines; null: unlimited'),
   require_approval: joi
     .boolean()
-    .description('The license begins as `pending`, and machines beyond the limit wait for an approval'),
-  expires_at: timestampSchema.allow(null).description('Null: it does not end'),
+    .description('The license starts as `pending`, and machines beyond the limit wait for an approval'),
+  expires_at: timestampSchema.allow(null).description('Null for no end'),
   floating: joi
     .boolean()
-    .description('`max_activations` counts the machines that use the license at the same time, each by a lease'),
+    .description('`max_activations` limits the machines that use the license at the same time, each with a lease'),
   lease_seconds: joi
     .number()
     .integer()
     .min(MIN_LEASE_SECONDS)
     .max(MAX_LEASE_SECONDS)
-    .description('How long a machine holds a floating seat without renewing it; default 900'),
+    .description('How long a machine holds a floating seat without renewal; default 900'),
   overdraft: joi
     .number()
     .integer()
@@ -122,7 +122,7 @@ const sharedFields = {
     .items(
       joi.object({
         name: lineSchema(100).min(1).required(),
-        until: timestampSchema.allow(null).description('Null: as long as the license'),
+        until: timestampSchema.allow(null).description('Null for the lifetime of the license'),
       }),
     )
     .max(MAX_ENTITLEMENTS)
@@ -143,22 +143,22 @@ export const createBody = withSchemaName(
   'LicenseCreation',
   joi
     .object({
-      product: productField.required().description('The project that it is for'),
-      project: productField.description('The product once more, as answers hold it'),
+      product: productField.required().description('The project of the license'),
+      project: productField.description('Alias of product, as in responses'),
       client_ref: lineSchema(128)
         .min(1)
         .allow(null)
-        .description('The shop’s own name of the license, unique per product: repeated, it answers the same license'),
+        .description('ID of the license in the shop, unique per product: a repeat returns the same license'),
       count: joi
         .number()
         .integer()
         .min(1)
         .max(MAX_LICENSES_PER_REQUEST)
-        .description('Makes so many alike and answers `items`; not together with `client_ref`'),
+        .description('Creates this many identical licenses and returns `items`; cannot be combined with `client_ref`'),
       ...sharedFields,
     })
     .oxor('count', 'client_ref')
-    .messages({ 'object.oxor': '`count` and `client_ref` do not go together' })
+    .messages({ 'object.oxor': '`count` and `client_ref` cannot be combined' })
     .example({ product: 'shop', licensee: 'Ada Ltd', client_ref: 'order-1001', max_activations: 3 }),
 );
 

@@ -42,10 +42,10 @@ export function getLicenseState(
 /** Returns 409 `final_state` for a revoked license, else 409 `invalid_transition`. */
 export function createTransitionError(state: StoredState, move: LicenseTransition | 'change'): ServiceError {
   if (state === 'revoked') return createLicenseError('final_state', 'The license is revoked; this is final.');
-  if (move === 'change') return conflict('The license was changed meanwhile. Read it again.');
+  if (move === 'change') return conflict('The license was changed meanwhile. Reload it.');
   const from = Object.keys(TRANSITION_TABLE[move]).join(' or ');
   return new ServiceError(
     'invalid_transition',
-    `The license is ${state}; ${move} is possible only when it is ${from}.`,
+    `The license is ${state}; ${move} requires status ${from}.`,
   );
 }

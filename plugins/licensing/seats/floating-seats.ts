@@ -69,7 +69,7 @@ export class FloatingSeatService {
       const acquiredLease = seat_n === null ? null : await this.#write(license, machine, known, seat_n);
       if (acquiredLease !== null) return acquiredLease;
     }
-    throw new Error(`no seat of license ${license.id} could be taken in ${MAX_SEAT_ATTEMPTS} tries`);
+    throw new Error(`no seat of license ${license.id} could be taken after ${MAX_SEAT_ATTEMPTS} attempts`);
   }
 
   async #isFull(license: LicenseDoc): Promise<boolean> {

@@ -21,7 +21,7 @@ export class LicenseSigningService {
 
   async getKey(): Promise<PublicKey> {
     const key = await this.deps.signer.getKey();
-    if (key === null) throw new ServiceError('not_ready', 'There is no key that licenses are signed with.');
+    if (key === null) throw new ServiceError('not_ready', 'The signing key of licenses is not available.');
     return key;
   }
 
@@ -41,13 +41,13 @@ export class LicenseSigningService {
       if (signed?.key.key_id === kid) return Object.assign(covered, { signature: signed.signature });
       this.#last = signed?.key ?? null;
     }
-    throw new ServiceError('not_ready', 'The key that licenses are signed with is being replaced.');
+    throw new ServiceError('not_ready', 'The signing key of licenses is being replaced.');
   }
 
   async signFile(payload: object): Promise<string> {
     const enc = Buffer.from(JSON.stringify(payload)).toString('base64');
     const signed = await this.deps.signer.sign(Buffer.from(LICENSE_FILE_SIGNED_PREFIX + enc));
-    if (signed === null) throw new ServiceError('not_ready', 'There is no key that licenses are signed with.');
+    if (signed === null) throw new ServiceError('not_ready', 'The signing key of licenses is not available.');
     const { signature: sig, key } = signed;
     return formatLicenseFile({ enc, sig, alg: key.algorithm, kid: key.key_id });
   }

@@ -24,18 +24,18 @@ export function evaluateLicense(
 
 export const STATUS_MESSAGES: Readonly<Record<LicenseStatus, string>> = {
   active: 'The license is active.',
-  grace: 'The license has expired and still works for a few days: renew it.',
+  grace: 'The license has expired and is in its grace period: renew it.',
   expired: 'The license has expired.',
-  inactive: 'The license is switched off.',
+  inactive: 'The license is inactive.',
   revoked: 'The license was revoked.',
-  pending: 'The license waits for its approval.',
-  invalid: 'There is no such license.',
+  pending: 'The license is waiting for approval.',
+  invalid: 'License not found.',
   product_mismatch: 'The license is for another product.',
   no_seat_free: 'All seats of the license are in use: try again when one is free.',
-  machine_limit: 'The license is in use on as many machines as it allows.',
-  machine_pending: 'This machine waits for its approval.',
+  machine_limit: 'The license is in use on its maximum number of machines.',
+  machine_pending: 'This machine is waiting for approval.',
   machine_blocked: 'This machine is blocked.',
 };
 
 /** A file cannot give its seat back. */
-export const FLOATING_FILE_MESSAGE = 'The license is floating: it is validated online and has no license files.';
+export const FLOATING_FILE_MESSAGE = 'The license is floating: it must be validated online and has no license files.';

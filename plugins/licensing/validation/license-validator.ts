@@ -56,7 +56,7 @@ interface LookupResult {
 }
 
 const UNSTABLE_MACHINE_WARNING =
-  'machine_id_unstable: no seat was taken; give the machine a lasting id (SVC_MACHINE_ID)';
+  'machine_id_unstable: no seat was taken; set a permanent machine ID (SVC_MACHINE_ID)';
 
 @injectable()
 export class LicenseValidator {
@@ -221,7 +221,7 @@ export class LicenseValidator {
     known: ActivationDoc | null,
   ): Promise<IssuedFile> {
     if (machine === null && license.max_activations !== null)
-      throw invalid({ machine_id: 'is needed: this license is for a number of machines' });
+      throw invalid({ machine_id: 'is required: this license has a limited number of machines' });
     const now = this.deps.clock.now();
     const ends = toIsoString(now + valid_days * DAY_MS);
     const valid_until = license.expires_at !== null && license.expires_at < ends ? license.expires_at : ends;

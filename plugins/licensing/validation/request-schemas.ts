@@ -9,13 +9,13 @@ const licenseKeySchema = joi
   .string()
   .allow('')
   .required()
-  .description('Any spelling: it is trimmed, upper-cased, regrouped');
+  .description('In any format: it is trimmed, upper-cased and regrouped');
 const lineSchema = (max: number) =>
   joi
     .string()
     .max(max)
-    .pattern(/[\p{Cc}\p{Cs}]/u, { invert: true, name: 'free of control characters' });
-const machineIdSchema = lineSchema(128).min(1).allow(null).description('What the application calls this machine');
+    .pattern(/[\p{Cc}\p{Cs}]/u, { invert: true, name: 'without control characters' });
+const machineIdSchema = lineSchema(128).min(1).allow(null).description('Machine ID assigned by the application');
 export const optionalLineSchema = (max: number) => lineSchema(max).allow(null, '');
 
 const machineFields = {
@@ -26,13 +26,13 @@ const machineFields = {
   platform: optionalLineSchema(100),
   machine_unstable: joi
     .boolean()
-    .description('The machine has no id that lasts, as in a container: it takes floating seats only'),
+    .description('The machine has no permanent ID, as in a container: it can only take floating seats'),
   nonce: joi
     .string()
     .max(128)
-    .pattern(/\p{Cs}/u, { invert: true, name: 'free of half surrogates' })
+    .pattern(/\p{Cs}/u, { invert: true, name: 'without lone surrogates' })
     .allow(null, '')
-    .description('Comes back under the signature, so that an old answer is found out'),
+    .description('Returned in the signed response, so that a replayed response is detected'),
 };
 
 export const validateBody = withSchemaName(
@@ -47,7 +47,7 @@ export const validateBody = withSchemaName(
 
 /** Proxies, histories and bookmarks would store the key. */
 const KEY_IN_URL_MESSAGE =
-  'does not belong into an address: send the key in the header X-License-Key, or its key_sha256';
+  'must not be sent in a URL: send the key in the header X-License-Key, or its key_sha256';
 const rejectKeyInUrl: CustomValidator<unknown> = (value, helpers) =>
   typeof value === 'string' && isKey(normalizeLicenseKey(value))
     ? helpers.message({ custom: KEY_IN_URL_MESSAGE })
@@ -65,7 +65,7 @@ function buildKeylessQuery(fields: Readonly<Record<string, Schema>>, unknown: 'i
     .custom((query: Readonly<Record<string, unknown>>, helpers) => {
       const names = Object.keys(query);
       if (names.some((name) => isKey(normalizeLicenseKey(name))))
-        return helpers.message({ custom: `a whole key ${KEY_IN_URL_MESSAGE}` });
+        return helpers.message({ custom: `a complete key ${KEY_IN_URL_MESSAGE}` });
       const other = names.find((name) => !Object.hasOwn(fields, name));
       if (other !== undefined && unknown === 'rejected')
         return helpers.message({ custom: `${cleanName(other)} is not a parameter of this path` });
@@ -74,7 +74,7 @@ function buildKeylessQuery(fields: Readonly<Record<string, Schema>>, unknown: 'i
 }
 
 export const validateQuery = buildKeylessQuery(
-  { key_sha256: keyHashSchema.description('Of the canonical key, in place of the header'), ...machineFields },
+  { key_sha256: keyHashSchema.description('Hash of the canonical key, instead of the header'), ...machineFields },
   'ignored',
 );
 export const keylessQuery = buildKeylessQuery({}, 'ignored');
@@ -86,7 +86,7 @@ export const deactivateBody = withSchemaName(
     .object({
       license_key: licenseKeySchema,
       product: productField,
-      machine_id: machineIdSchema.description('Releases this machine; absent: the license becomes inactive'),
+      machine_id: machineIdSchema.description('Releases this machine; if omitted, the license becomes inactive'),
       reason: optionalLineSchema(500),
       permanent: joi.boolean().description('Revokes the license: this is final'),
     })
@@ -99,7 +99,7 @@ export const fileBody = withSchemaName(
     .object({
       license_key: licenseKeySchema,
       product: productField.required(),
-      machine_id: machineIdSchema.description('Needed where the number of machines is limited'),
+      machine_id: machineIdSchema.description('Required if the number of machines is limited'),
       machine_name: optionalLineSchema(200),
       valid_days: joi.number().integer().min(1).max(366).default(30),
     })
@@ -109,6 +109,6 @@ export const fileBody = withSchemaName(
 export const releaseBody = withSchemaName(
   'LeaseRelease',
   joi
-    .object({ lease_id: joi.string().guid().required().description('`lease.id` of the answer of validate') })
+    .object({ lease_id: joi.string().guid().required().description('`lease.id` returned by validate') })
     .example({ lease_id: '019ad2f0-7c1e-7b52-9a51-0f6d3a1c2b4d' }),
 );

@@ -65,7 +65,7 @@ const headers = joi
     );
     return bad === undefined
       ? given
-      : helpers.message({ custom: `${bad.slice(0, 100)} is not a header that can be set` });
+      : helpers.message({ custom: `header ${bad.slice(0, 100)} cannot be set` });
   });
 
 const fields = {
@@ -78,7 +78,7 @@ const fields = {
     .max(2_000)
     .allow(null)
     .description(
-      'Who receives: addresses, a webhook URL, a topic, a chat ID. Stored encrypted; a URL is never returned',
+      'Recipients: addresses, a webhook URL, a topic, a chat ID. Stored encrypted; a URL is never returned',
     ),
   secret: joi
     .string()
@@ -87,34 +87,34 @@ const fields = {
     .description(
       'Token or key of the service; of `http`: signs the requests. Stored encrypted and never returned; null removes it',
     ),
-  server: joi.string().trim().max(500).allow(null).description('Address of the service’s API; null: the service’s own'),
+  server: joi.string().trim().max(500).allow(null).description('Address of the API of the service; null for the default'),
   headers: headers.description('`http` only. Stored encrypted and never returned; null removes them'),
   template: joi
     .string()
     .max(MAX_TEMPLATE_CHARACTERS)
     .allow(null)
     .description(
-      '`http` only: body of the request, with `{{title}}`, `{{text}}`, `{{severity}}` and so on; null: all values as JSON',
+      '`http` only: body of the request, with `{{title}}`, `{{text}}`, `{{severity}}` and so on; null for all values as JSON',
     ),
-  events: buildListSchema(joi.string().valid(...events)).description('Names of events; `*`: all'),
+  events: buildListSchema(joi.string().valid(...events)).description('Names of events; `*` for all'),
   min_severity: joi
     .string()
     .valid(...SEVERITIES)
-    .description('Leaves out what is less severe'),
+    .description('Minimum severity'),
   monitors: buildListSchema(joi.string().trim().min(1).max(128)).description(
-    'Only these sources (`*` stands for any characters); empty: all',
+    'Only these sources (`*` matches any characters); empty for all',
   ),
   tags: buildListSchema(joi.string().trim().min(1).max(64)).description(
-    'Only items and monitors with one of these tags; empty: all',
+    'Only items and monitors with one of these tags; empty for all',
   ),
-  projects: buildListSchema(joi.string().trim().min(1).max(64)).description('Only these projects, by slug; empty: all'),
+  projects: buildListSchema(joi.string().trim().min(1).max(64)).description('Only these projects, by slug; empty for all'),
   repeat_minutes: buildMinutesSchema(MAX_REPEAT_MINUTES).description(
-    'Minutes between two reminders while a monitor is down; 0: none',
+    'Minutes between reminders while a monitor is down; 0 for none',
   ),
   flap_minutes: buildMinutesSchema(MAX_DELAY_MINUTES).description(
-    'A monitor’s next alarm within so many minutes must last as long before it is sent; 0: none waits',
+    'Another alarm of a monitor within this many minutes must last as long before it is sent; 0 to send immediately',
   ),
-  quiet_from: clock.description('Start of the quiet hours, `22:00`; null: none'),
+  quiet_from: clock.description('Start of the quiet hours, `22:00`; null for none'),
   quiet_to: clock,
   timezone: joi
     .string()
@@ -123,13 +123,13 @@ const fields = {
     .custom((value: string | null, helpers) =>
       value === null || isTimeZone(value) ? value : helpers.error('any.invalid'),
     )
-    .messages({ 'any.invalid': 'must be the name of a time zone, such as Europe/Berlin' })
-    .description('Of quiet hours and of times in messages; null: `app.timezone`'),
+    .messages({ 'any.invalid': 'must be a time zone, such as Europe/Berlin' })
+    .description('Time zone of quiet hours and of times in messages; null for `app.timezone`'),
   critical_immediately: joi
     .boolean()
-    .description('Critical notifications wait neither for quiet hours nor for the digest'),
+    .description('Critical notifications ignore quiet hours and the digest'),
   digest_minutes: buildMinutesSchema(MAX_DELAY_MINUTES).description(
-    'At most one message in so many minutes; 0: each one immediately',
+    'At most one message in this many minutes; 0 to send each immediately',
   ),
 } satisfies Record<keyof ChannelFields, joi.Schema>;
 

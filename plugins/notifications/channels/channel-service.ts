@@ -242,7 +242,7 @@ export class ChannelService {
     if (project === null) return input;
     if (input.projects === undefined) return isNew ? { ...input, projects: [project] } : input;
     if (!isWithinProject({ projects: input.projects }, project))
-      throw denied(`The token is for the project ${project} only.`);
+      throw denied(`The token is limited to project ${project}.`);
     return input;
   }
 }

@@ -115,7 +115,7 @@ export class ChannelSettingsBuilder {
       ...this.#resolveAddress(kind, input, before),
       quiet: this.#resolveQuiet(input, before),
     };
-    if (settings.events.length === 0) throw invalid({ events: 'must name at least one event, or be *' });
+    if (settings.events.length === 0) throw invalid({ events: 'must contain at least one event, or be *' });
     return settings;
   }
 
@@ -123,8 +123,8 @@ export class ChannelSettingsBuilder {
     const from = quiet_from === undefined ? (before?.quiet?.from ?? null) : quiet_from;
     const to = quiet_to === undefined ? (before?.quiet?.to ?? null) : quiet_to;
     if (from === null && to === null) return null;
-    if (from === null) throw invalid({ quiet_from: 'is missing: quiet hours have a beginning and an end' });
-    if (to === null) throw invalid({ quiet_to: 'is missing: quiet hours have a beginning and an end' });
+    if (from === null) throw invalid({ quiet_from: 'is missing: quiet hours require a start and an end' });
+    if (to === null) throw invalid({ quiet_to: 'is missing: quiet hours require a start and an end' });
     const zone = timezone === undefined ? before?.timezone : timezone;
     return { from, to, timezone: zone ?? this.parts.timezone };
   }

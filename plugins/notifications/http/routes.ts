@@ -49,7 +49,7 @@ const channelFields = {
   name: joi.string(),
   kind: joi.string().valid(...CHANNEL_KIND_NAMES),
   enabled: joi.boolean(),
-  target: joi.string().allow(null).description('Of a URL only scheme and host'),
+  target: joi.string().allow(null).description('Only scheme and host of a URL'),
   has_secret: joi.boolean(),
   server: joi.string().allow(null),
   header_names: textList,
@@ -69,7 +69,7 @@ const channelFields = {
   last_sent_at: timestamp.allow(null),
   last_error: joi.string().allow(null),
   failing_since: timestamp.allow(null).description('First failed attempt since the last success'),
-  disabled_reason: joi.string().allow(null).description('Why it disabled itself'),
+  disabled_reason: joi.string().allow(null).description('Why it was disabled automatically'),
   disabled_at: timestamp.allow(null),
   created_at: timestamp,
   created_by: joi.string(),
@@ -87,7 +87,7 @@ const recipients = joi
       error: joi.string().allow(null),
     }),
   )
-  .description('Of a channel with several recipients, once they differ');
+  .description('For a channel with several recipients, if they differ');
 
 const deliveryShape = withSchemaName(
   'ChannelDelivery',
@@ -97,7 +97,7 @@ const deliveryShape = withSchemaName(
     severity,
     title: joi.string(),
     text: joi.string().allow(''),
-    url: joi.string().description('Path of the page that it is about'),
+    url: joi.string().description('Path of the related page'),
     at: timestamp,
     state: joi
       .string()
@@ -138,7 +138,7 @@ export function buildChannelRoutes({ channels, tests, reader }: RouteServices): 
       operationId: 'listChannels',
       tag: 'notifications',
       summary: 'List the notification channels',
-      description: 'By name. A token of a project sees the channels that are for that project alone.',
+      description: 'Sorted by name. A token limited to a project sees only the channels of that project.',
       access,
       strictQuery: true,
       input: { query: joi.object(listFields) },
@@ -157,7 +157,7 @@ export function buildChannelRoutes({ channels, tests, reader }: RouteServices): 
       tag: 'notifications',
       summary: 'Create a notification channel',
       description:
-        '`target`, `secret`, `server`, `headers` and `template` depend on the kind; one that it does not use is 422. Targets and secrets are stored encrypted and not returned.',
+        '`target`, `secret`, `server`, `headers` and `template` depend on the kind; unused ones are 422. Targets and secrets are stored encrypted and not returned.',
       access,
       input: { body: createBody },
       status: 201,
@@ -184,7 +184,7 @@ export function buildChannelRoutes({ channels, tests, reader }: RouteServices): 
       operationId: 'changeChannel',
       tag: 'notifications',
       summary: 'Change a notification channel',
-      description: 'Only what is given changes. `enabled: true` sends what has waited while it was disabled.',
+      description: 'Only the given fields change. `enabled: true` sends the notifications held while it was disabled.',
       access,
       input: { params, body: changeBody },
       output: channelOutput,
@@ -197,7 +197,7 @@ export function buildChannelRoutes({ channels, tests, reader }: RouteServices): 
       path: `${BASE}/{id}`,
       operationId: 'deleteChannel',
       tag: 'notifications',
-      summary: 'Delete a notification channel with what waits to be sent',
+      summary: 'Delete a notification channel and its unsent notifications',
       access,
       input: { params },
       output: deleted,
@@ -211,8 +211,8 @@ export function buildChannelRoutes({ channels, tests, reader }: RouteServices): 
       path: `${BASE}/{id}/test`,
       operationId: 'testChannel',
       tag: 'notifications',
-      summary: 'Send a test message now and answer what came back',
-      description: 'One attempt, not counted, on a disabled channel too. 200 also when the receiver failed.',
+      summary: 'Send a test message and return the response',
+      description: 'One attempt, not counted, also on a disabled channel. 200 even if the receiver failed.',
       access,
       input: { params, body: joi.object({}), optionalBody: true },
       output: testShape,
@@ -226,7 +226,7 @@ export function buildChannelRoutes({ channels, tests, reader }: RouteServices): 
       operationId: 'listChannelDeliveries',
       tag: 'notifications',
       summary: 'List the notifications of a channel',
-      description: 'Newest first; kept for 14 days.',
+      description: 'Newest first; stored for 14 days.',
       access,
       strictQuery: true,
       input: { params, query: joi.object(listFields) },

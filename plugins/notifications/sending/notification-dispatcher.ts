@@ -69,7 +69,7 @@ export class NotificationDispatcher {
     while (lane.again && !this.#stopped) {
       lane.again = false;
       await this.sendDue(id).catch((err: unknown) =>
-        this.parts.log.error({ err, channel: id }, 'channel could not be served; the job retries'),
+        this.parts.log.error({ err, channel: id }, 'channel could not be processed; the job will retry'),
       );
     }
     this.#lanes.delete(id);

@@ -39,7 +39,7 @@ const certificateDays = joi
   .min(0)
   .max(365)
   .default(14)
-  .description('Fewer days until the certificate expires are a warning; 0: none is given');
+  .description('Warn if the certificate expires in fewer days; 0 for no warning');
 const tlsFields = {
   ca_pem: joi
     .string()
@@ -47,15 +47,15 @@ const tlsFields = {
     .allow(null)
     .empty('')
     .default(null)
-    .description('Certificate authorities that are trusted in addition to the usual ones, PEM'),
-  insecure: joi.boolean().default(false).description('Any certificate will do, an expired one too'),
+    .description('Additional trusted certificate authorities, PEM'),
+  insecure: joi.boolean().default(false).description('Accept any certificate, even an expired one'),
   cert_days_warning: certificateDays,
 };
 const headers = joi
   .object()
   .pattern(
     joi.string().allow(''),
-    joi.string().pattern(HEADER_VALUE_PATTERN).message('must be of visible ASCII characters, at most 4,000'),
+    joi.string().pattern(HEADER_VALUE_PATTERN).message('must be at most 4,000 visible ASCII characters'),
   )
   .max(MAX_HEADERS)
   .custom((given: object, helpers) => {
@@ -66,23 +66,23 @@ const headers = joi
       : given;
   })
   .messages({
-    'object.header': 'holds a name that no header can have',
-    'object.connection': `must not hold ${[...CONNECTION_HEADERS].join(', ')}`,
+    'object.header': 'contains an invalid header name',
+    'object.connection': `must not contain ${[...CONNECTION_HEADERS].join(', ')}`,
   })
   .allow(null)
-  .description('Stored encrypted and never shown again; absent: those that it has stay, for the same host');
+  .description('Stored encrypted and never shown again; if omitted, existing ones are retained for the same host');
 
 const timingFields = {
   interval_seconds: joi.number().integer().min(20).max(86_400).default(60).description('Between two askings'),
-  timeout_ms: joi.number().integer().min(100).max(30_000).default(10_000).description('Of one asking, in milliseconds'),
+  timeout_ms: joi.number().integer().min(100).max(30_000).default(10_000).description('Timeout of one attempt, in milliseconds'),
   retries: joi
     .number()
     .integer()
     .min(0)
     .max(10)
     .default(1)
-    .description('Further tries before a failure counts; it is a warning until then'),
-  inverted: joi.boolean().default(false).description('An answer as it should be is the failure'),
+    .description('Retries before a failure counts; it is a warning until then'),
+  inverted: joi.boolean().default(false).description('Invert the result: a successful check is a failure'),
   resolver: joi
     .string()
     .max(64)
@@ -98,13 +98,13 @@ const timingFields = {
     .allow(null)
     .empty('')
     .default(null)
-    .description('The DNS server that is asked in place of the system’s: `10.0.0.53`, `[fd00::53]:5353`'),
+    .description('DNS server to use instead of that of the system: `10.0.0.53`, `[fd00::53]:5353`'),
 };
 
 const buildServerFields = (usual: number): joi.SchemaMap => ({
   host,
   port: port.optional().default(usual),
-  tls: joi.boolean().default(false).description('Over TLS from the beginning'),
+  tls: joi.boolean().default(false).description('Use TLS from the start of the connection'),
   ...tlsFields,
 });
 
@@ -115,41 +115,41 @@ const FIELDS_BY_KIND: Readonly<Record<ProbeKind, joi.SchemaMap>> = {
       .string()
       .valid(...OUTBOUND_METHODS)
       .default('GET'),
-    body: joi.string().max(64_000).allow(null).empty('').default(null).description('What is sent, as text'),
+    body: joi.string().max(64_000).allow(null).empty('').default(null).description('Request body as text'),
     headers,
     expected_status: buildTextRule(isStatusRange, 'must be status codes and ranges such as 200-299,401')
       .max(100)
       .default('200-299')
       .description('Status codes and ranges: `200-299,401`'),
-    contains: joi.string().max(500).allow(null).empty('').default(null).description('Text that the answer holds'),
+    contains: joi.string().max(500).allow(null).empty('').default(null).description('Text that the response must contain'),
     keyword_absent: joi
       .string()
       .max(500)
       .allow(null)
       .empty('')
       .default(null)
-      .description('Text that the answer must not hold'),
+      .description('Text that the response must not contain'),
     json_path: buildTextRule(isJsonPath, 'must be a path such as checks[0].state')
       .max(200)
       .allow(null)
       .empty('')
       .default(null)
-      .description('Path of a value in an answer of JSON: `checks[0].state`'),
-    json_value: joi.string().max(500).allow(null).empty('').default(null).description('Text that the value is'),
-    redirects: joi.number().integer().min(0).max(5).default(0).description('How many are followed'),
+      .description('Path of a value in a JSON response: `checks[0].state`'),
+    json_value: joi.string().max(500).allow(null).empty('').default(null).description('Expected value as text'),
+    redirects: joi.number().integer().min(0).max(5).default(0).description('Maximum number of redirects to follow'),
     ...tlsFields,
   },
   tcp: { host, port },
   tls: {
     host,
-    port: port.optional().description('Absent: 443, or that of `starttls`'),
+    port: port.optional().description('Default: 443, or that of `starttls`'),
     starttls: joi
       .string()
       .valid(...START_TLS_PROTOCOLS)
       .allow(null)
       .empty('')
       .default(null)
-      .description('The protocol that goes over to TLS; null: TLS from the beginning'),
+      .description('Protocol that is upgraded to TLS; null for TLS from the start'),
     ...tlsFields,
   },
   dns: {
@@ -164,7 +164,7 @@ const FIELDS_BY_KIND: Readonly<Record<ProbeKind, joi.SchemaMap>> = {
       .allow(null)
       .empty('')
       .default(null)
-      .description('Records that there must be, with commas between; of `TXT`: text that one holds'),
+      .description('Expected records, separated by commas; for `TXT`, text that one of them contains'),
   },
   icmp: { host },
   websocket: { url: joi.string().max(2_000).required(), headers, ...tlsFields },
@@ -264,7 +264,7 @@ function rejectContradictions(probe: ProbeWithHeaders): void {
     throw invalid({ 'probe.json_value': 'has no effect without json_path' });
   if (probe.kind !== 'http' || probe.method !== 'HEAD') return;
   for (const field of ['body', 'contains', 'keyword_absent', 'json_path'] as const)
-    if (probe[field] !== null) throw invalid({ [`probe.${field}`]: 'does not go together with HEAD' });
+    if (probe[field] !== null) throw invalid({ [`probe.${field}`]: 'cannot be combined with HEAD' });
 }
 
 export function toStoredProbe({ headers: _headers, ...probe }: ProbeWithHeaders): Probe {

@@ -143,7 +143,7 @@ const isJson = (text: string): boolean => parseJsonText(text) !== undefined;
 function getNextUrl({ redirects }: HttpProbe, from: string, { status, headers }: OutboundResponse): string | null {
   const to = headers['location'];
   if (redirects === 0 || !REDIRECT_STATUSES.has(status) || to === undefined) return null;
-  if (!URL.canParse(to, from)) throw new OutboundError('invalid_url', 'the redirect leads to no address');
+  if (!URL.canParse(to, from)) throw new OutboundError('invalid_url', 'the redirect has no valid address');
   return new URL(to, from).href;
 }
 
@@ -216,7 +216,7 @@ function findJsonFault(
   const is = typeof value === 'string' ? value : JSON.stringify(value);
   if (json_value === null || is === json_value) return null;
   const expected = `expected ${truncate(json_value)}`;
-  return { says: `${json_path} is ${truncate(is)}, ${expected}`, bare: `${json_path} is another value, ${expected}` };
+  return { says: `${json_path} is ${truncate(is)}, ${expected}`, bare: `${json_path} has a different value, ${expected}` };
 }
 
 const truncate = (text: string): string =>

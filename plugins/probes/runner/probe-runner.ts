@@ -114,7 +114,7 @@ export class ProbeRunner {
       const message = describeCertificateError(untrusted) ?? `The certificate is not trusted: ${untrusted}`;
       return { ...seen, ok: false, message };
     }
-    const bare_message = `${formatTarget(probe)} answered in ${duration_ms} ms`;
+    const bare_message = `${formatTarget(probe)} responded in ${duration_ms} ms`;
     return {
       ...seen,
       ok: true,
@@ -134,7 +134,7 @@ export class ProbeRunner {
     if (records.length === 0) return { ...seen, ok: false, message: `${host} has no record of type ${type}` };
     if (expected_record !== null && !matchRecords(type, records, expected_record)) {
       const says = type === 'TXT' ? 'No record' : 'The records';
-      const bare_message = `${says} of ${host} ${type === 'TXT' ? 'holds' : 'are not'} ${expected_record}`;
+      const bare_message = `${says} of ${host} ${type === 'TXT' ? 'contains' : 'are not'} ${expected_record}`;
       return { ...seen, ok: false, message: `${bare_message}: ${shown}`, bare_message };
     }
     const bare_message = `${host} has ${records.length === 1 ? 'a record' : `${records.length} records`} of type ${type}`;
@@ -157,7 +157,7 @@ export class ProbeRunner {
     const { reach, policy } = this.deps;
     const echoRequest = { host: stripBrackets(host), timeoutMs, policy, ...(resolver !== null && { resolver }) };
     const { duration_ms } = await reach.sendEcho(echoRequest);
-    return { ...EMPTY_RESULT, response_ms: duration_ms, ok: true, message: `${host} answered in ${duration_ms} ms` };
+    return { ...EMPTY_RESULT, response_ms: duration_ms, ok: true, message: `${host} responded in ${duration_ms} ms` };
   }
 }
 

@@ -90,7 +90,7 @@ export class ProbeScheduler {
   #runTickSafely(): void {
     if (this.#ticking !== null) return;
     this.#ticking = this.runTick()
-      .catch((err: unknown) => this.deps.log.error({ err }, 'probes could not be read; they are read again'))
+      .catch((err: unknown) => this.deps.log.error({ err }, 'probes could not be read; this will be retried'))
       .finally(() => (this.#ticking = null));
   }
 
@@ -140,7 +140,7 @@ export class ProbeScheduler {
       if (fails) this.#runningFailing++;
       const asked = this.#runProbe(name)
         .catch((err: unknown) => {
-          this.deps.log.error({ err, monitor: name }, 'a probe failed by a fault of the service');
+          this.deps.log.error({ err, monitor: name }, 'a probe failed with an internal error');
           this.#table.schedule(name, this.deps.clock.monotonic() + RETRY_DELAY_MS);
         })
         .finally(() => {
@@ -159,7 +159,7 @@ export class ProbeScheduler {
       return this.#held !== null;
     } catch (error) {
       if (!(error instanceof LeaseLost)) throw error;
-      this.deps.log.warn({}, 'the lease of the prober was lost; another process asks');
+      this.deps.log.warn({}, 'the lease of the probe runner was lost; another process runs the probes');
       this.#held = null;
       this.#clearQueues();
       return false;

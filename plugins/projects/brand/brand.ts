@@ -49,16 +49,16 @@ export const brandBodySchema = withSchemaName(
         .string()
         .trim()
         .max(100)
-        .pattern(/\p{Cc}/u, { invert: true, name: 'free of control characters' })
+        .pattern(/\p{Cc}/u, { invert: true, name: 'without control characters' })
         .allow(null, '')
-        .description('The name that customers read; null: none'),
+        .description('Name shown to customers; null for none'),
       colour: joi
         .string()
         .pattern(COLOUR_PATTERN)
         .message(COLOUR_MESSAGE)
         .allow(null)
         .empty('')
-        .description('Of the head of public pages; the text on it is black or white, whichever can be read better'),
+        .description('Header color of public pages; the text on it is black or white, depending on contrast'),
     })
     .example({ seller: 'Shop Ltd', colour: '#0a6640' }),
 );
@@ -69,6 +69,6 @@ export const brandSchema = withSchemaName(
     seller: joi.string().allow(null),
     colour: joi.string().allow(null),
     logo_type: joi.string().allow(null).description('`image/png`, `image/jpeg` or `image/webp`'),
-    logo: joi.string().allow(null).description('Path of the picture'),
+    logo: joi.string().allow(null).description('Path of the image'),
   }),
 );

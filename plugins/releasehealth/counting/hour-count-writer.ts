@@ -74,7 +74,7 @@ export class HourCountWriter {
       const same = { id, people: before.people ?? null, crashed_people: before.crashed_people ?? null };
       if ((await this.hours.change(same, { ...update, set: { people, crashed_people } })) !== null) return;
     }
-    throw conflict('Too many count sessions of this hour at once. Send them again.');
+    throw conflict('Too many concurrent session counts of this hour. Send them again.');
   }
 
   async #ensureHour({ id, ...about }: HourSeries): Promise<HourDoc> {

@@ -112,7 +112,7 @@ export class AccessFileGenerator {
    * @throws ServiceError overloaded
    */
   #withLock<T>(work: (held: HeldLease) => Promise<T>): Promise<T> {
-    const busy = 'Another process has been writing the access files for a minute.';
+    const busy = 'Another process is writing the access files. Try again in a minute.';
     return withLeaseLock(this.deps, { id: 'access-files', what: 'the access files', busy }, work);
   }
 
@@ -200,7 +200,7 @@ export class AccessFileGenerator {
     if (people.skipped.length > 0)
       this.deps.log.warn(
         { accounts: people.skipped.length },
-        'accounts whose password is not bcrypt cannot open the store',
+        'accounts whose password hash is not bcrypt cannot access the store',
       );
     return { skipped: people.skipped.slice(0, MAX_SKIPPED_NAMES), expires_at };
   }

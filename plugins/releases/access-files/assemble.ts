@@ -55,13 +55,13 @@ function createDeps(
       if (!isPlatform(platform)) return;
       releases
         .change({ id: getReleaseId(product, channel, version, platform) }, { inc: { downloads: 1 } })
-        .catch((err: unknown) => log.warn({ err, product, version }, 'a download was not counted'));
+        .catch((err: unknown) => log.warn({ err, product, version }, 'a download could not be counted'));
     },
     webPath: ctx.config.web_path,
     place:
       ctx.config.url === null
         ? (ctx.ports.releaseStore.folder ?? 'memory')
-        : 'MongoDB (GridFS), served by this service alone',
+        : 'MongoDB (GridFS), served only by this service',
     readers: getFileReaders(ctx.config),
     selfTestKey: ctx.ports.cipher.derive('releases.selftest'),
     address: () => (ctx.config.selftest_url ?? ctx.app.base_url).replace(/\/+$/, ''),

@@ -108,7 +108,7 @@ function rejectReplaced(
       yield* open(start, end);
     } catch (error) {
       if (!(error instanceof FileReplaced)) throw error;
-      throw new ServiceError('not_ready', 'The package was replaced at this moment: ask again.', {
+      throw new ServiceError('not_ready', 'The package was just replaced: try again.', {
         headers: { 'retry-after': '1' },
         cause: error,
       });

@@ -29,7 +29,7 @@ export class StoreSelfTest {
     const result = { at: clock.iso(), protection: combineResults(products), products, in_front, address: address() };
     await rows.change({ id: STATE_ID }, { set: { self_test: result as never } }, { upsert: true });
     if (result.protection === 'open' || result.protection === 'inconclusive')
-      log.error({ ...result }, 'the release store does not refuse strangers');
+      log.error({ ...result }, 'the release store does not deny anonymous access');
     return { ...result, changed: toSummary(before) !== toSummary(result) };
   }
 
@@ -45,7 +45,7 @@ export class StoreSelfTest {
     }
     // An inaccessible store is safer than exposed hashes.
     if (list.status === 200 && list.text.split('\n', 1)[0] === buildHeaderLine(product)) {
-      this.deps.log.error({ product }, 'the web server hands out .htpasswd: its hashes were taken out of it');
+      this.deps.log.error({ product }, 'the web server serves .htpasswd: its hashes were removed');
       await this.files.emptyExposed(product);
     }
     return { product, protection: getProtection(statuses), statuses, handed_on: list.ours };

@@ -23,7 +23,7 @@ const LICENSE_USER_PATTERN = /^lic_[0-9a-f]{16}$/;
  */
 const DUMMY_LICENSE_HASH = '$2y$08$abcdefghijklmnopqrstuuVWXYZ0123456789abcdefghijklmnopq';
 
-const CREDENTIALS_HINT = 'Name a license key of this product, or an account (roles admin, installer or member).';
+const CREDENTIALS_HINT = 'Use a license key of this product, or an account (roles admin, installer or member).';
 
 @injectable()
 export class StoreGuard implements BasicGuard {
@@ -59,7 +59,7 @@ export class StoreGuard implements BasicGuard {
     if ((await this.deps.store.access.getTag(product, '.htaccess')) === null) {
       const isOpen =
         this.files.wasProtected(product) || (await this.deps.store.open(toStoredSegments(segments))) === null;
-      return isOpen ? OPEN_VERDICT : createDeniedVerdict(`The access files of "${product}" are not written yet.`);
+      return isOpen ? OPEN_VERDICT : createDeniedVerdict(`The access files of "${product}" have not been written yet.`);
     }
     if (given === null) return createDeniedVerdict(CREDENTIALS_HINT);
     const entries = await this.#loadEntries(product);
@@ -69,7 +69,7 @@ export class StoreGuard implements BasicGuard {
       const fits = (line !== null || !pressed) && (await this.#verifyLicenseKey(given, line));
       return fits
         ? { open: true, username: given.username }
-        : createDeniedVerdict(`The license key opens nothing here. ${CREDENTIALS_HINT}`);
+        : createDeniedVerdict(`The license key has no access here. ${CREDENTIALS_HINT}`);
     }
     return this.#verifyAccount(given, entries.get(given.username) ?? null, request);
   }
@@ -98,7 +98,7 @@ export class StoreGuard implements BasicGuard {
       return { open: false, code: 'rate_limited', message: error.message, retry_after };
     }
     return createDeniedVerdict(
-      `The account "${formatUsername(username)}" was refused. Every enabled account opens the release store with its password (roles admin, installer, member); a license key of this product is the other way.`,
+      `The account "${formatUsername(username)}" was denied. Use an enabled account (roles admin, installer, member) with its password, or a license key of this product.`,
     );
   }
 

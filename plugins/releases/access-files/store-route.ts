@@ -26,7 +26,7 @@ async function* streamBytes(
     yield* file.read(start, end, allocateBuffer);
   } catch (error) {
     if (!(error instanceof FileReplaced)) throw error;
-    throw new ServiceError('not_ready', 'The file was replaced at this moment: ask again.', {
+    throw new ServiceError('not_ready', 'The file was just replaced: try again.', {
       headers: { 'retry-after': '1' },
       cause: error,
     });
@@ -42,7 +42,7 @@ export function createStoreRoute(
   return {
     method: 'GET',
     path: '/releases/{path*}',
-    summary: 'A file of the release store',
+    summary: 'Get a file of the release store',
     description:
       'Packages, manifests, signatures and `latest.json`. HTTP Basic with a license key of the product (`lic_` and the first 16 hex characters of its SHA-256 as the name) or an account, while the product has its access files.',
     tag: 'releases',

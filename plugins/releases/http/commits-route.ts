@@ -17,7 +17,7 @@ const commitSchema = withSchemaName(
   joi.object({
     id: joi
       .string()
-      .pattern(/^[0-9a-f]{7,64}$/, 'a hash in hex')
+      .pattern(/^[0-9a-f]{7,64}$/, 'a hex hash')
       .required(),
     author_name: joi.string().max(500).allow('', null).default(null),
     timestamp: withJsonSchema(
@@ -30,7 +30,7 @@ const commitSchema = withSchemaName(
         .allow(null)
         .default(null),
     ),
-    message: joi.string().max(4_000).allow('').required().description('Its first line is kept'),
+    message: joi.string().max(4_000).allow('').required().description('Only its first line is stored'),
     files: joi
       .array()
       .items(joi.string().max(4_096))
@@ -47,7 +47,7 @@ const bodySchema = withSchemaName(
       product: product.required(),
       version: versionText.required(),
       channel,
-      range: joi.string().max(200).allow(null).default(null).description('As git was asked for them'),
+      range: joi.string().max(200).allow(null).default(null).description('The git range of the commits'),
       commits: joi.array().items(commitSchema).max(MAX_COMMITS).required().description('Newest first'),
       truncated: joi.boolean().default(false).description('There were more'),
     })
@@ -64,8 +64,8 @@ const answerSchema = withSchemaName(
   whole({
     product: joi.string(),
     version: joi.string(),
-    commits: joi.number().integer().description('How many are kept: the newest 500 at most'),
-    truncated: joi.boolean().description('Commits, or files of them, were left out'),
+    commits: joi.number().integer().description('Number of stored commits: at most the newest 500'),
+    truncated: joi.boolean().description('Commits, or some of their files, were omitted'),
   }),
 );
 
@@ -82,10 +82,10 @@ export const commitsRoute = ({ deps, docs }: ReleaseServices): RouteSpec => ({
   method: 'POST',
   path: `${UPDATE_SERVICE_PATH}/commits`,
   operationId: 'setReleaseCommits',
-  summary: 'Tell the commits that a published version brought',
+  summary: 'Set the commits of a published version',
   description:
-    'They take the place of those told before. Of each the first line, the author and the files are kept, so that an item of the ' +
-    'bug tracker names those that touched a file of its stack trace. Secrets in them are scrubbed.',
+    'They replace earlier ones. The first line, the author and the files of each are stored, so that an item of the ' +
+    'bug tracker can list those that changed a file of its stack trace. Secrets in them are scrubbed.',
   access: { scope: 'updateservice:publish' },
   input: { body: bodySchema },
   output: answerSchema,

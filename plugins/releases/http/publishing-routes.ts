@@ -44,7 +44,7 @@ function toPublishRequest(call: HttpRequest): PublishRequest {
   const version = checkVersion(input.version);
   const min_version = input.min_version === undefined ? null : checkVersion(input.min_version, 'min_version');
   if (min_version !== null && compareVersions(min_version, version) >= 0) {
-    throw invalid({ min_version: 'must be below the version, or nobody would be offered it' });
+    throw invalid({ min_version: 'must be below the version, otherwise it is not offered to any machine' });
   }
   const product = parseProduct(input.product);
   checkCanChange(principal, product);
@@ -63,7 +63,7 @@ function toPublishRequest(call: HttpRequest): PublishRequest {
 }
 
 function toSelectedRelease(principal: Principal, selector: ReleaseSelector, field = 'channel'): SelectedRelease {
-  if (!SLUG_PATTERN.test(selector.product)) throw invalid({ product: 'must be a project’s slug' });
+  if (!SLUG_PATTERN.test(selector.product)) throw invalid({ product: 'must be the slug of a project' });
   checkCanChange(principal, selector.product);
   const platform: Platform | null =
     selector.platform === undefined || selector.platform === null ? null : checkPlatform(selector.platform);
@@ -82,12 +82,12 @@ export function publishingRoutes({ uploads, changes, rollbacks, deps }: ReleaseS
       operationId: 'publishRelease',
       summary: 'Publish a release',
       description:
-        'The body is the package: a gzipped tar, streamed to disk and hashed on the way. 201: new; 200 with `unchanged`: the same package was published before, and a given `rollout_percent` and notes are taken over; 200 with `replaced`: another one was.',
+        'The body is the package: a gzipped tar, which is hashed while it is streamed to disk. 201: new; 200 with `unchanged`: the same package was already published, and a given `rollout_percent` and notes are updated; 200 with `replaced`: a different package was replaced.',
       access: PUBLISH_ACCESS,
       input: {
         query: publishQuery,
         headers: {
-          'X-Package-SHA256': 'What the package must hash to, hex',
+          'X-Package-SHA256': 'Expected hash of the package, hex',
           'X-Release-Notes': 'Release notes, base64 of UTF-8',
           'X-Package-Meta': '`{preserve_patterns, entry, runtime}`, base64 of JSON',
         },
@@ -140,7 +140,7 @@ export function publishingRoutes({ uploads, changes, rollbacks, deps }: ReleaseS
       operationId: 'withdrawRelease',
       summary: 'Withdraw a release',
       description:
-        'Its file leaves the store, check offers it no more, and `latest.json` keeps it with `withdrawn_at`. Publishing it again lifts that.',
+        'Its file is removed from the store, it is no longer offered, and `latest.json` lists it with `withdrawn_at`. Publishing it again reverts that.',
       access: PUBLISH_ACCESS,
       input: { body: requestBodies.withdraw },
       output: withdrawAnswer,
@@ -155,8 +155,8 @@ export function publishingRoutes({ uploads, changes, rollbacks, deps }: ReleaseS
       method: 'POST',
       path: `${UPDATE_SERVICE_PATH}/promote`,
       operationId: 'promoteRelease',
-      summary: 'Publish the package of one channel in another',
-      description: 'With a manifest and a signature of its own. A withdrawn release is 409 `conflict`.',
+      summary: 'Promote a package from one channel to another',
+      description: 'It gets a new manifest and signature. A withdrawn release is 409 `conflict`.',
       access: PUBLISH_ACCESS,
       input: { body: requestBodies.promote },
       output: promoteAnswer,
@@ -191,9 +191,9 @@ export function publishingRoutes({ uploads, changes, rollbacks, deps }: ReleaseS
       method: 'POST',
       path: `${UPDATE_SERVICE_PATH}/rollback`,
       operationId: 'rollBackChannel',
-      summary: 'Return a channel to an earlier release',
+      summary: 'Roll a channel back to an earlier release',
       description:
-        'The release becomes the newest offered one; later ones are withdrawn with `rolled_back: true`. The signed freshness statement names the rollback, so that update agents accept the lower version. Repeating it changes nothing.',
+        'The release becomes the newest offered one; later ones are withdrawn with `rolled_back: true`. The signed freshness statement contains the rollback, so that update agents accept the lower version. Repeating it changes nothing.',
       access: PUBLISH_ACCESS,
       input: { body: requestBodies.rollback },
       output: rollbackAnswer,
@@ -215,7 +215,7 @@ export function publishingRoutes({ uploads, changes, rollbacks, deps }: ReleaseS
       method: 'POST',
       path: `${UPDATE_SERVICE_PATH}/rollout`,
       operationId: 'setRollout',
-      summary: 'Set how many machines are offered a release',
+      summary: 'Set the percentage of machines that are offered a release',
       description: 'Raising it only adds machines. Setting it resumes a rollout that halted.',
       access: PUBLISH_ACCESS,
       input: { body: requestBodies.rollout },

@@ -27,18 +27,18 @@ const manifestFields = {
     .string()
     .allow(null)
     .description(
-      'The manifest: its UTF-8 bytes are what is signed. Null where it has more than 256 KiB: `manifest_url`',
+      'The manifest, whose UTF-8 bytes are signed. Null if it has more than 256 KiB: see `manifest_url`',
     ),
   manifest_url: joi
     .string()
     .allow(null)
-    .description('Of a long manifest: its file, relative to {base_url} and read with the credentials of the package'),
-  manifest_sha256: joi.string().description('Of the bytes of the manifest'),
+    .description('File of a long manifest, relative to {base_url}; requires the credentials of the package'),
+  manifest_sha256: joi.string().description('SHA-256 of the bytes of the manifest'),
   manifest_signature: joi
     .string()
     .allow(null)
-    .description('Base64, RSASSA-PKCS1-v1_5 with SHA-256 over those bytes; null: unsigned'),
-  key_id: joi.string().allow(null).description('Of the key that signed: `/pubkey`'),
+    .description('Base64, RSASSA-PKCS1-v1_5 with SHA-256 of those bytes; null if unsigned'),
+  key_id: joi.string().allow(null).description('ID of the signing key, see `/pubkey`'),
 };
 
 export const offeredRelease = withSchemaName(
@@ -49,12 +49,12 @@ export const offeredRelease = withSchemaName(
     platform: platformSchema,
     published_at: timestampSchema,
     release_notes: joi.string().allow(null, ''),
-    mandatory: joi.boolean().description('This release, or one between the asked version and this one, is mandatory'),
+    mandatory: joi.boolean().description('This release, or one between the requested version and this one, is mandatory'),
     package_url: joi.string().description('Relative to {base_url}'),
     files_url: joi
       .string()
       .description(
-        'Relative to {base_url}: below it each file of the manifest, by its SHA-256, with the same credentials',
+        'Base path of the files of the manifest by SHA-256, relative to {base_url}; requires the same credentials',
       ),
     package_size: joi.number().integer().description('Bytes'),
     package_sha256: joi.string(),
@@ -68,7 +68,7 @@ export const checkAnswer = withSchemaName(
   'UpdateCheck',
   whole({
     update_available: joi.boolean(),
-    require_signed: joi.boolean().description('The project wants signed releases alone'),
+    require_signed: joi.boolean().description('The project requires signed releases'),
     product: joi.string(),
     channel: joi.string(),
     platform: platformSchema,
@@ -76,10 +76,10 @@ export const checkAnswer = withSchemaName(
     latest_version: joi
       .string()
       .allow(null)
-      .description('The newest that this machine may come to; null: there is none'),
-    current_withdrawn: joi.boolean().description('The version that was asked with was withdrawn'),
+      .description('The newest version available to this machine; null if there is none'),
+    current_withdrawn: joi.boolean().description('The requested version was withdrawn'),
     signed: joi.boolean(),
-    release: offeredRelease.allow(null).description('Null: up to date'),
+    release: offeredRelease.allow(null).description('Null if up to date'),
   }),
 );
 
@@ -106,13 +106,13 @@ export const latestDocumentShape = withSchemaName(
     product: joi.string(),
     channel: joi.string(),
     generated_at: timestampSchema,
-    latest: joi.string().allow(null).description('The newest version that everyone gets'),
-    releases: joi.array().items(latestEntry).description('Newest first, all of them'),
+    latest: joi.string().allow(null).description('The newest version offered to all machines'),
+    releases: joi.array().items(latestEntry).description('All releases, newest first'),
   }),
 );
 
 export const releasePage = createPageSchema('ReleasePage', releaseSchema).keys({
-  server_time: timestampSchema.description('With `updated_since`: the mark for the next question'),
+  server_time: timestampSchema.description('With `updated_since`: the value for the next query'),
 });
 
 const predecessor = withSchemaName(
@@ -120,7 +120,7 @@ const predecessor = withSchemaName(
   whole({
     key_id: joi.string(),
     public_key: joi.string(),
-    signature: joi.string().description('Base64, RSA-SHA256 by this key over its successor’s SPKI DER'),
+    signature: joi.string().description('Base64, RSA-SHA256 by this key of the SPKI DER of its successor'),
   }),
 );
 
@@ -138,7 +138,7 @@ export const pubkeyAnswer = withSchemaName(
 export const freshnessAnswer = withSchemaName(
   'Freshness',
   whole({
-    statement: joi.string().description('JSON: its UTF-8 bytes are what is signed'),
+    statement: joi.string().description('JSON, whose UTF-8 bytes are signed'),
     signature: joi.string().description('Base64, RSASSA-PKCS1-v1_5 with SHA-256'),
     key_id: joi.string(),
   }),
@@ -153,8 +153,8 @@ export const publishAnswer = withSchemaName(
     release: releaseSchema,
     manifest_files: joi.number().integer(),
     signed: joi.boolean(),
-    unchanged: joi.boolean().description('The same package was published before'),
-    replaced: joi.boolean().description('Another package was published before'),
+    unchanged: joi.boolean().description('The same package was already published'),
+    replaced: joi.boolean().description('A different package was already published'),
     closed_items: closedItems,
     closed_refs: closedRefs,
     warnings: joi.array().items(joi.string()),
@@ -186,15 +186,15 @@ export const rollbackAnswer = withSchemaName(
   whole({
     release: releaseSchema.description('The first of the releases that are offered again'),
     releases: joi.array().items(releaseSchema).description('One per platform'),
-    withdrawn: joi.array().items(releaseSchema).description('Later releases that this call withdrew, newest first'),
+    withdrawn: joi.array().items(releaseSchema).description('Later releases that this request withdrew, newest first'),
     rollback: whole({
       from: joi.string().description('Newest version that was withdrawn'),
       to: joi.string(),
       at: timestampSchema,
     })
       .allow(null)
-      .description('As in the freshness statement; null where no later release exists'),
-    unchanged: joi.boolean().description('The release was the newest offered one before'),
+      .description('As in the freshness statement; null if no later release exists'),
+    unchanged: joi.boolean().description('The release was already the newest offered one'),
   }),
 );
 
@@ -209,7 +209,7 @@ export const requestBodies = {
       product: slugText.required(),
       version: versionText.required(),
       channel: slugText.default('stable'),
-      platform: platformText.allow(null).description('Absent: all of the version'),
+      platform: platformText.allow(null).description('Default: all platforms of the version'),
       reason: joi.string().allow('', null).max(1_000).description('For people'),
     }),
   ),
@@ -220,7 +220,7 @@ export const requestBodies = {
       version: versionText.required(),
       from: slugText.required().description('Channel'),
       to: slugText.required().description('Channel'),
-      platform: platformText.allow(null).description('Absent: all of the version'),
+      platform: platformText.allow(null).description('Default: all platforms of the version'),
       rollout_percent: percent.description('Absent: 100'),
     }),
   ),
@@ -254,8 +254,8 @@ export const publishQuery = joi.object({
   build: joi
     .string()
     .max(200)
-    .description('The build’s name, which `resolved_in_build` may give instead of the version'),
+    .description('Name of the build, which can be used in `resolved_in_build` instead of the version'),
   mandatory: joi.boolean().default(false),
-  rollout_percent: percent.description('Share of the machines that are offered it; absent: 100'),
-  min_version: versionText.description('Only installations of this version or a later one are offered it'),
+  rollout_percent: percent.description('Percentage of machines that are offered it; default 100'),
+  min_version: versionText.description('Only installations of this version or later are offered it'),
 });

@@ -43,7 +43,7 @@ function parseQueryPlace(query: ProductQuery) {
 }
 
 export function parseProduct(slug: string): string {
-  if (!SLUG_PATTERN.test(slug)) throw invalidQuery({ product: 'must be a project’s slug' });
+  if (!SLUG_PATTERN.test(slug)) throw invalidQuery({ product: 'must be the slug of a project' });
   return slug;
 }
 
@@ -60,21 +60,21 @@ export function updateCheckRoutes({
       method: 'GET',
       path: `${UPDATE_SERVICE_PATH}/check`,
       operationId: 'checkForUpdate',
-      summary: 'Is there a newer release?',
+      summary: 'Check for a newer release',
       description:
-        'Answered from memory. Per version the exact platform’s package counts, else that for `any`. Unknown parameters are ignored. The ETag changes with the answer: send it as `If-None-Match` and be told 304.',
+        'Served from memory. For each version the package of the exact platform is used, else that for `any`. Unknown parameters are ignored. The ETag changes with the response: send it as `If-None-Match` to get 304.',
       access: 'public',
       limits: { bucket: 'check' },
       input: {
         query: joi.object({
           product,
-          version: versionText.required().description('The version that is installed'),
+          version: versionText.required().description('The installed version'),
           channel,
-          platform: platformText.default('any').description('Runtime identifier; absent: only `any`'),
+          platform: platformText.default('any').description('Runtime identifier; default: only `any`'),
           instance_id: joi
             .string()
             .max(200)
-            .description('The same for a machine at every question: staged rollouts go by it'),
+            .description('Must be the same in all requests of a machine: staged rollouts depend on it'),
         }),
       },
       output: checkAnswer,
@@ -94,8 +94,8 @@ export function updateCheckRoutes({
       method: 'GET',
       path: `${UPDATE_SERVICE_PATH}/latest`,
       operationId: 'getLatestRelease',
-      summary: 'The newest release that everyone gets',
-      description: 'Withdrawn and halted releases and rollouts below 100 are left out.',
+      summary: 'Get the newest release that is offered to all machines',
+      description: 'Withdrawn and halted releases and rollouts below 100 are omitted.',
       access: 'public',
       limits: { bucket: 'check' },
       input: { query: joi.object({ product, channel, platform: platformText.default('any') }) },
@@ -110,8 +110,8 @@ export function updateCheckRoutes({
       method: 'GET',
       path: `${UPDATE_SERVICE_PATH}/latest.json`,
       operationId: 'getLatestDocument',
-      summary: 'All releases of a channel, as in the store',
-      description: 'For the packager: the store itself may ask for a license key.',
+      summary: 'List all releases of a channel, as in the store',
+      description: 'For the packager, because the store itself may require a license key.',
       access: { scope: 'updateservice:publish' },
       input: { query: joi.object({ product, channel }) },
       output: latestDocumentShape,
@@ -130,7 +130,7 @@ export function updateCheckRoutes({
       path: `${UPDATE_SERVICE_PATH}/releases`,
       operationId: 'listReleases',
       summary: 'List the releases',
-      description: 'Newest first. A token that is bound to a project sees that one alone.',
+      description: 'Newest first. A token limited to a project sees only that project.',
       access: { anyToken: true },
       strictQuery: true,
       input: {
@@ -138,7 +138,7 @@ export function updateCheckRoutes({
           product: slugText,
           channel: slugText,
           platform: platformText,
-          updated_since: joi.string().max(64).description('Only what changed since then, oldest change first'),
+          updated_since: joi.string().max(64).description('Only releases changed since then, oldest change first'),
           limit: joi.number().integer().min(1).max(200).default(50),
           cursor: joi.string().max(4096),
           include_total: joi.boolean().default(false),
@@ -157,12 +157,12 @@ export function updateCheckRoutes({
       method: 'GET',
       path: `${UPDATE_SERVICE_PATH}/pubkey`,
       operationId: 'getReleaseKey',
-      summary: 'The public key that verifies releases',
-      description: '`predecessors` lead from a key that was pinned earlier to this one.',
+      summary: 'Get the public key that verifies releases',
+      description: '`predecessors` connect a previously pinned key to this one.',
       access: 'public',
       input: {
         query: joi.object({
-          format: joi.string().valid('json', 'pem').default('json').description('`pem`: the key alone'),
+          format: joi.string().valid('json', 'pem').default('json').description('`pem`: only the key'),
         }),
       },
       output: joi.alternatives(
@@ -187,9 +187,9 @@ export function updateCheckRoutes({
       method: 'GET',
       path: `${UPDATE_SERVICE_PATH}/freshness`,
       operationId: 'getFreshness',
-      summary: 'A signed statement of what is newest',
+      summary: 'Get a signed statement of the newest releases',
       description:
-        'Issued again at every change and every 24 hours, and good for seven days, so that nobody between server and machine can hold the machine on an old release. 404 where releases are unsigned, and before the first release.',
+        'Reissued on every change and every 24 hours, and valid for seven days, so that an attacker between server and machine cannot hold the machine on an old release. 404 if releases are unsigned, and before the first release.',
       access: 'public',
       limits: { bucket: 'check' },
       input: { query: joi.object({ product, channel }) },

@@ -83,7 +83,7 @@ export class ChannelDocumentWriter {
       await this.lock.run(product, () => this.#renew(product, channels));
     } catch (err) {
       if (!(err instanceof StoreDamaged)) throw err;
-      this.deps.log.error({ err, product }, 'statements are not renewed: a release of the product is damaged');
+      this.deps.log.error({ err, product }, 'statements could not be renewed: a release of the product is damaged');
     }
   }
 

@@ -45,7 +45,7 @@ export class CrashRateEvaluator {
     const base = await this.#findBaseline(health, doc, least);
     if (base === null || toCrashFreePercent(base) - toCrashFreePercent(own) < points - ROUNDING_TOLERANCE) return null;
     return (
-      `${formatWindow(own)} % of ${own.started} sessions of ${doc.version} since ${since} were free of crashes, ` +
+      `${formatWindow(own)} % of ${own.started} sessions of ${doc.version} since ${since} were crash-free, ` +
       `of ${base.version} ${formatWindow(base)} %; ${points} points below stop a rollout`
     );
   }

@@ -43,7 +43,7 @@ export class LatestFileRepairer {
       await this.lock.run(product, () => this.#writeDifferences(product));
     } catch (err) {
       if (!(err instanceof StoreDamaged)) throw err;
-      this.deps.log.error({ err, product }, 'latest.json was not rewritten: a release of the product is damaged');
+      this.deps.log.error({ err, product }, 'latest.json could not be rewritten: a release of the product is damaged');
     }
   }
 

@@ -85,7 +85,7 @@ export class PackageReceiver {
       await store.packages.discard(staged.id);
       throw createReleaseError(
         'checksum_mismatch',
-        `What arrived has the SHA-256 ${staged.sha256}, and ${announced.toLowerCase()} was announced.`,
+        `The received package has the SHA-256 ${staged.sha256}, but ${announced.toLowerCase()} was announced.`,
       );
     }
     return staged;
@@ -143,7 +143,7 @@ export class PackageReceiver {
       facts: { ...meta, size: staged.size, sha256: staged.sha256, files: contents.files, setup },
       warnings:
         contents.setup !== null && setup === null
-          ? ['setup.json is no JSON object: an installer cannot ask for its values.']
+          ? ['setup.json is not a JSON object: an installer cannot prompt for its values.']
           : [],
     };
   }
@@ -169,7 +169,7 @@ async function mapPackageErrors<T>(work: () => Promise<T>): Promise<T> {
 }
 
 const createStorageFullError = (): ServiceError =>
-  new ServiceError('insufficient_storage', 'The disk of the release store has no room for this package.');
+  new ServiceError('insufficient_storage', 'The disk of the release store has no space for this package.');
 
 function decodeBase64(text: string, field: string): string {
   const bytes = Buffer.from(text, 'base64');

@@ -19,7 +19,7 @@ export class ProductLock {
     const lease = {
       id: `product:${product}`,
       what: 'a product',
-      busy: `Another process has been changing the releases of ${product} for a minute.`,
+      busy: `Another process is changing the releases of ${product}. Try again in a minute.`,
     };
     return this.#mutex.run(product, () => withLeaseLock(this.deps, lease, work));
   }

@@ -32,7 +32,7 @@ export class PublishLeaseManager {
     if (claim === null) {
       throw createReleaseError(
         'publish_in_progress',
-        'This release is being published by another call. Wait for its answer.',
+        'This release is being published by another request. Wait for its response.',
       );
     }
     return claim;
@@ -71,7 +71,7 @@ export class PublishLeaseManager {
       const gone = await this.deps.publishes.remove({ id, holder, fence, intent: null });
       if (gone === 0) await held.release();
     } catch (err) {
-      this.deps.log.warn({ err, release: id }, 'a publish gave its lease not back; it ends by itself');
+      this.deps.log.warn({ err, release: id }, 'the lease of a publish was not released; it will expire');
     }
   }
 

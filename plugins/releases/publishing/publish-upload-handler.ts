@@ -63,7 +63,7 @@ export class PublishUploadHandler {
       const same = await this.publisher.republish(there, request.rollout_percent, notes, request.reauthorize);
       const hasIgnoredFields = request.min_version !== there.min_version || request.build !== there.build;
       const warnings = hasIgnoredFields
-        ? ['The package is the same: build and min_version stay as they were published.']
+        ? ['The package is unchanged: build and min_version stay as published.']
         : [];
       return { ...same, warnings: [...unknown, ...warnings] };
     }
@@ -82,7 +82,7 @@ export class PublishUploadHandler {
     if (release.manifest_signature === null) {
       warnings.push(
         requireSigned
-          ? 'The release is unsigned, and the project wants signed ones: agents will refuse it.'
+          ? 'The release is unsigned, but the project requires signed ones: agents will reject it.'
           : 'The release is unsigned: no signing key is configured.',
       );
     }

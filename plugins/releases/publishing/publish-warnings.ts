@@ -46,7 +46,7 @@ function findUnpreservedTargets({ setup, files, preserve_patterns }: CheckedRele
   if (targets.size === 0) return [];
   const list = formatNames([...targets]);
   return [
-    `setup.json writes into packaged files that are not preserved: ${list}. Updates merge its values into new ones.`,
+    `setup.json writes to packaged files that are not preserved: ${list}. Updates merge its values into the new files.`,
   ];
 }
 
@@ -73,7 +73,7 @@ function findMissingSteps({ version, min_version }: CheckedRelease, others: read
   );
   if (steps.length === 0 || steps.some(({ withdrawn_at }) => withdrawn_at === null)) return [];
   return [
-    `Only withdrawn releases lead from below ${min_version} to ${version}: machines there are not offered it. Publish a step.`,
+    `Only withdrawn releases lead from below ${min_version} to ${version}: it is not offered to machines below. Publish an intermediate release.`,
   ];
 }
 

@@ -164,7 +164,7 @@ export class ReleasePublisher {
     try {
       return await this.finisher.finish(doc);
     } catch (err) {
-      this.deps.log.error({ err, release: doc.id }, 'a release is published, and what follows is done later');
+      this.deps.log.error({ err, release: doc.id }, 'a release was published, but follow-up work was delayed');
       return { release: doc, closed: [] };
     }
   }

@@ -64,7 +64,7 @@ export class ReleaseReconciler {
       } catch (err) {
         this.deps.log.error(
           { err, release: doc.id },
-          'a publish that was cut off could not be finished; it is tried again',
+          'an interrupted publish could not be finished; this will be retried',
         );
       } finally {
         await this.leases.release(claim);
@@ -112,7 +112,7 @@ export class ReleaseReconciler {
         if (doc?.open_at !== undefined) await this.finisher.finish(doc);
       });
     } catch (err) {
-      this.deps.log.error({ err, release: id }, 'a change of a release could not be finished; it is tried again');
+      this.deps.log.error({ err, release: id }, 'a change of a release could not be finished; this will be retried');
     }
   }
 

@@ -143,7 +143,7 @@ export class ReleaseChangeService {
     by: string,
     reauthorize?: PublishRequest['reauthorize'],
   ): Promise<PublishedRelease[]> {
-    if (to === chosen.channel) throw invalid({ to: 'must be another channel than `from`' });
+    if (to === chosen.channel) throw invalid({ to: 'must differ from `from`' });
     await this.deps.projects.requireAccepting(chosen.product, 'releases');
     const found = await this.listSelected(chosen);
     const offered = found.filter((doc) => doc.withdrawn_at === null && doc.withdrawing === undefined);
@@ -192,7 +192,7 @@ export class ReleaseChangeService {
 
   async #readFacts(from: ReleaseDoc): Promise<PackageFacts> {
     const text = await this.manifests.read(from.id, from.manifest_sha256);
-    if (text === null) throw conflict('The release was replaced meanwhile. Ask again.');
+    if (text === null) throw conflict('The release was replaced meanwhile. Try again.');
     const { files, setup } = JSON.parse(text) as ReleaseManifest;
     const {
       package_size: size,

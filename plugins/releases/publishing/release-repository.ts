@@ -92,4 +92,4 @@ export class ReleaseRepository {
 }
 
 const createConflict = ({ version }: { version: string }): Error =>
-  conflict(`Release ${version} was changed by another call. Ask again.`);
+  conflict(`Release ${version} was changed by another request. Try again.`);

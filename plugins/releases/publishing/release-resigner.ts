@@ -55,7 +55,7 @@ export class ReleaseResigner implements ReleaseSigning {
     if (doc === null || doc.withdrawn_at !== null || doc.withdrawing !== undefined) return false;
     const manifest = await this.manifests.read(id, doc.manifest_sha256);
     if (manifest === null) {
-      log.error({ release: id }, 'the manifest of a release is missing: it was not signed again');
+      log.error({ release: id }, 'the manifest of a release is missing: it was not re-signed');
       return false;
     }
     const signed = await signer.sign(Buffer.from(manifest));

@@ -40,7 +40,7 @@ export class RollbackService {
    */
   async rollBack(principal: Principal, chosen: SelectedRelease, reason: string): Promise<RollbackResult> {
     if (reason.trim() === '')
-      throw new ServiceError('reason_required', 'Say why the channel is rolled back.', {
+      throw new ServiceError('reason_required', 'A reason is required to roll a channel back.', {
         fields: { reason: 'must say why' },
       });
     await this.changes.listSelected(chosen);
@@ -57,7 +57,7 @@ export class RollbackService {
     const targets = (await this.changes.listSelected(chosen)).filter(isOffered);
     const [target] = targets;
     if (target === undefined)
-      throw conflict(`Release ${to} in ${channel} is withdrawn. Publish it again, or name another one.`);
+      throw conflict(`Release ${to} in ${channel} is withdrawn. Publish it again, or choose another release.`);
     for (const doc of targets) checkOfferedToAll(doc);
     if (platform !== null && platform !== 'any') await this.#checkNoLaterForAny(target);
     const later = (await this.finisher.listLater(target, platform)).toReversed();
@@ -93,7 +93,7 @@ export class RollbackService {
     const later = (await this.finisher.listLater(target, 'any')).findLast(isOffered);
     if (later === undefined) return;
     throw conflict(
-      `${later.version} for any platform would still be offered to ${target.platform}. Leave out \`platform\` to roll back all of them.`,
+      `${later.version} for any platform would still be offered to ${target.platform}. Omit \`platform\` to roll back all of them.`,
     );
   }
 
@@ -116,6 +116,6 @@ function checkOfferedToAll({ version, channel, platform, halted_at, rollout_perc
   if (halted_at === null && rollout_percent >= 100) return;
   const state = halted_at === null ? `offered to ${rollout_percent} % of the machines` : 'halted';
   throw conflict(
-    `Release ${version} in ${channel} for ${platform} is ${state}. Set its rollout to 100 first, or name another one.`,
+    `Release ${version} in ${channel} for ${platform} is ${state}. Set its rollout to 100 first, or choose another release.`,
   );
 }

@@ -32,7 +32,7 @@ export class RolloutHalter {
       .fresh('halt', () => this.checkAll())
       .then(
         () => undefined,
-        (err: unknown) => this.deps.log.error({ err }, 'rollouts could not be looked at; a job repeats it'),
+        (err: unknown) => this.deps.log.error({ err }, 'rollouts could not be checked; a job will retry'),
       );
   }
 

@@ -233,7 +233,7 @@ export class ReleaseIndex {
       // object because `releases` changed.
       this.#channels.set(key, { ...(shown ?? EMPTY_CHANNEL), releases });
       this.#pending.set(key, [...notes.values()]);
-      this.deps.log.warn({ err: error, channel: key }, 'a release is not shown yet: its manifest cannot be read');
+      this.deps.log.warn({ err: error, channel: key }, 'a release is not offered yet: its manifest cannot be read');
       return;
     }
     this.#pending.delete(key);
@@ -270,7 +270,7 @@ export class ReleaseIndex {
     try {
       await this.refresh();
     } catch (err) {
-      this.deps.log.error({ err }, 'looking for changed releases failed; it is repeated');
+      this.deps.log.error({ err }, 'loading changed releases failed; this will be retried');
     }
     if (this.#open) this.#schedulePoll();
   }

@@ -34,11 +34,11 @@ async function openAgent(installers: Installers, file: InstallerFile, request: H
     answer.header('vary', 'accept-encoding');
     return encoding === null ? answer : answer.header('content-encoding', encoding);
   }
-  throw notFound(`file ${file.name}: build the update agents by "${BUILD_COMMAND}" and start the service again`);
+  throw notFound(`file ${file.name}: build the update agents with "${BUILD_COMMAND}" and restart the service`);
 }
 
 const createNotBuiltError = (): ServiceError =>
-  new ServiceError('not_ready', 'The update agents are being put in place; ask again in some seconds.', {
+  new ServiceError('not_ready', 'The update agents are being prepared; try again in a few seconds.', {
     headers: { 'retry-after': '5' },
   });
 
@@ -59,7 +59,7 @@ export function buildInstallerRoutes(installers: Installers, baseUrl: () => stri
     if (installers.getPendingManifest() !== null) throw createNotBuiltError();
     const manifest = await installers.readManifest();
     if (manifest === null) {
-      throw notFound(`installer here: build the update agents by "${BUILD_COMMAND}" and start the service again`);
+      throw notFound(`installer here: build the update agents with "${BUILD_COMMAND}" and restart the service`);
     }
     if (name === 'installer.json') return createManifestReply(manifest).header('cache-control', 'no-cache');
     const file = manifest.files.find((one) => one.name === name);
@@ -70,7 +70,7 @@ export function buildInstallerRoutes(installers: Installers, baseUrl: () => stri
     {
       method: 'GET',
       path: '/installer/{name}',
-      summary: 'The update agent, and the scripts that install it',
+      summary: 'Get the update agent, or a script that installs it',
       access: 'public',
       hidden: true,
       input: { params: joi.object({ name: joi.string().max(100).required() }) },

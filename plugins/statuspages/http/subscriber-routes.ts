@@ -13,7 +13,7 @@ export const buildSubscriberRoutes = ({ pages, subscribers }: StatusPageServices
     method: 'GET',
     path: SUBSCRIBERS_PATH,
     operationId: 'listStatusSubscribers',
-    summary: 'Who gets updates of a status page by e-mail, newest first',
+    summary: 'List the e-mail subscribers of a status page, newest first',
     access: { scope: 'watchdog:manage' },
     input: {
       params: joi.object({ page }),
@@ -41,7 +41,7 @@ export const buildSubscriberRoutes = ({ pages, subscribers }: StatusPageServices
     path: `${SUBSCRIBERS_PATH}/{subscriber}`,
     strictQuery: true,
     operationId: 'deleteStatusSubscriber',
-    summary: 'Remove a subscriber; what is not sent yet is dropped',
+    summary: 'Remove a subscriber and drop unsent updates',
     access: { scope: 'watchdog:manage' },
     input: { params: joi.object({ page, subscriber: joi.string().guid().required() }) },
     output: deleted,

@@ -90,7 +90,7 @@ const components = joi
   .array()
   .items(joi.string().max(100))
   .max(50)
-  .description('Names of the components that it is about');
+  .description('Names of the affected components');
 
 export const announcementBody = withSchemaName(
   'StatusAnnouncementCreation',
@@ -101,16 +101,16 @@ export const announcementBody = withSchemaName(
         .valid(...ANNOUNCEMENT_KINDS)
         .required(),
       title: joi.string().trim().min(1).max(200).required(),
-      text: text.required().description('For visitors: what is known, in plain words'),
+      text: text.required().description('Text for visitors'),
       state: joi
         .string()
         .valid(...INCIDENT_STATES, ...MAINTENANCE_STATES)
-        .description('Absent: `investigating`, of planned work `planned`'),
+        .description('Default: `investigating`, for planned work `planned`'),
       components,
       starts_at: time.allow(null).empty(''),
-      ends_at: time.allow(null).empty('').description('Of planned work, where it is required'),
+      ends_at: time.allow(null).empty('').description('Required for planned work'),
     })
-    .example({ kind: 'incident', title: 'Payments fail', text: 'Cards are refused. We are looking for the cause.' }),
+    .example({ kind: 'incident', title: 'Payments fail', text: 'Card payments fail. We are investigating the cause.' }),
 );
 export const announcementEdit = withSchemaName(
   'StatusAnnouncementChange',

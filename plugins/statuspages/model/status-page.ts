@@ -103,29 +103,29 @@ export const HOST_PATTERN = /^(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9]
 export const componentBody = withSchemaName(
   'StatusPageComponentFields',
   joi.object({
-    name: joi.string().trim().min(1).max(100).required().description('What visitors read; unique on the page'),
+    name: joi.string().trim().min(1).max(100).required().description('Name shown to visitors; unique on the page'),
     sources: joi.array().items(sourceText).max(MAX_COMPONENT_SOURCES).description('Monitors by themselves'),
-    subtree: sourceText.allow(null).description('A monitor with everything below it'),
+    subtree: sourceText.allow(null).description('A monitor with all its descendants'),
     details: joi.boolean().description('Show names and states of those of its monitors that are public'),
   }),
 );
 
 const fields = {
-  text: buildOptionalText(2_000).description('Below the title, as plain text'),
-  seller: buildOptionalText(100).description('Whose page it is. None: its project’s seller'),
+  text: buildOptionalText(2_000).description('Shown below the title, as plain text'),
+  seller: buildOptionalText(100).description('Owner of the page. Default: the seller of its project'),
   colour: joi
     .string()
     .pattern(COLOUR_PATTERN)
     .message(COLOUR_MESSAGE)
     .allow(null)
     .empty('')
-    .description('Of its head; the text on it is black or white, whichever can be read better. None: its project’s'),
-  timezone: joi.string().max(64).description('Of the times on it, IANA; absent: `app.timezone`'),
-  indexed: joi.boolean().description('Search engines may list it; absent: they may not'),
-  published: joi.boolean().description('Absent: it is not, and only its preview shows it'),
+    .description('Header color; the text on it is black or white, depending on contrast. Default: that of its project'),
+  timezone: joi.string().max(64).description('IANA time zone of displayed times; default: `app.timezone`'),
+  indexed: joi.boolean().description('Whether search engines may list it; default: false'),
+  published: joi.boolean().description('Default: false, only its preview shows it'),
   subscriptions: joi
     .boolean()
-    .description('Visitors may get updates by e-mail; where `notifications.smtp_host` is set. Absent: they may not'),
+    .description('Whether visitors can get updates by e-mail; requires `notifications.smtp_host`. Default: false'),
   host: joi
     .string()
     .lowercase()
@@ -134,9 +134,9 @@ const fields = {
     .allow(null)
     .empty('')
     .description(
-      'A name that shows this page and nothing else of the service: one of `statuspages.hosts`, or set by an administrator',
+      'Host name that shows only this page: one of `statuspages.hosts`, or set by an administrator',
     ),
-  project: joi.string().max(64).allow(null).empty('').description('Only monitors of this project count'),
+  project: joi.string().max(64).allow(null).empty('').description('Only monitors of this project are shown'),
   password: joi
     .string()
     .min(8)
@@ -145,15 +145,15 @@ const fields = {
     .message('must have no control characters')
     .allow(null)
     .description(
-      `Visitors must enter it to see the page; at most ${MAX_PASSWORD_BYTES} bytes of UTF-8. null removes it. It is never answered`,
+      `Visitors must enter it to see the page; at most ${MAX_PASSWORD_BYTES} bytes of UTF-8. null removes it. It is never returned`,
     ),
   components: joi.array().items(componentBody).max(MAX_COMPONENTS).description('In the order of the page'),
 };
 const slug = joi
   .string()
   .pattern(/^[a-z0-9][a-z0-9._-]{0,63}$/)
-  .message('must be of small letters, digits, dots, dashes and underscores, at most 64')
-  .description('Of its address: `/status-page/<slug>`');
+  .message('must be at most 64 lower-case letters, digits, dots, dashes and underscores')
+  .description('Slug in its address: `/status-page/<slug>`');
 const title = joi.string().trim().min(1).max(100);
 
 export const pageBody = withSchemaName(
@@ -192,7 +192,7 @@ export const statusPageSchema = withSchemaName(
     ),
     logo_type: nullableText,
     has_password: joi.boolean().description('Visitors must enter a password'),
-    url: joi.string().description('Where visitors see it, once it is published'),
+    url: joi.string().description('Public address once it is published'),
     preview_url: joi.string().description('Preview address, for anyone who knows it'),
     created_by: joi.string(),
     created_at: joi.string().isoDate(),

@@ -34,7 +34,7 @@ export const subscriberSchema = withSchemaName(
   whole({
     id: joi.string(),
     email: joi.string(),
-    confirmed: joi.boolean().description('Updates are sent to confirmed addresses alone'),
+    confirmed: joi.boolean().description('Updates are only sent to confirmed addresses'),
     created_at: joi.string().isoDate(),
     confirmed_at: joi.string().isoDate().allow(null),
   }),

@@ -30,7 +30,7 @@ export class PageHostResolver implements CustomHosts {
   #read(): Promise<ReadonlyMap<string, string>> {
     this.#reading ??= this.#readPaths()
       .catch((err: unknown) => {
-        this.deps.log.error({ err }, 'the hosts of status pages could not be read');
+        this.deps.log.error({ err }, 'the hosts of status pages could not be loaded');
         return this.#atHand?.paths ?? new Map<string, string>();
       })
       .finally(() => (this.#reading = null));

@@ -79,7 +79,7 @@ export class AnnouncementService {
     const ends_at = parseTime('ends_at', fields.ends_at);
     validateTimes(kind, starts_at, ends_at);
     if ((await announcements.count({ page_id: page.id })) >= MAX_ANNOUNCEMENTS)
-      throw conflict(`A page has ${MAX_ANNOUNCEMENTS} announcements at most: delete old ones first.`);
+      throw conflict(`A page can have at most ${MAX_ANNOUNCEMENTS} announcements: delete old ones first.`);
     const update = this.#buildUpdate(state, text, principal);
     const doc: AnnouncementDoc = {
       id: ids.uuid(),
@@ -135,7 +135,7 @@ export class AnnouncementService {
   ): Promise<AnnouncementDoc> {
     const before = await this.getAnnouncement(page, id);
     validateState(before.kind, state);
-    if (before.updates.length >= MAX_UPDATES) throw conflict(`An announcement has ${MAX_UPDATES} updates at most.`);
+    if (before.updates.length >= MAX_UPDATES) throw conflict(`An announcement can have at most ${MAX_UPDATES} updates.`);
     const update = this.#buildUpdate(state, text, principal);
     const ended_at = isFinalState(state) ? update.at : null;
     const { mail, marker } = toPendingMail(update);
@@ -176,8 +176,8 @@ function validateState(kind: AnnouncementKind, state: AnnouncementState): void {
 /** @throws ServiceError validation_failed */
 function validateTimes(kind: AnnouncementKind, starts_at: string, ends_at: string | null): void {
   if (kind === 'incident' && ends_at !== null)
-    throw invalid({ ends_at: 'is of planned work: an incident ends when it is resolved' });
-  if (kind === 'maintenance' && ends_at === null) throw invalid({ ends_at: 'is required of planned work' });
+    throw invalid({ ends_at: 'is only for planned work: an incident ends when it is resolved' });
+  if (kind === 'maintenance' && ends_at === null) throw invalid({ ends_at: 'is required for planned work' });
   if (ends_at !== null && ends_at <= starts_at) throw invalid({ ends_at: 'must be later than starts_at' });
 }
 

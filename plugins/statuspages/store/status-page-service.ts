@@ -21,7 +21,7 @@ import {
 } from '../model/status-page.js';
 
 const MAX_PAGES = 200;
-const CONFLICT_MESSAGES = { slug: 'is the slug of another status page', host: 'shows another status page' };
+const CONFLICT_MESSAGES = { slug: 'is the slug of another status page', host: 'is used by another status page' };
 
 @injectable()
 export class StatusPageService {
@@ -93,7 +93,7 @@ export class StatusPageService {
   /** @throws ServiceError validation_failed, unknown_project, insufficient_scope, conflict */
   async create(fields: PageFields & { slug: string; title: string }, principal: Principal): Promise<StatusPageDoc> {
     const { pages, audit } = this.deps;
-    if ((await pages.count({})) >= MAX_PAGES) throw conflict(`There are ${MAX_PAGES} status pages, which is the most.`);
+    if ((await pages.count({})) >= MAX_PAGES) throw conflict(`The limit of ${MAX_PAGES} status pages is reached.`);
     const page = await this.#applyFields(this.#createBlank(fields, principal), fields, principal);
     await this.#runUniqueWrite(() => pages.insert(page), fields);
     await audit.record(principal, 'status_page.created', page.slug, { published: page.published });
@@ -178,7 +178,7 @@ export class StatusPageService {
       () => this.deps.pages.change({ id: before.id, rev: before.rev }, update as never),
       fields,
     );
-    if (saved === null) throw conflict('Somebody else has just changed this page. Look at it, and try again.');
+    if (saved === null) throw conflict('Someone else has just changed this page. Reload it and try again.');
   }
 
   /** @throws ServiceError conflict */
@@ -196,13 +196,13 @@ export class StatusPageService {
   async #applyFields(before: StatusPageDoc, fields: PageFields, principal: Principal): Promise<StatusPageDoc> {
     const { components, host, text, seller, password, project = before.project, ...rest } = fields;
     const timezone = rest.timezone ?? before.timezone;
-    if (!isTimeZone(timezone)) throw invalid({ timezone: 'is not the name of a time zone' });
+    if (!isTimeZone(timezone)) throw invalid({ timezone: 'is not a time zone' });
     const { host: known, ...page } = before;
     const own = host === undefined ? known : (host ?? undefined);
     if (own !== known && !canSetHost(principal)) {
       const unlisted = [known, own].find((name) => name !== undefined && !this.deps.hosts.includes(name));
       if (unlisted !== undefined)
-        throw denied(`The host ${unlisted} is not in \`statuspages.hosts\`; an administrator may set any host.`);
+        throw denied(`The host ${unlisted} is not in \`statuspages.hosts\`; an administrator can set any host.`);
     }
     if (own !== undefined && own === parseHost(this.deps.baseUrl()))
       throw invalid({ host: 'is the address of the service itself' });
@@ -218,7 +218,7 @@ export class StatusPageService {
       ...(own !== undefined && { host: own }),
     };
     if (rest.subscriptions === true && this.deps.mail()?.isConfigured !== true)
-      throw invalid({ subscriptions: 'needs e-mail: set notifications.smtp_host' });
+      throw invalid({ subscriptions: 'requires e-mail: set notifications.smtp_host' });
     if (password !== undefined && password !== null && Buffer.byteLength(password) > MAX_PASSWORD_BYTES)
       throw invalid({ password: `must have at most ${MAX_PASSWORD_BYTES} bytes` });
     if (components !== undefined || after.project !== before.project) await this.#validateComponents(after);
@@ -235,21 +235,21 @@ export class StatusPageService {
     if (own !== null && own !== slug) throw denied(`The token is for the project ${own} only.`);
     if (slug === null || (await this.deps.projects.get(slug)) !== null) return slug;
     const fields = { project: 'is not the slug of a project' };
-    throw new ServiceError('unknown_project', `There is no project ${slug}.`, { fields });
+    throw new ServiceError('unknown_project', `Project ${slug} not found.`, { fields });
   }
 
   /** @throws ServiceError validation_failed */
   async #validateComponents({ components, project }: StatusPageDoc): Promise<void> {
     const names = new Set<string>();
     components.forEach(({ name, sources, subtree }, i) => {
-      if (names.has(name)) throw invalid({ [`components.${i}.name`]: `${name} is there already` });
+      if (names.has(name)) throw invalid({ [`components.${i}.name`]: `${name} already exists` });
       if (sources.length === 0 && subtree === null)
-        throw invalid({ [`components.${i}.sources`]: 'must name a monitor, or `subtree` one with all below it' });
+        throw invalid({ [`components.${i}.sources`]: 'must contain a monitor, or a `subtree`' });
       names.add(name);
     });
     const sources = components.flatMap((one) => [...one.sources, one.subtree ?? []].flat());
     const query = { sources, project, days: 1, limit: MAX_PAGE_MONITORS };
-    const tooMany = { components: `stand for more than ${MAX_PAGE_MONITORS} monitors, all together` };
+    const tooMany = { components: `contain more than ${MAX_PAGE_MONITORS} monitors in total` };
     // First, so that a project token learns nothing about subtrees of another project's monitor.
     const named = await this.deps.watchdog.listConditions({ ...query, subtrees: [] });
     if (!named.complete) throw invalid(tooMany);

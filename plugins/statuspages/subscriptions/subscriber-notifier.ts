@@ -31,7 +31,7 @@ export class SubscriberNotifier {
   ) {}
 
   wake(): void {
-    this.run().catch((err: unknown) => this.deps.log.error({ err }, 'news could not be handed over; the job retries'));
+    this.run().catch((err: unknown) => this.deps.log.error({ err }, 'updates could not be queued; the job will retry'));
   }
 
   run(): Promise<void> {

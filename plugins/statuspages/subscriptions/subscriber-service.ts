@@ -135,4 +135,4 @@ export class SubscriberService {
   }
 }
 
-const createFullError = () => conflict('This page takes no more subscribers.');
+const createFullError = () => conflict('This page does not accept more subscribers.');

@@ -77,7 +77,7 @@ function toPingTiming({ cron, timezone, margin, interval }: CheckIn): PingTiming
 const buildInvalidCronEntry = (source: string, cron: string) => ({
   source,
   type: 'schedule',
-  message: `The schedule ${cron} cannot be read: the interval is learned from the first five check-ins that went well`,
+  message: `The schedule ${cron} is not valid: the interval is derived from the first five successful check-ins`,
 });
 
 const toCaller = ({ name, project, token }: CheckInSender): WatchdogCaller =>

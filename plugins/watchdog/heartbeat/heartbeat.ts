@@ -114,7 +114,7 @@ function parseChecks(
       message?: unknown;
     };
     if (typeof ok !== 'boolean' && warnings.length < MAX_WARNINGS) {
-      warnings.push(`checks.${name.slice(0, MAX_SHORT_TEXT_CHARACTERS)}: ok is not a boolean; it counts as not failed`);
+      warnings.push(`checks.${name.slice(0, MAX_SHORT_TEXT_CHARACTERS)}: ok is not a boolean; treated as not failed`);
     }
     const text = typeof message === 'string' ? truncateText(message, MAX_MESSAGE_CHARACTERS) : null;
     if (ok === false) failures.push(text ? `${cleanStoredText(name)}: ${text}` : cleanStoredText(name));

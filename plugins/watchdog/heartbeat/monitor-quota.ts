@@ -38,8 +38,8 @@ export class MonitorQuota {
     if (count.n + creating >= most) {
       const full =
         caller.most === undefined
-          ? `the heartbeats of this token have created ${most} monitors, as many as limits.monitors_per_token allows`
-          : `intake keys have created ${most} monitors of this project, which is all they may`;
+          ? `the heartbeats of this token have reached the limit of ${most} monitors (limits.monitors_per_token)`
+          : `intake keys have reached the limit of ${most} monitors of this project`;
       throw invalid({ source: `is unknown, and ${full}` });
     }
     this.#creating.set(token, creating + 1);

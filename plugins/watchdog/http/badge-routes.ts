@@ -24,8 +24,8 @@ export const buildBadgeRoute = ({ monitors, clock }: WatchdogServices): RouteSpe
   method: 'GET',
   path: '/badge/{file}',
   operationId: 'getBadge',
-  summary: 'State of a public monitor as an image, /badge/<id>.svg, or for shields.io, /badge/<id>.json',
-  description: 'With `uptime`, the share of so many days in which it was not down, in place of its state.',
+  summary: 'Get the state of a public monitor as an image, /badge/<id>.svg, or for shields.io, /badge/<id>.json',
+  description: 'With `uptime`, shows the uptime of this many days instead of the state.',
   access: 'public',
   input: {
     params: joi.object({ file: joi.string().max(100).required() }),

@@ -23,24 +23,24 @@ export const windowBody = withSchemaName(
   'MaintenanceCreation',
   joi
     .object({
-      sources: joi.array().items(sourceText).max(MAX_WINDOW_SOURCES).description('Monitors that it is for'),
-      subtree: sourceText.allow(null).description('A monitor that it is for, with everything below it'),
+      sources: joi.array().items(sourceText).max(MAX_WINDOW_SOURCES).description('Affected monitors'),
+      subtree: sourceText.allow(null).description('An affected monitor with all its descendants'),
       reason: joi.string().max(500).allow(null, ''),
-      from: joi.string().max(64).allow(null).description('RFC 3339; absent: now'),
+      from: joi.string().max(64).allow(null).description('RFC 3339; default: now'),
       until: joi.string().max(64).allow(null).description('RFC 3339, within a year'),
       schedule: joi
         .string()
         .max(200)
         .allow(null)
-        .description('In place of `from` and `until`: five cron fields, or a name such as `@daily`'),
-      timezone: joi.string().max(64).allow(null).description('Of the schedule, IANA; absent: UTC'),
+        .description('Instead of `from` and `until`: five cron fields, or a name such as `@daily`'),
+      timezone: joi.string().max(64).allow(null).description('IANA time zone of the schedule; default: UTC'),
       duration_seconds: joi
         .number()
         .integer()
         .min(60)
         .max(MAX_REPEATED_SECONDS)
         .allow(null)
-        .description('How long each of the schedule’s windows is'),
+        .description('Length of each scheduled window'),
     })
     .example({ sources: ['web-1'], until: '2027-01-01T06:00:00Z', reason: 'New disks' }),
 );
@@ -72,8 +72,8 @@ const silenceBody = withSchemaName(
   'SilenceCreation',
   joi
     .object({
-      sources: joi.array().items(sourceText).max(MAX_WINDOW_SOURCES).description('Monitors that are silenced'),
-      subtree: sourceText.allow(null).description('A monitor that is silenced, with everything below it'),
+      sources: joi.array().items(sourceText).max(MAX_WINDOW_SOURCES).description('Silenced monitors'),
+      subtree: sourceText.allow(null).description('A silenced monitor with all its descendants'),
       reason: joi.string().max(500).allow(null, ''),
       until: joi.string().max(64).required().description('RFC 3339, within a year'),
     })
@@ -113,13 +113,13 @@ const WINDOW_ROUTES: readonly WindowRouteSpec[] = [
     path: '/api/watchdog/v1/maintenance',
     operations: { list: 'listMaintenance', create: 'createMaintenance', end: 'endMaintenance' },
     summaries: {
-      list: 'Maintenance windows that are open or planned: what is open first, then by when it opens',
+      list: 'List open and planned maintenance windows: open ones first, then by start',
       create: 'Put monitors into maintenance',
-      end: 'End a maintenance window, or take a planned one back',
+      end: 'End a maintenance window, or cancel a planned one',
     },
     description:
-      'From a time to another, or again and again by a cron expression with a length. While the window is open its monitors ' +
-      'are in `maintenance`, and alarms wait: monitors that are still down at its end alarm then.',
+      'Once from a start to an end, or repeatedly with a cron expression and a length. While the window is open its monitors ' +
+      'are in `maintenance`, and alarms are held: monitors that are still down at its end alarm then.',
     body: windowBody,
     answer: windowAnswer,
     list: windowList,
@@ -132,13 +132,13 @@ const WINDOW_ROUTES: readonly WindowRouteSpec[] = [
     path: '/api/watchdog/v1/silences',
     operations: { list: 'listSilences', create: 'createSilence', end: 'endSilence' },
     summaries: {
-      list: 'Silences that are open, by their end',
-      create: 'Hold alarms of monitors back',
+      list: 'List active silences, by end',
+      create: 'Silence alarms of monitors',
       end: 'End a silence; monitors that are still down alarm',
     },
     description:
-      'From now until a time. The monitors go on to be shown as they are, on public pages too; an alarm that is open stays open, and one that ' +
-      'would begin waits: monitors that are still down at the end alarm then.',
+      'From now until a time. The states of the monitors are still shown, also on public pages; an open alarm stays open, and one that ' +
+      'would start is held: monitors that are still down at the end alarm then.',
     body: silenceBody,
     answer: silenceAnswer,
     list: silenceList,

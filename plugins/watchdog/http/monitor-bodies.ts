@@ -11,33 +11,33 @@ const monitorFields = {
     .string()
     .max(200)
     .allow(null)
-    .description('In place of an interval: five cron fields, or a name such as `@daily`'),
-  timezone: joi.string().max(64).allow(null).description('Of the schedule, IANA; absent: UTC'),
+    .description('Instead of an interval: five cron fields, or a name such as `@daily`'),
+  timezone: joi.string().max(64).allow(null).description('IANA time zone of the schedule; default: UTC'),
   grace_seconds: joi
     .number()
     .min(1)
     .max(MAX_GRACE_SECONDS)
     .allow(null)
-    .description('How late a heartbeat may be after its due time or the period; absent: 3,600'),
+    .description('How late a heartbeat may be after its due time or the period; default: 3,600'),
   period_seconds: joi
     .number()
     .min(1)
     .max(MAX_INTERVAL_SECONDS)
     .allow(null)
-    .description('In place of an interval: a warning after this silence, down after `grace_seconds` more'),
+    .description('Instead of an interval: a warning after this time without a heartbeat, down after `grace_seconds` more'),
   max_run_seconds: joi
     .number()
     .min(1)
     .max(MAX_GRACE_SECONDS)
     .allow(null)
-    .description('How long a run may take after `/start`; absent: the grace'),
+    .description('How long a run may take after `/start`; default: the grace period'),
   tags: joi
     .array()
     .items(joi.string().trim().min(1).max(64))
     .max(20)
     .unique()
-    .description('By which lists and notification channels choose'),
-  group: joi.boolean().description('Its state follows its children: the worst of theirs'),
+    .description('For filters of lists and notification channels'),
+  group: joi.boolean().description('Its state is the worst state of its children'),
   description: joi.string().max(5000).allow(null, ''),
   os: joi.string().max(200).allow(null, ''),
   project: joi.string().max(64).allow(null),
@@ -47,7 +47,7 @@ const monitorFields = {
     .unknown()
     .meta({ judged_elsewhere: true })
     .allow(null)
-    .description('How the service asks by itself, as `Probe` says; null: it does not. Absent: as it is'),
+    .description('Active check by the service, as described in `Probe`; null for none. If omitted, it is unchanged'),
 };
 
 export const monitorBody = withSchemaName(
@@ -59,5 +59,5 @@ export const monitorBody = withSchemaName(
 export const editBody = joi.object(monitorFields);
 export const patchBody = withSchemaName(
   'MonitorChange',
-  joi.object({ source: sourceText.description('As it is: it cannot be changed'), ...monitorFields }),
+  joi.object({ source: sourceText.description('Must be unchanged, because it cannot be changed'), ...monitorFields }),
 );

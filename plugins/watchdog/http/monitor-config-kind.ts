@@ -50,7 +50,7 @@ export const createMonitorKind = (
     const texts = { ...cleanTexts(given), ...(name !== undefined && { name: cleanText(name ?? '') || fields.source }) };
     if (probe === undefined || probe === null) return texts;
     const service = probes();
-    if (service === null) throw invalid({ probe: 'is not supported: the plugin probes is switched off' });
+    if (service === null) throw invalid({ probe: 'is not supported: the plugin probes is disabled' });
     const [unknown] = service.listUnknownFields(probe);
     if (unknown !== undefined) throw invalid({ probe: unknown });
     const whole = service.normalize(probe);

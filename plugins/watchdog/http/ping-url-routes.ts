@@ -57,28 +57,28 @@ const timingFields = {
     .min(MIN_INTERVAL_SECONDS)
     .max(MAX_INTERVAL_SECONDS)
     .empty('')
-    .description('Seconds between two pings, for a monitor that has no interval'),
+    .description('Seconds between pings, for a monitor without an interval'),
   schedule: joi
     .string()
     .max(200)
     .empty('')
     .description(
-      'A cron expression of when pings are due, for a monitor that has no interval; it replaces another schedule',
+      'A cron expression for due pings, for a monitor without an interval; replaces another schedule',
     ),
-  timezone: joi.string().max(64).empty('').description('Of the schedule, IANA; absent: UTC'),
+  timezone: joi.string().max(64).empty('').description('IANA time zone of the schedule; default: UTC'),
   period: joi
     .number()
     .min(1)
     .max(MAX_INTERVAL_SECONDS)
     .empty('')
-    .description('Seconds of silence that are in order, with `grace`; in place of an interval or a schedule'),
+    .description('Expected maximum seconds between pings, with `grace`; instead of an interval or a schedule'),
   grace: joi
     .number()
     .min(1)
     .max(MAX_GRACE_SECONDS)
     .empty('')
     .description('How late a ping may be, in seconds, with `schedule` or `period`'),
-  max_run: joi.number().min(1).max(MAX_GRACE_SECONDS).empty('').description('Seconds that a run may take'),
+  max_run: joi.number().min(1).max(MAX_GRACE_SECONDS).empty('').description('Maximum run time in seconds'),
 };
 
 interface PingTimingQuery {
@@ -97,7 +97,7 @@ interface PingTimingQuery {
 function parsePingTiming({ interval, schedule, timezone, period, grace, max_run }: PingTimingQuery): Omit<Ping, 'run'> {
   const kinds = Object.entries({ interval, period, schedule }).filter(([, value]) => value !== undefined);
   const [first, second] = kinds.map(([name]) => name);
-  if (second !== undefined) throw invalidQuery({ [second]: `does not go together with ${first}` });
+  if (second !== undefined) throw invalidQuery({ [second]: `cannot be combined with ${first}` });
   if (timezone !== undefined && schedule === undefined)
     throw invalidQuery({ timezone: 'has no effect without schedule' });
   if (grace !== undefined && schedule === undefined && period === undefined)
@@ -166,7 +166,7 @@ function buildPingRoutes(services: WatchdogServices): RouteSpec[] {
     return text('OK').header('cache-control', 'no-store');
   };
   const query = joi.object({
-    rid: ridSchema.description('Pairs the start and the end of one of several runs'),
+    rid: ridSchema.description('Pairs the start and the end of one of several concurrent runs'),
     ...timingFields,
   });
   const limits = { payload: 'raw', keptBytes: MAX_MESSAGE_BYTES } as const;
@@ -176,7 +176,7 @@ function buildPingRoutes(services: WatchdogServices): RouteSpec[] {
       path: '/ping/{token}',
       aliases: ['/ping/{token}/'],
       operationId: ['pingByGet', 'ping'],
-      summary: 'Heartbeat of a cron job: the path holds its watchdog token',
+      summary: 'Send a heartbeat of a cron job; the path contains its watchdog token',
       description: 'The body of a POST, at most its first 10 KiB, becomes the message.',
       access: 'public',
       input: { params: joi.object(params), query },
@@ -190,9 +190,9 @@ function buildPingRoutes(services: WatchdogServices): RouteSpec[] {
       path: '/ping/{token}/{signal}',
       aliases: ['/ping/{token}/{signal}/'],
       operationId: ['pingWithOutcomeByGet', 'pingWithOutcome'],
-      summary: 'The same with an outcome: `fail`, `start`, `log`, or an exit code from 0 to 255',
+      summary: 'Send a heartbeat with an outcome: `fail`, `start`, `log`, or an exit code from 0 to 255',
       description:
-        '0 is ok; `fail` and any other exit code are `down` at once. `start` changes no state; the time from it to the next end is the metric `duration_ms`. `log` only puts the body on the timeline.',
+        '0 is ok; `fail` and any other exit code are `down` immediately. `start` changes no state; the time from it to the next end is the metric `duration_ms`. `log` only adds the body to the timeline.',
       access: 'public',
       input: { params: joi.object({ ...params, signal: joi.string().max(10).required() }), query },
       strictQuery: true,
@@ -209,13 +209,13 @@ const buildPushRoute = (services: WatchdogServices): RouteSpec => ({
   aliases: ['/api/push/{token}/'],
   tag: 'ping',
   operationId: ['pushByGet', 'push'],
-  summary: 'Heartbeat by the push URL of Uptime Kuma',
-  description: 'Every `status` but `up` is `down` at once. `ping`, in milliseconds, is the metric `ping_ms`.',
+  summary: 'Send a heartbeat with the push URL of Uptime Kuma',
+  description: 'Every `status` except `up` is `down` immediately. `ping`, in milliseconds, is the metric `ping_ms`.',
   access: 'public',
   input: {
     params: joi.object(params),
     query: joi.object({
-      status: repeatable.description('`up`, also by an empty value or none; every other word means down'),
+      status: repeatable.description('`up`, an empty value or no value mean up; every other value means down'),
       msg: repeatable,
       ping: repeatable,
       ...timingFields,

@@ -53,8 +53,8 @@ const buildPingRoute = ({ intake, beats }: WatchdogServices): RouteSpec => ({
   aliases: [`${BASE}/heartbeat`],
   summary: 'Report a heartbeat',
   description:
-    'The first heartbeat of a source creates its monitor (201). Answered after the write is committed. Only the receive time of ' +
-    'the server counts. What cannot be sampled is named in `dropped_metrics` and never costs the heartbeat.',
+    'The first heartbeat of a source creates its monitor (201). Responds after the write is committed. Only the receive time of ' +
+    'the server is used. Metrics that cannot be sampled are listed in `dropped_metrics`; the heartbeat is still accepted.',
   access: PING_ACCESS,
   input: { body: schemas.heartbeatBody, report: true },
   limits: { rate: 'intake', space: true, bytes: MAX_HEARTBEAT_BYTES },
@@ -77,13 +77,13 @@ const buildEvaluateRoute = ({ evaluator }: WatchdogServices): RouteSpec => ({
   path: `${BASE}/evaluate`,
   operationId: ['runEvaluatorByGet', 'runEvaluator'],
   summary: 'Run the evaluator',
-  description: '409 `conflict` while another run is under way, in any process.',
+  description: '409 `conflict` while another run is in progress, in any process.',
   access: { sharedKey: true },
   output: schemas.runOutput,
   errors: ['conflict'],
   handle: async () => {
     const done = await evaluator.evaluate('http');
-    if (done === null) throw conflict('Another run of the evaluator is under way.');
+    if (done === null) throw conflict('Another evaluator run is in progress.');
     return { run: done.run };
   },
 });
@@ -92,7 +92,7 @@ const buildRunsRoute = ({ runs: service }: WatchdogServices): RouteSpec => ({
   method: 'GET',
   path: `${BASE}/runs`,
   operationId: 'listRuns',
-  summary: 'Runs of the evaluator, newest first',
+  summary: 'List evaluator runs, newest first',
   access: READ_ACCESS,
   input: { query: schemas.pageQuery },
   strictQuery: true,
@@ -114,7 +114,7 @@ const buildAnnotateRoute = ({ timeline }: WatchdogServices): RouteSpec => ({
   path: `${BASE}/event`,
   operationId: 'noteEvent',
   errors: ['source_mismatch', 'not_found'],
-  summary: 'Note something on the timeline of a monitor',
+  summary: 'Add a note to the timeline of a monitor',
   access: PING_ACCESS,
   input: { body: schemas.eventBody },
   limits: { rate: 'intake', space: true, bytes: MAX_HEARTBEAT_BYTES },
@@ -129,7 +129,7 @@ const buildEventsRoute = ({ timeline }: WatchdogServices): RouteSpec => ({
   path: `${BASE}/events`,
   operationId: 'listTimelineEvents',
   errors: ['source_mismatch'],
-  summary: 'The timeline: transitions, alarms, suppressions and notes, newest first',
+  summary: 'List the timeline: transitions, alarms, suppressions and notes, newest first',
   access: READ_OWN_ACCESS,
   input: { query: schemas.eventsQuery },
   strictQuery: true,
@@ -146,12 +146,12 @@ const buildStatusRoute = ({ status: service }: WatchdogServices): RouteSpec => (
   path: `${BASE}/status`,
   operationId: 'getStatus',
   errors: ['source_mismatch'],
-  summary: 'Every monitor as it is now',
+  summary: 'Get the current state of all monitors',
   description:
-    'From a snapshot that is at most 2 s old. Without `limit` and `cursor` the first 5,000 by source, with `truncated: true` when ' +
-    'there are more; `counts` are of all. `tree=1` adds the hierarchy, at most 5,000 monitors of it, and `tree_left_out`. `stale` ' +
-    'is true when the evaluator is late. With `uptime`, each monitor has the uptime of so many days (UTC), oldest first, the ' +
-    'running one last; 400 `invalid_request` names `uptime` where monitors × days are more than 80,000.',
+    'From a snapshot that is at most 2 s old. Without `limit` and `cursor` the first 5,000 by source, with `truncated: true` if ' +
+    'there are more; `counts` include all. `tree=1` adds the hierarchy, at most 5,000 monitors of it, and `tree_left_out`. `stale` ' +
+    'is true when the evaluator is late. With `uptime`, each monitor has the uptime of this many days (UTC), oldest first, the ' +
+    'current one last; 400 `invalid_request` for `uptime` if monitors × days exceed 80,000.',
   access: READ_OWN_ACCESS,
   input: { query: schemas.statusQuery },
   strictQuery: true,
@@ -165,10 +165,10 @@ const buildMetricsRoute = ({ histories, monitors: service }: WatchdogServices): 
   path: `${BASE}/metrics`,
   operationId: 'getMetricHistory',
   errors: ['source_mismatch', 'not_found'],
-  summary: 'Condensed history of metrics, and the deviation from the seven-day average',
+  summary: 'Get the aggregated history of metrics, and the deviation from the seven-day average',
   description:
-    'Buckets are aligned to the epoch and at most `points`; empty ones are left out. `resolution` is the least width in seconds. ' +
-    'The baseline is over all samples of the last 7 days, `stddev` with n−1.',
+    'Buckets are aligned to the epoch and at most `points`; empty ones are omitted. `resolution` is the minimum width in seconds. ' +
+    'The baseline covers all samples of the last 7 days, `stddev` with n−1.',
   access: READ_OWN_ACCESS,
   input: { query: schemas.metricsQuery },
   output: schemas.metricsOutput,
@@ -206,7 +206,7 @@ function buildMonitorRoutes({ probed: service, status: lists, audit }: WatchdogS
       path: `${BASE}/monitors`,
       operationId: 'createMonitor',
       errors: ['conflict', 'unknown_project'],
-      summary: 'Create a monitor; without a heartbeat it is unknown and never alarms',
+      summary: 'Create a monitor; until its first heartbeat it is unknown and does not alarm',
       access: MANAGE_ACCESS,
       input: { body: monitorBody },
       status: 201,
@@ -222,7 +222,7 @@ function buildMonitorRoutes({ probed: service, status: lists, audit }: WatchdogS
       method: 'GET',
       path,
       operationId: 'getMonitor',
-      summary: 'One monitor, by source (percent-encoded) or id',
+      summary: 'Get a monitor by source (percent-encoded) or id',
       access: READ_ACCESS,
       input: { params },
       output: schemas.monitorOutput,
@@ -235,7 +235,7 @@ function buildMonitorRoutes({ probed: service, status: lists, audit }: WatchdogS
       path,
       operationId: 'changeMonitor',
       errors: ['conflict', 'unknown_project'],
-      summary: 'Change a monitor: only what is named is written',
+      summary: 'Change the given fields of a monitor',
       access: MANAGE_ACCESS,
       input: { params, body: patchBody },
       output: schemas.monitorOutput,
@@ -244,7 +244,7 @@ function buildMonitorRoutes({ probed: service, status: lists, audit }: WatchdogS
         const caller = toWatchdogCaller(request.principal);
         const before = await service.getView(getSourceParam(request), caller);
         if (source !== undefined && source !== before.source) {
-          throw invalid({ source: 'cannot be changed: make another monitor' });
+          throw invalid({ source: 'cannot be changed: create another monitor' });
         }
         const monitor = await service.update(getSourceParam(request), edit, caller);
         const change = findChangedFields(before, monitor, Object.keys(edit));

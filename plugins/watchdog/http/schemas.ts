@@ -36,10 +36,10 @@ export const heartbeatBody = withSchemaName(
         .string()
         .valid(...ACCEPTED_STATUSES)
         .allow(null)
-        .description('Absent: ok. `error` and its aliases are stored as warning unless watchdog.error_status_is_down'),
+        .description('Default: ok. `error` and its aliases are stored as warning unless watchdog.error_status_is_down'),
       interval: interval.description('Seconds; fractions allowed'),
-      message: text.description('Cut to 1,000 characters'),
-      checks: joi.object().allow(null).description('name → {ok, message}; a failed one makes ok a warning'),
+      message: text.description('Truncated to 1,000 characters'),
+      checks: joi.object().allow(null).description('name → {ok, message}; a failed check changes ok to a warning'),
       metrics: joi.object().allow(null).description('name → number; at most 64, names at most 64 characters'),
       app_version: text,
       os: text,
@@ -70,7 +70,7 @@ export const eventBody = withSchemaName(
         })
         .messages({ 'any.custom': '{{#error.message}}' }),
     })
-    .example({ source: 'web-1', type: 'deploy', level: 'info', message: 'Version 1.4.2 goes out' }),
+    .example({ source: 'web-1', type: 'deploy', level: 'info', message: 'Deploying version 1.4.2' }),
 );
 
 /** A source or an id; longer text cannot exist. */
@@ -102,7 +102,7 @@ export const statusQuery = joi.object({
   state: states,
   parent: joi.string().max(128),
   tree: joi.boolean().truthy('1').falsy('0'),
-  uptime: daysParam.description('Days; each monitor then has `uptime`'),
+  uptime: daysParam.description('Number of days; adds `uptime` to each monitor'),
   limit: joi.number().integer().min(1).max(200),
   cursor: joi.string().max(500),
 });
@@ -111,7 +111,7 @@ export const monitorsQuery = joi.object({
   state: states,
   parent: joi.string().max(128),
   project: joi.string().max(64),
-  tag: buildListSchema(joi.string().max(64)).description('Monitors that have one of these'),
+  tag: buildListSchema(joi.string().max(64)).description('Monitors with one of these tags'),
   q: joi.string().max(200).allow(''),
   ...paging,
 });
@@ -180,15 +180,15 @@ export const monitor = withSchemaName(
     maintenance: joi.object({ id: joi.string(), until: instant, reason: text }).allow(null),
     silence: joi.object({ id: joi.string(), until: instant, reason: text }).allow(null),
     created_at: instant,
-    updated_at: instant.description('Of its settings or its state, whichever changed last'),
+    updated_at: instant.description('Last change of its settings or its state'),
   }).keys({
     probe: joi
       .object()
       .unknown()
       .allow(null)
-      .description('In answers about one monitor: how the service asks it, without secrets; null: it does not'),
+      .description('In responses for one monitor: its active check, without secrets; null for none'),
     managed: MANAGED_FIELD,
-    uptime: uptimeOfDays.allow(null).description('Where `uptime` asked for days; null: it was deleted meanwhile'),
+    uptime: uptimeOfDays.allow(null).description('If `uptime` requested days; null if it was deleted meanwhile'),
   }),
 );
 export const monitorOutput = withSchemaName('MonitorAnswer', whole({ monitor }));
@@ -242,15 +242,15 @@ const branch = withSchemaName(
 export const statusOutput = withSchemaName(
   'MonitorStatus',
   joi.object({
-    generated_at: instant.required().description('Of the snapshot, which is at most 2 s old'),
+    generated_at: instant.required().description('Time of the snapshot, which is at most 2 s old'),
     stale: joi.boolean().required().description('The evaluator is late'),
-    counts: joi.object().pattern(state, count).required().description('Of all that fit, also of those left out'),
-    truncated: joi.boolean().description('True: there are more than `monitors` holds, and no page was asked for'),
-    next_cursor: text.description('Of the next page, where there is one or a page was asked for'),
-    has_more: joi.boolean().description('Where a page was asked for'),
+    counts: joi.object().pattern(state, count).required().description('Counts of all matching monitors, including omitted ones'),
+    truncated: joi.boolean().description('True if `monitors` is incomplete and no page was requested'),
+    next_cursor: text.description('Cursor of the next page, if there is one or a page was requested'),
+    has_more: joi.boolean().description('If a page was requested'),
     monitors: joi.array().items(monitor).required(),
     tree: joi.array().items(branch).description('With `tree=1`: monitors under their parents'),
-    tree_left_out: count.description('How many monitors the tree leaves out, where it does'),
+    tree_left_out: count.description('Number of monitors omitted from the tree, if any'),
   }),
 );
 

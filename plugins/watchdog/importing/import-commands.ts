@@ -16,24 +16,24 @@ interface ImportFormat {
 const IMPORT_FORMATS: readonly ImportFormat[] = [
   {
     name: 'healthchecks',
-    summary: 'Import the checks that the management API of Healthchecks lists; their ping addresses keep working.',
+    summary: 'Import the checks from the management API of Healthchecks; their ping URLs keep working.',
     parse: parseHealthchecks,
   },
   {
     name: 'kuma',
-    summary: 'Import the monitors of Uptime Kuma: its backup, its database kuma.db, or what its API lists.',
+    summary: 'Import the monitors of Uptime Kuma from its backup, its database kuma.db, or its API.',
     parse: parseKumaBackup,
     tables: { names: KUMA_TABLES, parse: parseKumaTables },
   },
   {
     name: 'csv',
-    summary: 'Import monitors from a CSV file whose first line names fields of monitors and probes.',
+    summary: 'Import monitors from a CSV file whose first line contains field names of monitors and probes.',
     parse: parseMonitorCsv,
   },
 ];
 
 function formatReport({ created, updated, known, notes }: ImportReport): string {
-  const lines = [`Created ${created.length} monitors; updated ${updated.length} of ${known.length} that existed.`];
+  const lines = [`Created ${created.length} monitors; updated ${updated.length} of ${known.length} existing ones.`];
   if (notes.length > 0)
     lines.push('', 'Without a counterpart:', ...notes.map(({ monitor, note }) => `  ${monitor}: ${note}`));
   return lines.join('\n');

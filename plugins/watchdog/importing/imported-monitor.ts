@@ -98,13 +98,13 @@ export function parseList(
   if (/^["\w]/.test(plain) && /[,;]/.test(head)) {
     const rows = parseCsv(plain);
     if (columns.every((name) => name in (rows[0] ?? {}))) return rows;
-    throw new NotImportable(`The first line of the file does not name ${columns.join(' and ')}: ${what} is expected.`);
+    throw new NotImportable(`The first line of the file does not contain ${columns.join(' and ')}: expected ${what}.`);
   }
   const json = parseJsonText(plain);
-  if (json === undefined) throw new NotImportable(`The file is neither JSON nor CSV: ${what} is expected.`);
+  if (json === undefined) throw new NotImportable(`The file is neither JSON nor CSV: expected ${what}.`);
   const found = findRows(json, names);
   if (found === undefined)
-    throw new NotImportable(`The file holds no list ${names.join(' or ')}: ${what} is expected.`);
+    throw new NotImportable(`The file does not contain a list ${names.join(' or ')}: expected ${what}.`);
   return found.filter(isObject);
 }
 
@@ -116,7 +116,7 @@ export function readTags(given: readonly string[], notes: string[]): string[] {
   const tags = all.filter((tag) => tag.length <= MAX_TAG_CHARACTERS).slice(0, MAX_TAG_COUNT);
   if (tags.length < all.length)
     notes.push(
-      `Tags: a monitor has at most ${MAX_TAG_COUNT} of ${MAX_TAG_CHARACTERS} characters; ${all.length - tags.length} left out.`,
+      `Tags: a monitor can have at most ${MAX_TAG_COUNT} of ${MAX_TAG_CHARACTERS} characters; ${all.length - tags.length} omitted.`,
     );
   return tags;
 }

@@ -28,12 +28,12 @@ export function buildKumaProbe(type: string, monitor: SourceFields, notes: strin
       return { kind: 'tcp', host, port, ...inverted };
     case 'ping': {
       const size = readNumber(monitor, 'packetSize') ?? DEFAULT_PACKET_BYTES;
-      if (size !== DEFAULT_PACKET_BYTES) notes.push(`Its packets of ${size} bytes: they have the system’s usual size.`);
+      if (size !== DEFAULT_PACKET_BYTES) notes.push(`Packet size of ${size} bytes: the default size of the system is used.`);
       return { kind: 'icmp', host, ...inverted };
     }
     case 'dns': {
       const [resolver, ...further] = (readText(monitor, 'dns_resolve_server') ?? '').split(/[\s,]+/).filter(Boolean);
-      if (further.length > 0) notes.push(`Its further DNS servers: ${resolver} alone is asked.`);
+      if (further.length > 0) notes.push(`Additional DNS servers: only ${resolver} is used.`);
       const record_type = readText(monitor, 'dns_resolve_type') ?? 'A';
       const own = resolver !== undefined && {
         resolver: port === null || port === 53 ? resolver : `${resolver}:${port}`,
@@ -63,7 +63,7 @@ export function buildKumaProbe(type: string, monitor: SourceFields, notes: strin
     }
     default:
       if (type !== 'push' && type !== 'group')
-        notes.push(`Monitors of type ${type || 'unknown'}: none are asked here.`);
+        notes.push(`Monitors of type ${type || 'unknown'} are not supported.`);
       return null;
   }
 }
@@ -82,12 +82,12 @@ function buildDatabaseProbe(
   const given = readText(monitor, 'databaseConnectionString') ?? '';
   const url = URL.canParse(given) ? new URL(given) : null;
   if (url === null || url.hostname === '' || url.hostname.includes(',') || url.protocol.endsWith('+srv:')) {
-    notes.push('The address of its database names no single server: no probe was made of it.');
+    notes.push('The address of its database is not a single server: no probe was created.');
     return null;
   }
-  if (url.username !== '' || url.password !== '') notes.push('Its credentials: a probe does not log in.');
+  if (url.username !== '' || url.password !== '') notes.push('Credentials: probes do not log in.');
   if (readText(monitor, 'databaseQuery') !== null)
-    notes.push('Its query or command is not run: the server must merely answer.');
+    notes.push('Its query or command is not run: the server only has to respond.');
   const tls = url.protocol === 'rediss:' || ['tls', 'ssl'].some((name) => url.searchParams.get(name) === 'true');
   return {
     kind: type === 'postgres' ? 'postgresql' : type,
@@ -101,7 +101,7 @@ function buildDatabaseProbe(
 
 function buildGrpcProbe(monitor: SourceFields, notes: string[], inverted: InvertedField): object {
   const [, host = null, port] = /^(?:\w+:\/\/)?(.+?)(?::(\d{1,5}))?\/?$/.exec(readText(monitor, 'grpcUrl') ?? '') ?? [];
-  notes.push('Its call and keyword: the health check of gRPC is asked, of the whole server.');
+  notes.push('Its call and keyword: the gRPC health check of the whole server is used.');
   return {
     kind: 'grpc',
     host,
@@ -144,22 +144,22 @@ function buildJsonCheck(monitor: SourceFields, notes: string[]): object {
   const operator = readText(monitor, 'jsonPathOperator') ?? '==';
   const path = expression.replace(/^\$\.?/, '');
   if (!JSON_PATH_PATTERN.test(path)) {
-    const what = path === '' ? 'of the whole answer ' : '';
+    const what = path === '' ? 'of the whole response ' : '';
     notes.push(
-      `Its JSON check ${what}(${expression.slice(0, 100)}): only a value at a path can be compared, and the answer is not looked into.`,
+      `Its JSON check ${what}(${expression.slice(0, 100)}): only a value at a path can be compared, so the response is not checked.`,
     );
     return {};
   }
   if (operator === '==') return { json_path: path, json_value: readText(monitor, 'expectedValue') };
   notes.push(
-    `Its comparison of ${path} by ${operator.slice(0, 20)}: only equality is compared, so that the value must merely be there.`,
+    `Its comparison of ${path} by ${operator.slice(0, 20)}: only equality is supported, so the value only has to exist.`,
   );
   return { json_path: path };
 }
 
 function buildHeaders(monitor: SourceFields, body: string | null, notes: string[]): Record<string, string> | null {
   const given = toFields(monitor['headers']);
-  if (given === null && readText(monitor, 'headers') !== null) notes.push('Its headers cannot be read: none are sent.');
+  if (given === null && readText(monitor, 'headers') !== null) notes.push('Its headers are not valid: none are sent.');
   const found = Object.fromEntries(Object.entries(given ?? {}).map(([name, value]) => [name, String(value)]));
   const has = (name: string): boolean => Object.keys(found).some((one) => one.toLowerCase() === name);
   const encoding = CONTENT_TYPES[readText(monitor, 'httpBodyEncoding') ?? 'json'];
@@ -168,7 +168,7 @@ function buildHeaders(monitor: SourceFields, body: string | null, notes: string[
   // NTLM uses the same fields; a secret is sent only by its own scheme.
   const scheme = readText(monitor, 'authMethod');
   if (scheme !== null && scheme !== 'basic')
-    notes.push(`Its credentials for ${scheme.slice(0, 20)}: probes do not have this scheme, so none are sent.`);
+    notes.push(`Its credentials for ${scheme.slice(0, 20)}: probes do not support this scheme, so none are sent.`);
   else if (user !== null && !has('authorization')) {
     const secret = Buffer.from(`${user}:${readText(monitor, 'basic_auth_pass') ?? ''}`).toString('base64');
     found['Authorization'] = `Basic ${secret}`;

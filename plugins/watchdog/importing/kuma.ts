@@ -31,7 +31,7 @@ export const parseKumaBackup = (text: string): ImportedMonitor[] =>
   parseList(text, {
     names: ['monitorList', 'monitors'],
     columns: ['name', 'type'],
-    what: 'a backup of Uptime Kuma or what its API lists',
+    what: 'a backup or API export of Uptime Kuma',
   }).map(toImportedMonitor);
 
 export const KUMA_TABLES = ['monitor', 'tag', 'monitor_tag', 'monitor_notification'] as const;
@@ -77,7 +77,7 @@ function toImportedMonitor(row: SourceFields, at: number): ImportedMonitor {
   const active = readBoolean(monitor, 'active') !== false;
   const importedProbe = buildKumaProbe(type, monitor, notes);
   const target = TARGET_FIELDS.flatMap((field) => monitor[field] ?? []);
-  if (!active && importedProbe !== null) notes.push('It was paused: no probe was made of it.');
+  if (!active && importedProbe !== null) notes.push('It was paused: no probe was created.');
   if (!active && type === 'push') notes.push('It was paused; here it waits for its first push.');
   notes.push(...collectNotes(monitor));
   return {
@@ -118,16 +118,16 @@ function collectNotes(monitor: SourceFields): string[] {
   const notes: string[] = [];
   const notifications = monitor['notificationIDList'];
   if (toList(notifications).length > 0 || Object.keys(toFields(notifications) ?? {}).length > 0)
-    notes.push('Its notifications: make channels or webhooks.');
+    notes.push('Notifications: create channels or webhooks.');
   const resend = readNumber(monitor, 'resendInterval') ?? 0;
   if (resend > 0)
     notes.push(`Its notifications are repeated after ${resend} failures: set \`repeat_minutes\` of a channel.`);
-  if ((readNumber(monitor, 'proxyId') ?? 0) > 0) notes.push('Its proxy: probes have none and go directly.');
+  if ((readNumber(monitor, 'proxyId') ?? 0) > 0) notes.push('Proxy: probes connect directly.');
   if (toList(monitor['conditions']).length > 0) notes.push('Its conditions are not checked.');
   const family = readText(monitor, 'ipFamily');
-  if (family !== null) notes.push(`Its ${family.slice(0, 10)} alone: a probe tries every address of a name.`);
-  if (readBoolean(monitor, 'domainExpiryNotification') === true) notes.push('The end of its domain is not watched.');
-  if (readBoolean(monitor, 'cacheBust') === true) notes.push('A parameter against caches is not added to its address.');
+  if (family !== null) notes.push(`Its ${family.slice(0, 10)} only: a probe tries every address of a name.`);
+  if (readBoolean(monitor, 'domainExpiryNotification') === true) notes.push('The expiry of its domain is not monitored.');
+  if (readBoolean(monitor, 'cacheBust') === true) notes.push('A cache-busting parameter is not added to its URL.');
   return notes;
 }
 
@@ -139,7 +139,7 @@ function parsePushTiming(
   const retries = Math.max(0, readNumber(monitor, 'maxretries') ?? 0);
   const retry = parseRetry(monitor) ?? period;
   if (readBoolean(monitor, 'upsideDown') === true)
-    notes.push('It was upside down (a push is a failure): here a push says that it is up.');
+    notes.push('It was inverted (a push is a failure): here a push means that it is up.');
   return { period_seconds: period, grace_seconds: Math.max(MIN_PUSH_GRACE_SECONDS, Math.round(retries * retry)) };
 }
 

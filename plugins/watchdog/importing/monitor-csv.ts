@@ -39,7 +39,7 @@ export function parseMonitorCsv(text: string): ImportedMonitor[] {
   const rows = parseCsv(text.replace(/^\ufeff/, '').trim());
   const columns = Object.keys(rows[0] ?? {});
   if (!columns.some((name) => name === 'source' || name === 'name'))
-    throw new NotImportable('The first line of the file names no column `source` or `name`.');
+    throw new NotImportable('The first line of the file does not contain a column `source` or `name`.');
   const strange = columns.filter((name) => !MONITOR_COLUMNS.has(name) && toProbeField(name) === null);
   return rows.map((row, at) => toImportedMonitor(row, at, strange));
 }
@@ -50,11 +50,11 @@ function toProbeField(column: string): string | null {
 }
 
 function toImportedMonitor(row: SourceFields, at: number, strange: readonly string[]): ImportedMonitor {
-  const notes = strange.filter((name) => readText(row, name) !== null).map((name) => `There is no column ${name}.`);
+  const notes = strange.filter((name) => readText(row, name) !== null).map((name) => `Column ${name} not found.`);
   const name = readText(row, 'name') ?? readText(row, 'source') ?? `monitor ${at + 1}`;
   const source = readText(row, 'source');
   const isSource = source !== null && MONITOR_SOURCE_PATTERN.test(source);
-  if (source !== null && !isSource) notes.push(`Its source ${source.slice(0, 100)} is none that a monitor can have.`);
+  if (source !== null && !isSource) notes.push(`Its source ${source.slice(0, 100)} is not a valid monitor source.`);
   const wanted = isSource ? source : createSource(source ?? name);
   const probe = buildProbe(row);
   return {

@@ -58,7 +58,7 @@ export class MonitorImporter {
   ): Promise<ImportReport> {
     if (imported.length > MAX_IMPORTED_MONITORS) {
       throw invalid({
-        file: `has ${imported.length} monitors; one import takes at most ${MAX_IMPORTED_MONITORS}: split the file`,
+        file: `has ${imported.length} monitors; one import can have at most ${MAX_IMPORTED_MONITORS}: split the file`,
       });
     }
     const run: ImportRun = {
@@ -97,7 +97,7 @@ export class MonitorImporter {
     await this.addresses.saveIdentities(one.identities, source);
     if (one.address !== null && !(await this.addresses.saveAddress(one.address, source)))
       notes.push(
-        'Its ping address has a form that is not taken over, or belongs to another monitor: make it a token of its own.',
+        'Its ping URL has an unsupported format, or belongs to another monitor: create a token for it.',
       );
     report.notes.push(...notes.map((note) => ({ monitor: source, note })));
   }

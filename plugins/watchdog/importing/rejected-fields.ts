@@ -42,5 +42,5 @@ export function removeRejectedFields(
   }
   const faults = Object.entries(fields ?? {}).map(([field, text]) => `${field} ${text}`);
   const isSmaller = JSON.stringify(left) !== JSON.stringify(given);
-  return isSmaller ? { fields: left, note: `Left out, because it is not taken: ${faults.join('; ')}.` } : null;
+  return isSmaller ? { fields: left, note: `Omitted, because it is not valid: ${faults.join('; ')}.` } : null;
 }

@@ -96,8 +96,8 @@ export class IncidentService {
       const changed = await this.deps.incidents.change({ id, ended_at: null }, { set });
       if (changed === null) throw conflict('The incident is over.');
       const message = isAcknowledging
-        ? `${caller.name} is on it`
-        : `${caller.name} has handed it back: nobody is on it`;
+        ? `Acknowledged by ${caller.name}`
+        : `Acknowledgment removed by ${caller.name}`;
       const type = isAcknowledging ? 'incident.acknowledged' : 'incident.handed_back';
       await this.timeline.annotate({ source, type, message }, caller);
     }
@@ -139,7 +139,7 @@ export class IncidentService {
   /** @throws ServiceError not_found, insufficient_scope, conflict (too many) */
   async addComment(id: string, text: string, caller: WatchdogCaller): Promise<IncidentView> {
     const { comments } = await this.getIncident(id, caller);
-    if (comments.length >= MAX_COMMENTS) throw conflict(`An incident has ${MAX_COMMENTS} comments at most.`);
+    if (comments.length >= MAX_COMMENTS) throw conflict(`An incident can have at most ${MAX_COMMENTS} comments.`);
     const comment = { at: this.deps.clock.iso(), by: caller.name, text: cleanText(text) };
     await this.deps.incidents.change({ id }, { push: { comments: { each: [comment], keep: MAX_COMMENTS } } });
     return this.getView(id, caller);

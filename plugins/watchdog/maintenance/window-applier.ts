@@ -68,7 +68,7 @@ export class WindowApplier {
     return this.#mutex.run('windows', async () => {
       const held = await this.#acquireLease();
       if (held === null) {
-        this.deps.log.warn({}, 'maintenance windows are applied by another process; the next run looks again');
+        this.deps.log.warn({}, 'maintenance windows are being applied by another process; the next run checks again');
         return { changed: [], errors: 1 };
       }
       try {

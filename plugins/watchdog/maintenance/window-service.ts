@@ -83,7 +83,7 @@ export class MaintenanceWindowService {
     };
     doc.series = await this.#listSeries(doc, caller);
     if ((await windows.count({ project: doc.project })) >= MAX_WINDOWS)
-      throw invalid({ sources: `there are ${MAX_WINDOWS} windows already: end some of them first` });
+      throw invalid({ sources: `the limit of ${MAX_WINDOWS} windows is reached: end some of them first` });
     await windows.insert(doc);
     await this.#apply();
     return toWindowView(doc, clock.now());
@@ -96,7 +96,7 @@ export class MaintenanceWindowService {
   check(given: NewWindow): void {
     parseTimes(given, this.deps.clock.now());
     if ((given.sources ?? []).length === 0 && (given.subtree ?? null) === null)
-      throw invalid({ sources: 'must name a monitor, or `subtree` one with all below it' });
+      throw invalid({ sources: 'must contain a monitor, or a `subtree`' });
   }
 
   /**
@@ -122,7 +122,7 @@ export class MaintenanceWindowService {
   /** @throws ServiceError not_found, insufficient_scope, validation_failed */
   async #listSeries({ sources, subtree }: WindowDoc, caller: WatchdogCaller): Promise<string[]> {
     const named = subtree === null ? sources : [...sources, subtree];
-    if (named.length === 0) throw invalid({ sources: 'must name a monitor, or `subtree` one with all below it' });
+    if (named.length === 0) throw invalid({ sources: 'must contain a monitor, or a `subtree`' });
     const filter = { id: { in: named.map(getMonitorId) }, deleted_at: null };
     const found = await collectAll(this.deps.monitors, { filter, limit: PAGE_SIZE });
     for (const doc of found) assertCanAccess(caller, doc);
@@ -150,18 +150,18 @@ function parseTimes(given: NewWindow, now: number): WindowTimes {
   if (schedule === null) {
     for (const [field, value] of Object.entries({ timezone, duration_seconds }))
       if ((value ?? null) !== null)
-        throw invalid({ [field]: 'does not go together with until; it belongs to a schedule' });
+        throw invalid({ [field]: 'cannot be combined with until; it requires a schedule' });
     const start = from === null ? toIsoString(now) : parseTime('from', from);
     if (given.until === undefined || given.until === null)
       throw invalid({ until: 'is required, or a schedule with duration_seconds' });
     const until = parseTime('until', given.until);
     if (until <= start) throw invalid({ until: 'must be later than from' });
     if (Date.parse(until) <= now) throw invalid({ until: 'is over already' });
-    if (Date.parse(until) - now > MAX_WINDOW_DURATION_MS) throw invalid({ until: 'may be a year from now at most' });
+    if (Date.parse(until) - now > MAX_WINDOW_DURATION_MS) throw invalid({ until: 'must be within a year from now' });
     return { from: start, until, schedule: null, timezone: zone, duration_seconds: null };
   }
   if (from !== null || (given.until ?? null) !== null)
-    throw invalid({ schedule: 'does not go together with from and until' });
+    throw invalid({ schedule: 'cannot be combined with from and until' });
   if (duration_seconds === null) throw invalid({ duration_seconds: 'is required with a schedule' });
   try {
     validateCron(schedule, zone);

@@ -191,7 +191,7 @@ export class MetricHistoryService {
 function resolveTimeRange({ hours, from, to }: HistoryQuery, now: number): { from: number; to: number } {
   const end = to === undefined ? now : Date.parse(to);
   const start = from === undefined ? end - (hours ?? 24) * HOUR_MS : Date.parse(from);
-  if (hours !== undefined && from !== undefined) throw invalidQuery({ hours: 'not together with from' });
+  if (hours !== undefined && from !== undefined) throw invalidQuery({ hours: 'cannot be combined with from' });
   if (start >= end) throw invalidQuery({ from: 'must be before to' });
   if (end - start > SAMPLE_RETENTION_MS) throw invalidQuery({ from: 'is more than 336 hours before to' });
   return { from: start, to: end };

@@ -11,27 +11,27 @@ const MAX_MONITORS = 5_000;
 const GAUGES: readonly [name: string, help: string, read: (monitor: GaugeSource) => number | null][] = [
   [
     'aos_watchdog_monitor_up',
-    'Of a monitor: 1 up or in warning, 0 down; absent in other states',
+    '1 if a monitor is up or in warning, 0 if down; absent in other states',
     ({ state }) => (state === 'down' ? 0 : state === 'up' || state === 'warning' ? 1 : null),
   ],
   [
     'aos_watchdog_monitor_warning',
-    'Of a monitor: 1 in warning, 0 in any other state',
+    '1 if a monitor is in warning, 0 in any other state',
     ({ state }) => Number(state === 'warning'),
   ],
   [
     'aos_watchdog_monitor_last_heartbeat_timestamp_seconds',
-    'When a monitor was heard last, in seconds since 1970',
+    'Time of the last heartbeat of a monitor, in seconds since 1970',
     ({ last_heartbeat_at }) => (last_heartbeat_at === null ? null : Date.parse(last_heartbeat_at) / 1_000),
   ],
   [
     'aos_watchdog_monitor_response_seconds',
-    'How long the target of a monitor’s probe took to answer',
+    'Response time of the target of a monitor’s probe',
     ({ metrics_json }) => scaleNumber(metrics_json['response_ms'], 1_000),
   ],
   [
     'aos_watchdog_monitor_certificate_days',
-    'Days until the certificate ends that a monitor’s probe was shown',
+    'Days until the certificate of the target of a monitor’s probe expires',
     ({ metrics_json }) => scaleNumber(metrics_json['cert_days'], 1),
   ],
 ];

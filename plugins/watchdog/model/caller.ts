@@ -4,7 +4,7 @@ import { denied, ServiceError } from '../../../kernel/errors.js';
 import type { Principal } from '../../../ports/http/index.js';
 
 export const ERRORS = {
-  source_mismatch: [403, 'A `wd_live_` token was used for another source than its own.', 'Not for this monitor'],
+  source_mismatch: [403, 'A `wd_live_` token was used for a source it does not belong to.', 'Not for this monitor'],
 } as const satisfies ErrorCatalog;
 
 const refusal = refusals(ERRORS);
@@ -28,7 +28,7 @@ export function toWatchdogCaller(principal: Principal): WatchdogCaller {
   }
   if (principal.kind === 'session') return { name: principal.username, token: null, project: null, source: null };
   if (principal.kind === 'shared_key') return { name: 'shared key', token: null, project: null, source: null };
-  throw new ServiceError('unauthorized', 'This needs a credential.');
+  throw new ServiceError('unauthorized', 'Requires a credential.');
 }
 
 /**
@@ -39,7 +39,7 @@ export function toWatchdogReader(principal: Principal): WatchdogCaller {
   const caller = toWatchdogCaller(principal);
   if (principal.kind !== 'token' || principal.token_kind === 'watchdog') return caller;
   if (!principal.scopes.some((scope) => scope === 'watchdog:read' || scope === 'watchdog:manage')) {
-    throw denied('This needs a token with the scope watchdog:read, a watchdog token, or the shared key.');
+    throw denied('Requires a token with the scope watchdog:read, a watchdog token, or the shared key.');
   }
   return caller;
 }
@@ -60,6 +60,6 @@ export function assertCanAccess(
     throw denied('This token belongs to another project.');
   }
   if (caller.most !== undefined && monitor.created_by_token !== caller.token) {
-    throw denied('An intake key moves only the monitors that intake keys made.');
+    throw denied('An intake key can only report for monitors created by intake keys.');
   }
 }

@@ -57,7 +57,7 @@ function getPattern(expression: string): CronPattern {
 /** @throws CronInvalid */
 export function validateCron(expression: string, timezone: string): void {
   if (!isTimeZone(timezone))
-    throw new CronInvalid('timezone', `${timezone.slice(0, 64)} is not the name of a time zone`, null);
+    throw new CronInvalid('timezone', `${timezone.slice(0, 64)} is not a time zone`, null);
   if (expression.length > MAX_EXPRESSION_CHARACTERS)
     throw new CronInvalid(
       'schedule',
@@ -76,13 +76,13 @@ export function validateCron(expression: string, timezone: string): void {
       expression.length + 1,
     );
   if (getPattern(expression).times.nextRun() === null)
-    throw new CronInvalid('schedule', 'names a day that no month has', (fields[2]?.index ?? 0) + 1);
+    throw new CronInvalid('schedule', 'contains a day that no month has', (fields[2]?.index ?? 0) + 1);
 }
 
 function validateField(text: string, i: number, position: number): void {
   const name = FIELD_NAMES[i];
   if (name === undefined) throw new CronInvalid('schedule', `has a sixth field at position ${position}`, position);
-  const fault = `the ${name} at position ${position} cannot be read`;
+  const fault = `the ${name} at position ${position} is not valid`;
   if (!FIELD_PATTERN.test(text)) throw new CronInvalid('schedule', fault, position);
   try {
     getPattern(FIELD_NAMES.map((_, at) => (at === i ? text : ANY_VALUE)).join(' '));

@@ -158,7 +158,7 @@ export class MonitorChangeSet {
         : { ...toReportFields(heartbeat), reason: formatReportReason(heartbeat), last_heartbeat_at: this.at }),
     } as const;
     const now = heartbeat !== null ? 'Reported an error: down' : 'No heartbeat: down';
-    const message = deferred ? 'Still down: the alarm was held back' : now;
+    const message = deferred ? 'Still down: the alarm was held' : now;
     return this.#addAlarm('monitor.down', 'error', data, message);
   }
 
@@ -189,7 +189,7 @@ export class MonitorChangeSet {
 
   #deferToSilenceEnd(): this {
     this.assign({ alarm: 'suppressed', suppressed_by: null, released_at: null });
-    return this.#addEntry('suppression', 'alarm.suppressed', 'warning', { message: 'Alarm held back: silenced' });
+    return this.#addEntry('suppression', 'alarm.suppressed', 'warning', { message: 'Alarm held: silenced' });
   }
 
   /** The state and an open alarm stay unchanged. */

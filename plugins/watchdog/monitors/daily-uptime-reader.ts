@@ -20,8 +20,8 @@ export class DailyUptimeReader {
   createReading(monitors: number, days: number): UptimeBatchReader {
     if (monitors * days > MAX_DAYS_PER_RESPONSE) {
       const most = Math.floor(MAX_DAYS_PER_RESPONSE / monitors);
-      const fewer = most > 0 ? `ask for ${most} days at most, or ` : '';
-      const uptime = `${days} days of ${monitors} monitors are too many: ${fewer}ask for pages with limit and cursor`;
+      const fewer = most > 0 ? `request at most ${most} days, or ` : '';
+      const uptime = `${days} days of ${monitors} monitors are too many: ${fewer}request pages with limit and cursor`;
       throw invalidQuery({ uptime });
     }
     const now = this.deps.clock.now();

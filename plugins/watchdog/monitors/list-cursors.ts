@@ -27,7 +27,7 @@ export function parsePositionCursor(cursor: string): ListPosition {
 }
 
 const createCursorError = (): ServiceError =>
-  new ServiceError('invalid_cursor', 'The cursor was not made by this list. Start again without it.');
+  new ServiceError('invalid_cursor', 'The cursor does not belong to this list. Start again without it.');
 
 export const formatSourceCursor = (source: string): string => Buffer.from(`s:${source}`).toString('base64url');
 

@@ -84,7 +84,7 @@ export class MonitorService {
       await monitors.insert(fresh);
     } catch (error) {
       if (!(error instanceof StoreConflict)) throw error;
-      if (!(await this.#revive(fresh))) throw conflict(`There is a monitor ${fields.source} already.`);
+      if (!(await this.#revive(fresh))) throw conflict(`Monitor ${fields.source} already exists.`);
     }
     return this.toCallerView(toMonitorView(fresh), caller);
   }
@@ -188,9 +188,9 @@ export class MonitorService {
     const family = await this.ancestry.loadAncestors([above]);
     const chain = listAncestors(above, family);
     if (chain.some((ancestor) => ancestor.source === source || ancestor.parent_source === source)) {
-      throw conflict(`${parent} is below ${source}: this would make a circle.`);
+      throw conflict(`${parent} is below ${source}: this would create a cycle.`);
     }
-    if (chain.length >= MAX_TREE_DEPTH) throw conflict(`The hierarchy may be ${MAX_TREE_DEPTH} levels deep.`);
+    if (chain.length >= MAX_TREE_DEPTH) throw conflict(`The hierarchy can be at most ${MAX_TREE_DEPTH} levels deep.`);
   }
 
   async #checkProject(slug: string | null | undefined): Promise<void> {

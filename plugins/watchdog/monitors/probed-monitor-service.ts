@@ -76,7 +76,7 @@ export class ProbedMonitorService {
   async #validateProbe(probe: unknown, source: string): Promise<{ save: () => Promise<void> } | null> {
     const probes = this.deps.probes();
     if (probe === undefined || (probe === null && probes === null)) return null;
-    if (probes === null) throw invalid({ probe: 'is not supported: the plugin probes is switched off' });
+    if (probes === null) throw invalid({ probe: 'is not supported: the plugin probes is disabled' });
     const checked = await probes.validate(probe, source);
     return { save: () => probes.save(source, checked) };
   }

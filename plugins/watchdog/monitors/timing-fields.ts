@@ -33,7 +33,7 @@ function mergeTiming(given: TimingInput, doc: Timing | null): { schedule: string
  */
 export function validateTiming(given: TimingInput, doc: Timing | null): void {
   const [first, second] = TIMING_KINDS.filter((kind) => isGiven(given[kind]));
-  if (second !== undefined) throw invalid({ [second]: `does not go together with ${first}` });
+  if (second !== undefined) throw invalid({ [second]: `cannot be combined with ${first}` });
   const { schedule, period } = mergeTiming(given, doc);
   if (isGiven(given.timezone) && schedule === null) throw invalid({ timezone: 'has no effect without a schedule' });
   if (isGiven(given.grace_seconds) && schedule === null && period === null)

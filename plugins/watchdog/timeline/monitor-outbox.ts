@@ -36,13 +36,13 @@ export class MonitorOutbox {
         deleted_at !== null && (await deps.monitors.remove({ id, outbox_at, deleted_at })) > 0,
       now: () => deps.clock.now(),
       onFailed: (err, monitor) =>
-        deps.log.error({ err, monitor }, 'the outbox of a monitor could not be emptied; a job repeats it'),
+        deps.log.error({ err, monitor }, 'the outbox of a monitor could not be emptied; a job will retry'),
     });
   }
 
   flushLater(docs: readonly MonitorDoc[]): void {
     const task = this.flush(docs).catch((error: unknown) =>
-      this.deps.log.error({ err: error }, 'the timeline was not written; a job repeats it'),
+      this.deps.log.error({ err: error }, 'the timeline could not be written; a job will retry'),
     );
     this.#storing.add(task);
     void task.finally(() => this.#storing.delete(task));
@@ -73,7 +73,7 @@ export class MonitorOutbox {
    */
   resume(): void {
     this.#resuming = this.reconcile({ outbox_at: { gt: '' } }).catch((error: unknown) =>
-      this.deps.log.error({ err: error }, 'outboxes could not be flushed at the start; a job repeats it'),
+      this.deps.log.error({ err: error }, 'outboxes could not be flushed at start; a job will retry'),
     );
   }
 

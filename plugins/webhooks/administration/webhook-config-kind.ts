@@ -30,7 +30,7 @@ export const createWebhookKind = (registry: WebhookService): ConfigKind => ({
   create: async (principal, fields) => {
     const given = { ...(fields as unknown as NewWebhook), managed: true } as const;
     const { webhook, secret } = await registry.create(principal, given);
-    return secret === null ? [] : [`webhook ${webhook.name}: a secret was generated; rotate it to see one`];
+    return secret === null ? [] : [`webhook ${webhook.name}: a secret was generated; rotate it to see a secret`];
   },
   update: async (principal, { id }, changed) => void (await registry.change(principal, id, changed)),
   delete: (principal, { id }) => registry.remove(principal, id),

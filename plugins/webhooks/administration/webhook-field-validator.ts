@@ -47,7 +47,7 @@ export class WebhookFieldValidator {
     const names = parseEventList(given);
     const known = new Set([ALL_EVENTS, ...this.listEvents().map(({ name }) => name)]);
     const unknown = names.filter((name) => !known.has(name));
-    if (names.length === 0) throw invalid({ events: 'must name at least one event, or be *' });
+    if (names.length === 0) throw invalid({ events: 'must contain at least one event, or be *' });
     if (unknown.length > 0) throw invalid({ events: `unknown: ${unknown.join(', ').slice(0, 200)}` });
     return names;
   }
@@ -60,12 +60,12 @@ export class WebhookFieldValidator {
   assertCanSubscribe(principal: Principal, events: readonly string[]): void {
     const needed = new Set(events.flatMap((event) => this.#listRequiredScopes(event)));
     if (needed.size === 0 || (principal.kind === 'session' && principal.role === 'admin')) return;
-    if (principal.kind !== 'token') throw denied('Only an administrator may direct events that bring a token.');
+    if (principal.kind !== 'token') throw denied('Only an administrator can subscribe to events that contain a token.');
     const lacking = [...needed].filter((scope) => !hasScope(principal.scopes, scope));
     if (lacking.length > 0)
-      throw denied(`Deliveries of this webhook bring a token, and the caller’s lacks ${lacking.join(', ')}.`);
+      throw denied(`Deliveries of this webhook contain a token, but the token of the caller lacks ${lacking.join(', ')}.`);
     if (principal.agent !== undefined)
-      throw denied('Deliveries of this webhook bring tokens for every agent, and the caller’s is for one.');
+      throw denied('Deliveries of this webhook contain tokens for every agent, but the token of the caller is limited to one.');
   }
 
   #listRequiredScopes(event: string): readonly string[] {
@@ -76,7 +76,7 @@ export class WebhookFieldValidator {
   /** @throws ServiceError invalid_request */
   validateEventFilter(event: string | undefined): void {
     if (event === undefined || event === TEST_EVENT || this.listEvents().some(({ name }) => name === event)) return;
-    throw invalidQuery({ event: 'is not the name of an event' });
+    throw invalidQuery({ event: 'is not an event name' });
   }
 
   async validateProject(principal: Principal, given: string | null): Promise<string | null> {
@@ -88,7 +88,7 @@ export class WebhookFieldValidator {
 
   assertSignable({ enabled, secret }: Pick<Webhook, 'enabled' | 'secret'>): void {
     if (!enabled || this.secrets.canSign(secret)) return;
-    throw invalid({ secret: 'is needed to enable a webhook, because security.webhook_key is not set' });
+    throw invalid({ secret: 'is required to enable a webhook, because security.webhook_key is not set' });
   }
 }
 

@@ -209,7 +209,7 @@ export class WebhookService {
       event: TEST_EVENT,
       timestamp: clock.iso(),
       project_slug: webhook.project_slug,
-      data: { webhook_id: id, name: webhook.name, message: 'A test delivery of AOS.' },
+      data: { webhook_id: id, name: webhook.name, message: 'A test delivery from AOS.' },
     };
     const result = await this.sender.send(webhook, {
       event_id: event.id,

@@ -46,7 +46,7 @@ export class DeliveryOutcomeRecorder {
   ) {
     this.#ended = this.deps.metrics.counter(
       'aos_webhook_deliveries_total',
-      'Attempts that were recorded, by what became of their delivery',
+      'Recorded attempts, by result of their delivery',
       { outcome: DELIVERY_OUTCOMES },
     );
   }

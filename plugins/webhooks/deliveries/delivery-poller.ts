@@ -61,7 +61,7 @@ export class DeliveryPoller {
       if (this.#hasWebhooks && turn % POLLS_PER_LEASE_CHECK === 0) await this.poll();
       else if (this.#hasWebhooks || turn % POLLS_PER_WEBHOOK_CHECK === 0) await this.#pollDue();
     } catch (err) {
-      this.deps.log.error({ err }, 'looking for due deliveries failed; it is repeated');
+      this.deps.log.error({ err }, 'loading due deliveries failed; this will be retried');
     }
     if (this.#open) this.#timer = setTimeout(() => this.#scheduleNext(), POLL_INTERVAL_MS);
   }

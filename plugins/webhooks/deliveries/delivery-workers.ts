@@ -122,7 +122,7 @@ export class DeliveryWorkerPool {
     if (!this.#isAccepting || worker.running) return;
     worker.running = true;
     const run = this.#drain(worker).catch((err: unknown) => {
-      this.deps.log.error({ err, webhook: worker.id }, 'a delivery could not be worked on; it is repeated');
+      this.deps.log.error({ err, webhook: worker.id }, 'a delivery could not be processed; this will be retried');
     });
     const done = run.finally(() => {
       worker.running = false;

@@ -66,7 +66,7 @@ export class EventFanout {
       await this.queue.insert(to.map((webhook) => createDelivery(webhook, event, now)));
     } catch (err) {
       this.#failed.add(event.id);
-      this.deps.log.warn({ err, event: event.id }, 'deliveries could not be stored; it is repeated');
+      this.deps.log.warn({ err, event: event.id }, 'deliveries could not be stored; this will be retried');
       return;
     }
     this.#clearMarkers(event.id);
@@ -137,7 +137,7 @@ export class EventFanout {
       await this.deps.events.changeMany({ id: { in: done }, fan_by: this.queue.instanceId }, update);
     } catch (err) {
       for (const id of done) this.#failed.add(id);
-      this.deps.log.warn({ err }, 'markers of events could not be removed; it is repeated');
+      this.deps.log.warn({ err }, 'markers of events could not be removed; this will be retried');
     }
   }
 }

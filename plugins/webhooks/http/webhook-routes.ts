@@ -43,8 +43,8 @@ const webhookShape = withSchemaName(
     events: joi.string(),
     enabled: joi.boolean(),
     has_secret: joi.boolean().description('False: `security.webhook_key` signs'),
-    previous_secret_until: timestamp.allow(null).description('Until then the secret before the rotation signs too'),
-    failure_count: joi.number().integer().description('Deliveries in a row that failed; at 20 it disables itself'),
+    previous_secret_until: timestamp.allow(null).description('Until then the previous secret also signs'),
+    failure_count: joi.number().integer().description('Consecutive failed deliveries; at 20 the webhook is disabled'),
     disabled_reason: joi.string().allow(null),
     disabled_at: timestamp.allow(null),
     last_delivery: joi
@@ -72,7 +72,7 @@ const responseFields = {
     .allow(null, '')
     .required()
     .description(
-      'The first 2 KiB of the answer; null for a token of one project when the answer came from a private address',
+      'The first 2 KiB of the response; null for a token of one project if the response came from a private address',
     ),
 };
 
@@ -131,7 +131,7 @@ function buildWebhookRoutes(registry: WebhookService): RouteSpec[] {
       path: `${BASE}/webhooks`,
       operationId: 'listWebhooks',
       summary: 'List the webhooks',
-      description: 'Newest first. A token that is bound to a project sees that project’s alone.',
+      description: 'Newest first. A token limited to a project sees only the webhooks of that project.',
       access,
       strictQuery: true,
       input: { query: joi.object(listFields) },
@@ -146,7 +146,7 @@ function buildWebhookRoutes(registry: WebhookService): RouteSpec[] {
       errors: ['unknown_project'],
       summary: 'Create a webhook',
       description:
-        'Without `secret` one is generated and shown in this answer alone. `secret: null` signs with `security.webhook_key`.',
+        'Without `secret` one is generated and shown only in this response. `secret: null` signs with `security.webhook_key`.',
       access,
       input: { body: createBody },
       status: 201,
@@ -175,7 +175,7 @@ function buildWebhookRoutes(registry: WebhookService): RouteSpec[] {
       errors: ['conflict', 'unknown_project'],
       summary: 'Change a webhook',
       description:
-        'A new `secret` leaves the one before valid for 24 hours. `enabled: false` holds what waits; `true` is the same as `/enable`.',
+        'After setting a new `secret` the previous one stays valid for 24 hours. `enabled: false` holds pending deliveries; `true` is the same as `/enable`.',
       access,
       input: { params, body: changeBody },
       output: webhookOutput,
@@ -199,7 +199,7 @@ function buildWebhookRoutes(registry: WebhookService): RouteSpec[] {
       method: 'POST',
       path: `${BASE}/webhooks/{id}/enable`,
       operationId: 'enableWebhook',
-      summary: 'Enable a webhook: the failure counter begins again, held deliveries go out',
+      summary: 'Enable a webhook, reset its failure counter, and send held deliveries',
       access,
       input: { params, body: joi.object({}), optionalBody: true },
       output: webhookOutput,
@@ -214,8 +214,8 @@ function buildActionRoutes(registry: WebhookService): RouteSpec[] {
       method: 'POST',
       path: `${BASE}/webhooks/{id}/test`,
       operationId: 'testWebhook',
-      summary: 'Send a test event now and answer what came back',
-      description: 'One attempt, not counted, on a disabled webhook too. 200 also when the receiver failed.',
+      summary: 'Send a test event and return the response',
+      description: 'One attempt, not counted, also on a disabled webhook. 200 even if the receiver failed.',
       access,
       input: { params, body: joi.object({}), optionalBody: true },
       output: withSchemaName(
@@ -228,7 +228,7 @@ function buildActionRoutes(registry: WebhookService): RouteSpec[] {
       method: 'POST',
       path: `${BASE}/webhooks/{id}/rotate`,
       operationId: 'rotateWebhookSecret',
-      summary: 'Make a new secret, shown once; the one before stays valid for 24 hours',
+      summary: 'Create a new secret, shown once; the previous one stays valid for 24 hours',
       access,
       input: { params, body: joi.object({}), optionalBody: true },
       output: createdOutput,
@@ -247,7 +247,7 @@ function buildLogRoutes({ registry, log, choices }: RouteServices): RouteSpec[] 
       path: `${BASE}/webhooks/{id}/deliveries`,
       operationId: 'listDeliveries',
       summary: 'List the deliveries of a webhook, with their attempts',
-      description: 'Newest event first; kept for 14 days.',
+      description: 'Newest event first; stored for 14 days.',
       access,
       strictQuery: true,
       input: { params, query: joi.object({ ...listFields, state: deliveryState, event: joi.string().max(100) }) },
@@ -265,8 +265,8 @@ function buildLogRoutes({ registry, log, choices }: RouteServices): RouteSpec[] 
       path: `${BASE}/deliveries/{id}/redeliver`,
       operationId: 'redeliver',
       errors: ['conflict'],
-      summary: 'Send a delivery again, with the same ids',
-      description: '409 `conflict` while its webhook is disabled, or an attempt is under way.',
+      summary: 'Redeliver a delivery with the same IDs',
+      description: '409 `conflict` while its webhook is disabled, or an attempt is in progress.',
       access,
       input: { params, body: joi.object({}), optionalBody: true },
       output: withSchemaName('DeliveryAnswer', whole({ delivery: deliveryShape })),
@@ -279,7 +279,7 @@ function buildLogRoutes({ registry, log, choices }: RouteServices): RouteSpec[] 
       path: `${BASE}/events`,
       operationId: 'listLoggedEvents',
       summary: 'The event log',
-      description: 'Newest first; kept for 14 days. `since` is inclusive, `until` exclusive.',
+      description: 'Newest first; stored for 14 days. `since` is inclusive, `until` exclusive.',
       access,
       strictQuery: true,
       input: {

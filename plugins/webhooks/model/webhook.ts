@@ -56,21 +56,21 @@ const buildTextSchema = (max: number) =>
     .string()
     .trim()
     .max(max)
-    .pattern(/\p{Cc}/u, { invert: true, name: 'free of control characters' });
+    .pattern(/\p{Cc}/u, { invert: true, name: 'without control characters' });
 
 const fields = {
   name: buildTextSchema(200).description('What it is for'),
-  url: buildTextSchema(2000).description('Where deliveries go: http or https, without user name and password'),
-  project_slug: joi.string().max(64).allow(null, '').description('Only events of this project; empty: all projects'),
+  url: buildTextSchema(2000).description('Destination of deliveries: http or https, without user name and password'),
+  project_slug: joi.string().max(64).allow(null, '').description('Only events of this project; empty for all projects'),
   events: joi
     .alternatives(joi.string().max(2000), hideFromOpenApi(joi.array().items(joi.string().max(100)).max(200)))
-    .description('Names of events with commas between them, or `*`; a list of names is taken too'),
+    .description('Names of events separated by commas, or `*`; a list of names is also accepted'),
   secret: joi
     .string()
     .min(8)
     .max(256)
     .allow(null)
-    .description('Signs the deliveries. Left out at creation: one is generated. null: `security.webhook_key` signs'),
+    .description('Signs the deliveries. If omitted on creation, one is generated. null to sign with `security.webhook_key`'),
   enabled: joi.boolean(),
 };
 

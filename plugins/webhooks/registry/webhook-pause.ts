@@ -24,7 +24,7 @@ export class WebhookPauseService {
   async countFailure(id: string, why: string): Promise<void> {
     const counted = await this.deps.webhooks.change({ id, enabled: true }, { inc: { failures: 1 } });
     if (counted === null || counted.doc.failures < MAX_CONSECUTIVE_FAILURES) return;
-    const reason = `${counted.doc.failures} deliveries in a row failed. The last one: ${formatOutboundFault(why)}`;
+    const reason = `${counted.doc.failures} consecutive deliveries failed. Last error: ${formatOutboundFault(why)}`;
     const now = this.deps.clock.iso();
     const disabled = await this.deps.webhooks.change(
       { id, enabled: true, failures: { gte: MAX_CONSECUTIVE_FAILURES } },
@@ -40,7 +40,7 @@ export class WebhookPauseService {
     );
     if (disabled === null) return;
     const { name, url } = disabled.doc;
-    this.deps.log.warn({ webhook: id, name, host: getUrlHost(url), reason }, 'a webhook disabled itself');
+    this.deps.log.warn({ webhook: id, name, host: getUrlHost(url), reason }, 'a webhook was disabled automatically');
     await this.hold(id);
     await this.#emitDisabled(disabled.doc);
   }

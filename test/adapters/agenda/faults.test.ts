@@ -88,15 +88,15 @@ describe('jobs: unavailable store', function () {
     const log: Logger = new StoreFaultLogger(lines, new RepeatedLineLimiter(() => clock.monotonic()));
     const away = new Error('looking failed', { cause: new StoreUnavailable() });
     for (let n = 0; n < 1_000; n++) {
-      log.child({ plugin: 'webhooks' }).error({ err: away, n }, 'looking for due deliveries failed');
-      log.warn({ err: new StoreUnavailable(), n }, 'a live topic could not be asked');
+      log.child({ plugin: 'webhooks' }).error({ err: away, n }, 'loading due deliveries failed');
+      log.warn({ err: new StoreUnavailable(), n }, 'a live topic could not be queried');
     }
     expect(lines.told.map(({ message, n }) => [message, n])).to.deep.equal([
-      ['looking for due deliveries failed', 0],
-      ['a live topic could not be asked', 0],
+      ['loading due deliveries failed', 0],
+      ['a live topic could not be queried', 0],
     ]);
     clock.advance(60_000);
-    log.error({ err: away }, 'looking for due deliveries failed');
+    log.error({ err: away }, 'loading due deliveries failed');
     expect(lines.told.at(-1)).to.include({ left_out: 999 });
     const before = lines.told.length;
     for (let n = 0; n < 3; n++) {

@@ -57,7 +57,7 @@ describe('web: grouping rules in a real browser', () => {
       await page.fill('[name=message]', 'timeout of (\\w+)');
       await page.click('button:has-text("Preview rule")');
       const tried = await page.textContent('main aside');
-      expect(tried).to.include('1 of these joins what is apart today.');
+      expect(tried).to.include('1 of these joins groups that are currently separate.');
       expect(tried).to.include('Timeout of db');
       for (const ref of db) expect(tried).to.include(ref);
       await shot(`rule-tried-${width}`);

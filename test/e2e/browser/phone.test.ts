@@ -47,7 +47,7 @@ function disableWebhooks(dataDir: string): void {
   const connection = new Connection({ path: join(dataDir, 'aos.db'), durability: 'normal' });
   try {
     const disabled_at = new Date().toISOString();
-    const set = { enabled: false, disabled_at, disabled_reason: '20 deliveries in a row failed: connection refused' };
+    const set = { enabled: false, disabled_at, disabled_reason: '20 consecutive deliveries failed: connection refused' };
     const change = JSON.stringify({ filter: { enabled: true }, update: { set } });
     connection.runTransaction(() => performWrite(connection, ['touch', 'webhooks_webhooks', change]));
   } finally {
@@ -98,7 +98,7 @@ describe('web: lists on a phone', () => {
     const { page, tab } = web;
     await page.setViewportSize({ width: 360, height: HEIGHT });
     await tab.go('/webhooks');
-    expect(await page.getByText('20 deliveries in a row failed').count()).to.be.greaterThan(0);
+    expect(await page.getByText('20 consecutive deliveries failed').count()).to.be.greaterThan(0);
     await tab.go('/notifications/new?kind=slack');
     await page.getByLabel('Name', { exact: true }).fill('Night shift');
     await page.getByLabel('Webhook URL').fill('https://hooks.example/night');

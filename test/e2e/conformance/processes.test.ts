@@ -41,7 +41,7 @@ describe('conformance: the program', () => {
     const { status, error } = JSON.parse(stdout) as { status: string; error: { code: string; fields: object } };
     expect([status, error.code]).to.deep.equal(['error', 'validation_failed']);
     expect(error.fields).to.deep.equal({
-      slug: 'Use at most 64 of lower-case letters, digits, dots, dashes, underscores, a letter or digit first.',
+      slug: 'Use at most 64 lower-case letters, digits, dots, dashes and underscores, starting with a letter or digit.',
     });
   });
 });

@@ -33,7 +33,7 @@ const BAD: Record<string, { members: string; before?: string; reason: RegExp; id
   },
   setupnull: {
     members: `setup: () => null, path: '/api/setupnull/v1/ok',`.replace(/path.*/, ''),
-    reason: /setup returned/,
+    reason: /setup must return/,
   },
   undeclared: { members: setup('undeclared', "ctx.collection('notes');"), reason: /collection "notes"/ },
   badroute: {
@@ -162,7 +162,7 @@ describe('faulty plugins', function () {
       expect(all[id]?.state, id).to.equal('failed');
       expect(all[id]?.reason, id).to.match(reason);
     }
-    expect(all['./not-there.mjs']?.reason).to.match(/no file or folder of this name/);
+    expect(all['./not-there.mjs']?.reason).to.match(/no file or folder with this name/);
     expect(all[GOOD]?.state).to.equal('ready');
   });
 
@@ -193,7 +193,7 @@ describe('faulty plugins', function () {
   it('do not affect the state of a built-in plugin whose id their entry uses', async () => {
     const all = await states();
     expect(all['bugs']?.state).to.equal('ready');
-    expect(all['plugins: bugs']?.reason).to.match(/no package or file of this name/);
+    expect(all['plugins: bugs']?.reason).to.match(/no package or file with this name/);
     expect((await service.request('GET', '/bugs/nothing/at/all', null)).status).to.equal(404);
   });
 

@@ -84,7 +84,7 @@ describe('external plugins', function () {
     expect((JSON.parse(bad.stdout) as { reason: string }).reason).to.include('needs "nobody.api"');
     const none = await runCli(service.env, ['plugin', 'check', './nowhere']);
     expect([none.code, none.stdout]).to.satisfy(
-      ([code, stdout]: [number, string]) => code === 1 && stdout.includes('no file or folder of this name'),
+      ([code, stdout]: [number, string]) => code === 1 && stdout.includes('no file or folder with this name'),
     );
   });
 });

@@ -99,7 +99,7 @@ describe('rollout health with sessions of a real SDK', () => {
     await sessions('tools', '1.5.0', there, 60, 6);
     await waitUntil('the rollout of tools stopped', async () => (await reasonOf('tools')) !== null, JUDGED_MS);
     expect(await reasonOf('tools')).to.match(
-      /^\d\d\.\d\d % of 12\d sessions of 1\.5\.0 since \S+ were free of crashes, of 1\.4\.0 100\.00 %; 2 points below stop a rollout$/,
+      /^\d\d\.\d\d % of 12\d sessions of 1\.5\.0 since \S+ were crash-free, of 1\.4\.0 100\.00 %; 2 points below stop a rollout$/,
     );
     // The same run of the job judged it.
     expect(await reasonOf('shop')).to.equal(null);

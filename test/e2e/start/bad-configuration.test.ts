@@ -114,7 +114,7 @@ describe('start: invalid configuration', function () {
       expect({ code, stderr }).to.deep.equal({
         code: 1,
         stderr:
-          `configuration: ${setting} leads to ${path}, which belongs to user ${STRANGER}, but this is user 0: remove it ` +
+          `configuration: ${setting} points to ${path}, which belongs to user ${STRANGER}, but this is user 0: remove it ` +
           'if that user put it there, otherwise change its owner to this user (chown), or run this as that user ' +
           `(from ${from.startsWith('SVC') ? 'environment variable ' : ''}${from})\n`,
       });
@@ -130,7 +130,7 @@ describe('start: invalid configuration', function () {
     await lchown(join(place, 'license-key'), STRANGER, STRANGER);
     const { code, stderr } = await runCli(buildServiceEnv(place), ['serve']);
     expect(code).to.equal(1);
-    expect(stderr).to.contain(`data_dir leads to ${join(place, 'license-key')}, which belongs to user ${STRANGER}`);
+    expect(stderr).to.contain(`data_dir points to ${join(place, 'license-key')}, which belongs to user ${STRANGER}`);
     expect(await readdir(place)).to.deep.equal(['license-key']);
   });
 

@@ -68,7 +68,7 @@ describe('damaged row', function () {
       expect(database).to.deep.include({ ok: true, state: 'damaged' });
       expect(database['integrity']).to.deep.include({
         ok: false,
-        damage: [`the document "${second}" of bugs_items: a call could not read it`],
+        damage: [`the document "${second}" of bugs_items: a request could not read it`],
       });
       // It counts on the one that it knows, and makes no other.
       expect(await report('two')).to.equal(500);

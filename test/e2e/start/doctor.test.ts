@@ -256,7 +256,7 @@ describe('doctor and usage errors', function () {
       await store.close();
       const half = itemOf(await run(), 'import');
       expect(half).to.include({ ok: false });
-      expect(half?.detail).to.include('the import of /mnt/all.tar.gz').and.include('was cut off');
+      expect(half?.detail).to.include('the import of /mnt/all.tar.gz').and.include('was interrupted');
       expect(half?.mend).to.include('run the import again');
     });
 

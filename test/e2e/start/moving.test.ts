@@ -203,7 +203,7 @@ describe('backup, restore, export and import', function () {
     await second.stop();
     const full = await runCliInProcess(second.env, ['restore', at('b.tar.gz')]);
     expect(full.code).to.equal(1);
-    expect(full.stderr).to.match(/^The target is not empty: .* holds \d+ documents? in \w+\. Name another/);
+    expect(full.stderr).to.match(/^The target is not empty: .* contains \d+ documents? in \w+\. Choose another/);
   });
 
   for (const engine of durableEngines) {

@@ -16,7 +16,7 @@ channels:
 webhooks:
   - { name: chat, url: "https://chat.example.com/hook", events: "monitor.down,bug.created", secret: "0123456789" }
 ignore_rules:
-  - { name: resets, match_type: contains, pattern: ECONNRESET, reason: Clients that go away, project: shop }
+  - { name: resets, match_type: contains, pattern: ECONNRESET, reason: Clients that disconnect, project: shop }
 maintenance:
   - { reason: nightly backup, sources: [web-1], schedule: "0 2 * * *", duration_seconds: 3600 }
   - { reason: new disks, subtree: web-1, from: "2027-01-01T00:00:00Z", until: "2027-01-01T06:00:00+01:00" }
@@ -148,7 +148,7 @@ for (const engine of new PluginStores('apply', []).all) {
       const over = 'version: 1\nmaintenance: [{reason: past, sources: [web-1], until: "2020-01-01T00:00:00Z"}]';
       const answer = await fixture.apply(over);
       expect(answer.json['plan'], answer.text).to.deep.equal([]);
-      expect(answer.json['warnings']).to.deep.equal(['maintenance[0]: past is over and was left out']);
+      expect(answer.json['warnings']).to.deep.equal(['maintenance[0]: past has ended and was omitted']);
     });
 
     it('completes an interrupted apply when it is repeated', async () => {

@@ -52,7 +52,7 @@ const PROJECTS: ProjectDirectory = {
   findByNumber: async () => null,
   list: async () => [info('alpha'), info('beta')],
   requireAccepting: async (slug) => {
-    if (slug === 'nowhere') throw new ServiceError('unknown_project', 'There is no such project.');
+    if (slug === 'nowhere') throw new ServiceError('unknown_project', 'Project not found.');
     return info(slug);
   },
 };

@@ -16,7 +16,7 @@ export const PATH = '/api/errors/v1/report';
 
 const projects = createFakeProjects({
   requireAccepting: async (slug) => {
-    if (slug === 'nowhere') throw new ServiceError('unknown_project', 'There is no such project.');
+    if (slug === 'nowhere') throw new ServiceError('unknown_project', 'Project not found.');
     return { slug };
   },
 });

@@ -429,7 +429,7 @@ describe('errorstream: failures', () => {
       expect(some.status).to.equal(200);
       expect(results(some)[0]).to.deep.include({ hit_count: 2 });
       expect(results(some)[1]?.['error']).to.deep.include({ code: 'internal_error' });
-      expect(fixture.service.log.messages('error')).to.include('a report of a list was not recorded');
+      expect(fixture.service.log.messages('error')).to.include('a report of a list could not be stored');
       expect(seen(await fixture.post([error({ exception_class: 'New' })]))).to.deep.equal([500, 'internal_error']);
     } finally {
       await fixture.stop();

@@ -133,7 +133,7 @@ export function fixtureOn(store: DocumentStore, options: Options = {}): Fixture 
       get: async (slug) => projects.get(slug) ?? null,
       requireAccepting: async (slug) => {
         const known = projects.get(slug);
-        if (known === undefined) throw new ServiceError('unknown_project', `There is no project ${slug}.`);
+        if (known === undefined) throw new ServiceError('unknown_project', `Project ${slug} not found.`);
         return known;
       },
       list: async () => [...projects.values()],

@@ -78,7 +78,7 @@ describe('projects', function () {
     ['a leading dash', { slug: '-shop' }, 'slug'],
     ['a long slug', { slug: 'a'.repeat(65) }, 'slug'],
     ['a slash', { slug: 'a/b' }, 'slug'],
-    ['a directory of the system', { slug: 'systemd' }, 'slug'],
+    ['a system directory', { slug: 'systemd' }, 'slug'],
     ['a directory of drop-ins', { slug: 'profile.d' }, 'slug'],
     ['an unknown scope', { slug: 'shop', setup_scopes: ['x:y'] }, 'setup_scopes'],
     ['setup:install for applications', { slug: 'shop', setup_scopes: ['setup:install'] }, 'setup_scopes'],
@@ -180,7 +180,7 @@ describe('projects', function () {
     const renamed = await call('PATCH', '/shop', { slug: 'other', name: 'Renamed' });
     expect([outcome(renamed), renamed.json.error?.fields]).to.deep.equal([
       [422, 'validation_failed'],
-      { slug: 'cannot be changed: make another project' },
+      { slug: 'cannot be changed: create another project' },
     ]);
     expect((await call('GET', '/shop')).json['project']).to.include({ slug: 'shop', name: 'Shop' });
     expect(outcome(await call('PATCH', '/nope', { name: 'x' }))).to.deep.equal([404, 'not_found']);
@@ -284,8 +284,8 @@ describe('projects', function () {
         ['licenses', 'product'],
       ] as const) {
         const archived = await refused(fixture.parts.projects.requireAccepting('shop', what));
-        expect(archived.message).to.equal(`The project shop is archived and takes no ${what}.`);
-        expect(archived.fields).to.deep.equal({ [field]: `is archived and takes no ${what}` });
+        expect(archived.message).to.equal(`The project shop is archived and does not accept ${what}.`);
+        expect(archived.fields).to.deep.equal({ [field]: `is archived and does not accept ${what}` });
         const unknown = await refused(fixture.parts.projects.requireAccepting('nope', what));
         expect(unknown.message).to.equal('Project nope not found.');
         expect(unknown.fields).to.deep.equal({ [field]: 'is not the slug of a project' });

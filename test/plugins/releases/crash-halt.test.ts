@@ -44,7 +44,7 @@ describe('releases: halt on crashes', () => {
     expect(await halted()).to.equal(true);
     const event = one.told.find(({ event: name }) => name === 'release.halted');
     expect(event?.data['reason']).to.match(
-      /^97\.00 % of 1000 sessions of 1\.1 since \S+ were free of crashes, of 1\.0 99\.00 %; 2 points below stop a rollout$/,
+      /^97\.00 % of 1000 sessions of 1\.1 since \S+ were crash-free, of 1\.0 99\.00 %; 2 points below stop a rollout$/,
     );
     expect(await halted()).to.equal(false);
   });

@@ -153,7 +153,7 @@ export function fixtureOn(
       findByNumber: async () => null,
       list: async () => [...projects.keys()].map(info),
       requireAccepting: async (slug) => {
-        if (!projects.has(slug)) throw new ServiceError('unknown_project', `There is no project ${slug}.`);
+        if (!projects.has(slug)) throw new ServiceError('unknown_project', `Project ${slug} not found.`);
         return info(slug);
       },
     },

@@ -52,7 +52,7 @@ describe('publishWarnings', () => {
       'a setup target that is a packaged file (S03)',
       { setup: setup({ file: 'data/seed.db' }) },
       [],
-      /^setup\.json writes into packaged files .*: data\/seed\.db\./,
+      /^setup\.json writes to packaged files .*: data\/seed\.db\./,
     ],
     ['no preserved target', { setup: setup({ file: 'conf/app.json', location: 'install' }) }, [], null],
     [

@@ -24,7 +24,7 @@ const known = (slug: string | undefined): object | null =>
 
 const projects = createFakeProjects({
   requireAccepting: async (slug) => {
-    if (known(slug) === null) throw new ServiceError('unknown_project', 'There is no such project.');
+    if (known(slug) === null) throw new ServiceError('unknown_project', 'Project not found.');
     return known(slug);
   },
   get: async (slug) => known(slug),

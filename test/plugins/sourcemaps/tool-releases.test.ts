@@ -77,7 +77,7 @@ describe('releases created by Sentry’s tools', () => {
 
   for (const [what, method, path, body, status, detail] of [
     ['commits of a repository', 'PUT', `${RELEASE}/`, { refs: [{ repository: 'a/b', commit: 'c' }] }, 422, '--local'],
-    ['a deploy', 'POST', `${RELEASE}/deploys/`, { environment: 'prod' }, 422, 'no deploys'],
+    ['a deploy', 'POST', `${RELEASE}/deploys/`, { environment: 'prod' }, 422, 'not store deploys'],
     ['to delete a release', 'DELETE', `${RELEASE}/`, undefined, 409, 'withdrawn'],
   ] as const)
     it(`rejects ${what} with a single sentence, as the tool displays it`, async () => {
@@ -99,7 +99,7 @@ describe('releases created by Sentry’s tools', () => {
     }
     const unnamed = await put('acme', '1.5.0');
     expect(unnamed.status).to.equal(422);
-    expect(unnamed.body['error']?.['message']).to.match(/No project is named: .*--org <project>/);
+    expect(unnamed.body['error']?.['message']).to.match(/The project is missing: .*--org <project>/);
     expect((await put('acme', 'nowhere@1.5.0')).status).to.equal(422);
   });
 

@@ -136,7 +136,7 @@ describe('source map uploads', function () {
     const unnamed = await fixture.upload(filesOf(app, DEBUG_ID), {});
     expect([unnamed.status, unnamed.body['error']?.['fields']]).to.deep.equal([
       422,
-      { projects: 'must name a project where the token is bound to none' },
+      { projects: 'must contain a project if the token is not limited to one' },
     ]);
     const unknown = await fixture.upload(filesOf(app, DEBUG_ID), { projects: ['nowhere'] });
     expect([unknown.status, unknown.body['error']?.['code']]).to.deep.equal([422, 'unknown_project']);
@@ -158,7 +158,7 @@ describe('source map uploads', function () {
     const wrong = await fixture.form(CHUNKS, [['file', 'content', sha1('other content')]]);
     expect([wrong.status, wrong.body['error']?.['fields']]).to.deep.equal([
       422,
-      { file: 'is not the content of the SHA-1 that names it' },
+      { file: 'does not match the SHA-1 in its name' },
     ]);
     const large = Buffer.alloc(262_145);
     expect((await fixture.form(CHUNKS, [['file', large, sha1(large)]])).status).to.equal(422);
@@ -276,7 +276,7 @@ describe('source map storage', function () {
     fixture = await Fixture.create({ errors: { sourcemap_bytes: 100 } });
     const { body } = await fixture.upload(filesOf(app, null));
     expect(body['state']).to.equal('error');
-    expect(body['detail']).to.match(/^The bundle is larger than all that a project may keep/);
+    expect(body['detail']).to.match(/^The bundle is larger than the limit of a project/);
   });
 
   it('deletes maps after the configured days without use', async () => {

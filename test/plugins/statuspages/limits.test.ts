@@ -53,7 +53,7 @@ describe('status pages with many monitors', function () {
     const refused = await make('more');
     expect(refused.status).to.equal(422);
     expect(refused.json.error?.fields).to.deep.equal({
-      components: 'stand for more than 5000 monitors, all together',
+      components: 'contain more than 5000 monitors in total',
     });
   });
 

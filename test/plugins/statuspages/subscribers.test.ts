@@ -249,7 +249,7 @@ describe('status page subscribers without a mail server', function () {
       const refused = await service.request('POST', PAGES, token, body);
       expect(refused.status).to.equal(422);
       expect((refused.body['error'] as { fields: object }).fields).to.deep.equal({
-        subscriptions: 'needs e-mail: set notifications.smtp_host',
+        subscriptions: 'requires e-mail: set notifications.smtp_host',
       });
       expect((await service.request('POST', PAGES, token, { ...body, subscriptions: false })).status).to.equal(201);
     } finally {

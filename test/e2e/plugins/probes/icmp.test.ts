@@ -33,7 +33,7 @@ describe('probes: ICMP', () => {
       const seen = await echoed(host);
       expect(seen, seen.message).to.include({ ok: true });
       expect(seen.response_ms).to.be.a('number');
-      expect(seen.message).to.equal(`${host} answered in ${seen.response_ms} ms`);
+      expect(seen.message).to.equal(`${host} responded in ${seen.response_ms} ms`);
     }
   });
 
@@ -55,7 +55,7 @@ describe('probes: ICMP', () => {
     });
 
     it('report a system without ping', async () => {
-      expect(await echoed('127.0.0.1')).to.include({ ok: false, message: 'This system has no ping' });
+      expect(await echoed('127.0.0.1')).to.include({ ok: false, message: 'This system has no ping command' });
     });
 
     it('try every address of a host name (W20)', async () => {

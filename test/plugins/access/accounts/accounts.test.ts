@@ -240,7 +240,7 @@ describe('access: accounts', () => {
     it('fails configuration validation with an invalid name or password', () => {
       const section = (given: object) => access.config?.validate(given);
       for (const [bad, why] of [
-        [{ admin_password: 'password1234' }, 'is among the first that an attacker tries'],
+        [{ admin_password: 'password1234' }, 'is too common'],
         [{ admin_password: 'short' }, 'must have at least 12 characters'],
         [{ admin_password: '' }, 'is not allowed to be empty'],
         [{ admin_user: 'a:b' }, 'must not contain a colon'],

@@ -155,7 +155,7 @@ describe('bugs: input of agents and users', () => {
       const unknown = await ask('PATCH', `/bugs/${ref}`, { assignee: 'nobody' });
       expect([unknown.status, errorOf(unknown.body).fields]).to.deep.equal([
         422,
-        { assignee: 'there is no account of this name that may sign in' },
+        { assignee: 'no account with this name can sign in' },
       ]);
       for (const pr_url of ['ftp://x/y', 'javascript:alert(1)', 'nonsense', `https://x/${'y'.repeat(500)}`])
         expect((await ask('PATCH', `/bugs/${ref}`, { pr_url })).status, pr_url).to.equal(422);

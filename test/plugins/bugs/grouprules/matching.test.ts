@@ -169,17 +169,17 @@ describe('grouping rules: resulting fingerprint and title', () => {
 
 describe('grouping rules: rejections', () => {
   const cases: [string, Partial<GroupingRule>, string, RegExp][] = [
-    ['nothing to match', {}, 'message', /name a class/],
+    ['nothing to match', {}, 'message', /set a class/],
     ['nothing to do', { message: 'a', fingerprint: null }, 'fingerprint', /fingerprint, a title/],
     ['a pattern that is none', { message: '(a' }, 'message', /missing closing/],
     ['a back-reference', { message: '(a)\\1' }, 'message', /Invalid regular expression/],
     ['a pattern too large', { message: '(a{30}){40}' }, 'message', /at most 1000/],
-    ['an unknown placeholder', { message: 'a', title: '{{ host }}' }, 'title', /no placeholder/],
+    ['an unknown placeholder', { message: 'a', title: '{{ host }}' }, 'title', /not a placeholder/],
     ['a group that is not there', { message: '(a)', fingerprint: ['{{ 2 }}'] }, 'fingerprint', /it has 1/],
     ['a group without a pattern', { origin: 'a', title: '{{ 1 }}' }, 'title', /it has 0/],
     ['{{ default }} beside other text', { message: 'a', fingerprint: ['x {{ default }}'] }, 'fingerprint', /alone/],
     ['{{ default }} in a title', { message: 'a', title: '{{ default }}' }, 'title', /alone/],
-    ['an origin without a file', { origin: '#main' }, 'origin', /name a file/],
+    ['an origin without a file', { origin: '#main' }, 'origin', /must be a file/],
   ];
   for (const [name, fields, field, says] of cases) it(name, () => expect(problemsOf(fields)[field]).to.match(says));
 

@@ -117,7 +117,7 @@ describe('bugs: grouping rule pages', () => {
     const refused = await post('/grouping-rules', typed({ message: `(${HOSTILE}`, title: '{{ host }}' }));
     const text = html(refused);
     expect(text.match(/aria-invalid="true"/g)).to.have.length(2);
-    expect(text).to.include('no placeholder').and.include('&lt;script&gt;');
+    expect(text).to.include('not a placeholder').and.include('&lt;script&gt;');
     expect(await rules()).to.deep.equal([]);
   });
 
@@ -126,8 +126,8 @@ describe('bugs: grouping rule pages', () => {
     for (const file_path of ['a.ts', 'b.ts'])
       await fixture.bugs.record(errorReport({ ...sent, file_path, title: HOSTILE }));
     const text = html(await post('/grouping-rules', typed({ action: 'try', title: 'Timeout {{ class }}' })));
-    expect(text).to.include('The rule takes 2 of 2 kept occurrences in 2 groups.');
-    expect(text).to.include('1 of these joins what is apart today.').and.include('alpha-1').and.include('alpha-2');
+    expect(text).to.include('The rule matches 2 of 2 stored occurrences in 2 groups.');
+    expect(text).to.include('1 of these joins groups that are currently separate.').and.include('alpha-1').and.include('alpha-2');
     expect(await rules()).to.deep.equal([]);
   });
 

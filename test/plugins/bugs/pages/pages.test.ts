@@ -590,7 +590,7 @@ describe('bugs: pages', () => {
       expect(elsewhere, 'the menu of views').to.include('Alpha only');
       const refused = (await send(views, { name: 'X', match: '', audience: 'project:gone' })) as unknown as View;
       expect(refused.status).to.equal(422);
-      expect(render(refused, views)).to.include('There is no such project.');
+      expect(render(refused, views)).to.include('Project not found.');
     });
 
     it('without a name are rejected with a message', async () => {

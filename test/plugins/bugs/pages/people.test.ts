@@ -225,7 +225,7 @@ describe('bugs: workflows of users', () => {
       fixture.clock.advance(60_001);
       const late = await refused(post(ref, 'undo', {}));
       expect(late.status).to.equal(409);
-      expect(html(late)).to.include('There is nothing to undo');
+      expect(html(late)).to.include('Nothing to undo');
       expect((await item(ref)).status).to.equal('closed');
       const other = (await fixture.bugs.record(report({ title: 'Other' }))).ref;
       await fixture.edits.edit(
@@ -359,7 +359,7 @@ describe('bugs: workflows of users', () => {
       expect((await item(mine)).status, 'an earlier change').to.equal('closed');
       const again = await refused(undo());
       expect(again.status).to.equal(409);
-      expect(html(again)).to.include('There is nothing to undo');
+      expect(html(again)).to.include('Nothing to undo');
     });
 
     it('offer no undo after a minute, to other users, or when no item was closed', async () => {

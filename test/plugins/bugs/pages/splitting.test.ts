@@ -87,7 +87,7 @@ describe('bugs: split pages', () => {
   });
 
   it('show an error at the selection, and change nothing', async () => {
-    expect(await split('field=environment&value=nowhere')).to.match(/no kept occurrence is of this part/i);
+    expect(await split('field=environment&value=nowhere')).to.match(/no stored occurrence matches this part/i);
     const page = await fixture.parts.getPage(ref, MANAGER, 'occurrences', {});
     const [first] = page.items as { id: string }[];
     expect(await split(`occurrence=${first?.id}`)).to.match(/share a grouping key/i);

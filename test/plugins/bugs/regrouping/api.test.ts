@@ -282,9 +282,9 @@ describe('grouping rules: API', () => {
         new_title: 'Timeout of db',
       });
       expect(trial.says).to.deep.equal([
-        'The rule takes 2 of 4 kept occurrences in 3 groups.',
+        'The rule matches 2 of 4 stored occurrences in 3 groups.',
         'Later reports like these would be counted in 1 new group.',
-        '1 of these joins what is apart today.',
+        '1 of these joins groups that are currently separate.',
       ]);
       expect(await rules()).to.deep.equal([]);
     });

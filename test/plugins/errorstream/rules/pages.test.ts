@@ -237,7 +237,7 @@ describe('ignore rules: pages', () => {
     expect(html(view)).to.include('role="progressbar"').and.include('400 of 1,000 issues checked, 12 muted');
     const again = await visit('POST', '/ignore-rules/{id}/apply', { id: rule.id });
     expect((again as View).status).to.equal(409);
-    expect(html(again)).to.include('being applied already');
+    expect(html(again)).to.include('already being applied');
   });
 
   it('enables, disables and deletes a rule', async () => {

@@ -92,7 +92,7 @@ for (const engine of STORES) {
       const make = (fields: object): Promise<Record<string, string>> =>
         refused(fixture.monitors.create({ source: 'job', ...fields }, ANYONE));
       expect(await make({ schedule: '0 24 * * *' })).to.deep.equal({
-        schedule: 'the hour at position 3 cannot be read',
+        schedule: 'the hour at position 3 is not valid',
       });
       expect(await make({ schedule: '@daily', timezone: 'Nowhere' })).to.have.property('timezone');
       expect((await make({ schedule: '@daily', interval_seconds: 60 }))['schedule']).to.match(/together/);

@@ -540,7 +540,7 @@ describe('watchdog ping URLs', function () {
     const push = await fixture.api('GET', `/api/push/${secret}?schedule=0+25+*+*+*`, null);
     expect([push.status, push.json.error?.fields]).to.deep.equal([
       400,
-      { schedule: 'the hour at position 3 cannot be read' },
+      { schedule: 'the hour at position 3 is not valid' },
     ]);
     expect(await monitor()).to.equal(undefined);
   });

@@ -82,7 +82,7 @@ describe('watchdog routes', function () {
     const odd = await beat({ source: 'odd/1', cheks: {}, checks: { db: {} }, metrics: { any: 1 } });
     expect(odd.status).to.equal(201);
     expect(odd.json['warnings']).to.deep.equal([
-      'checks.db: ok is not a boolean; it counts as not failed',
+      'checks.db: ok is not a boolean; treated as not failed',
       'cheks is no field of this call',
     ]);
   });
@@ -332,7 +332,7 @@ describe('watchdog routes', function () {
     const renamed = await fixture.api('PATCH', path, manage, { source: 'x/z', description: 'f' });
     expect([refused(renamed), renamed.json.error?.fields]).to.deep.equal([
       '422 validation_failed',
-      { source: 'cannot be changed: make another monitor' },
+      { source: 'cannot be changed: create another monitor' },
     ]);
     expect((await get('/monitors/x%2Fy')).json['monitor']).to.include({ source: 'x/y', description: 'e' });
     expect(refused(await fixture.api('PATCH', path, manage, { parent_source: 'x/y' }))).to.equal('409 conflict');

@@ -121,7 +121,7 @@ describe('importing monitors', () => {
       );
     const refused = await fixture.importer.importAll(checks(10_001)).catch((error: unknown) => error);
     expect((refused as { fields?: object }).fields).to.deep.equal({
-      file: 'has 10001 monitors; one import takes at most 10000: split the file',
+      file: 'has 10001 monitors; one import can have at most 10000: split the file',
     });
     const told: string[] = [];
     await fixture.importer.importAll(checks(250), (done, all) => told.push(`${done} of ${all}`));
@@ -194,7 +194,7 @@ describe('importing monitors', () => {
     expect(saved.get('db')).to.include({ kind: 'tcp', host: 'db.example', port: 5432, interval_seconds: 20 });
     expect(saved.get('odd')).to.include({ json_path: 'a.b', json_value: '1' });
     expect([...saved.keys()]).to.not.include('box');
-    expect(report.notes.map(({ note }) => note)).to.include('Monitors of type docker: none are asked here.');
+    expect(report.notes.map(({ note }) => note)).to.include('Monitors of type docker are not supported.');
   });
 
   it('never sends NTLM, OAuth or certificate passwords by another scheme, such as Basic', () => {

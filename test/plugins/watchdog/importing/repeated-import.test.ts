@@ -103,7 +103,7 @@ describe('repeated import of monitors', () => {
     expect(saved.get('shop')).to.include({ interval_seconds: 120, headers: null });
     expect(await fixture.monitor('cron')).to.include({ period_seconds: DAY, description: 'Nightly' });
     const paused = await fixture.importer.importAll(kuma({ ...shop, name: 'Our shop', active: 0 }));
-    expect(paused.notes.map(({ note }) => note)).to.include('It was paused: no probe was made of it.');
+    expect(paused.notes.map(({ note }) => note)).to.include('It was paused: no probe was created.');
     expect(saved.has('shop')).to.equal(false);
     expect((await fixture.monitor('shop')).parent_source).to.equal('shops');
   });
@@ -182,7 +182,7 @@ describe('repeated import of monitors', () => {
     ].join('\r\n');
     const report = await fixture.importer.importAll(parseMonitorCsv(`\ufeff${csv}\r\n`));
     expect(report).to.deep.include({ created: ['shop'], known: ['web-1'], updated: ['web-1'] });
-    expect(report.notes).to.deep.equal([{ monitor: 'shop', note: 'There is no column colour.' }]);
+    expect(report.notes).to.deep.equal([{ monitor: 'shop', note: 'Column colour not found.' }]);
     expect(await fixture.monitor('web-1')).to.include({
       name: 'Web; "one"',
       period_seconds: 3600,

@@ -171,7 +171,7 @@ for (const engine of STORES) {
       expect(back).to.include({ acknowledged_by: null, acknowledged_at: null });
       const told = await fixture.timeline.listPage({ type: ['incident.acknowledged', 'incident.handed_back'] }, ANYONE);
       expect(told.items.map(({ message }) => message)).to.have.members([
-        'mia has handed it back: nobody is on it',
+        'Acknowledgment removed by mia',
         'mia is on it',
         'tester is on it',
       ]);

@@ -149,7 +149,7 @@ for (const engine of STORES) {
         await fixture.deps.windows.insert({ ...(doc as WindowDoc), id: fixture.deps.ids.uuid() });
       const fault = await getRejection(open({ ...planned, sources: ['shop'] }, shop));
       expect((fault as ServiceError).fields).to.deep.equal({
-        sources: 'there are 1000 windows already: end some of them first',
+        sources: 'the limit of 1000 windows is reached: end some of them first',
       });
       for (const [source, caller] of [
         ['bank', bank],
@@ -327,7 +327,7 @@ for (const engine of STORES) {
         [{ sources, until: later(400 * 24 * HOUR) }, 'until', /a year/],
         [{ sources, schedule: '0 2 * * *' }, 'schedule', /does not go together/],
         [{ sources, ...zone, duration_seconds: null }, 'duration_seconds', /required/],
-        [{ sources, ...zone, schedule: '0 25 * * *' }, 'schedule', /the hour at position 3 cannot be read/],
+        [{ sources, ...zone, schedule: '0 25 * * *' }, 'schedule', /the hour at position 3 is not valid/],
         [{ sources, ...zone, timezone: 'Mars/Base' }, 'timezone', /Mars\/Base is not/],
       ];
       for (const [given, field, says] of cases) {

@@ -49,7 +49,7 @@ describe('maintenance windows over HTTP', function () {
   it('report the position of an error in a cron expression', async () => {
     const refused = await create({ sources: ['top'], schedule: '0 2 * 13 *', duration_seconds: 3600 });
     expect(refused.status).to.equal(422);
-    expect(refused.json.error?.fields).to.deep.equal({ schedule: 'the month at position 7 cannot be read' });
+    expect(refused.json.error?.fields).to.deep.equal({ schedule: 'the month at position 7 is not valid' });
   });
 
   it('silence for an hour with one click, shown on every page', async () => {

@@ -71,7 +71,7 @@ for (const engine of STORES) {
       const fault = await refusal({ uptime: 100 });
       expect(fault).to.include({ code: 'invalid_request', status: 400 });
       expect(fault.fields?.['uptime']).to.equal(
-        '100 days of 801 monitors are too many: ask for 99 days at most, or ask for pages with limit and cursor',
+        '100 days of 801 monitors are too many: request at most 99 days, or request pages with limit and cursor',
       );
       const whole = await told({ uptime: 99 });
       expect(whole.monitors.every(({ uptime }) => uptime?.days.length === 99 && uptime.share === null)).to.equal(true);

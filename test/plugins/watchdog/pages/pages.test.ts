@@ -298,7 +298,7 @@ describe('watchdog pages', function () {
       const form = { source: 'nightly', name: 'Nightly', interval_seconds: '', timezone: 'Europe/Berlin' };
       const wrong = await browser.post('/monitors/new', { ...form, schedule: '0 3 32 * *' });
       expect(wrong.status).to.equal(422);
-      expect(wrong.text).to.include('day of the month at position 5 cannot be read');
+      expect(wrong.text).to.include('day of the month at position 5 is not valid');
       const made = await browser.post('/monitors/new', { ...form, schedule: '0 3 * * *', grace_seconds: '600' });
       expect(made.status).to.equal(303);
       const { text } = await browser.get('/monitors/nightly');

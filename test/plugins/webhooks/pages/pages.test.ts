@@ -127,13 +127,13 @@ describe('webhooks: pages', function () {
       enabled: false,
       failures: 20,
       disabled_at: fixture.clock.iso(),
-      disabled_reason: '20 deliveries in a row failed.',
+      disabled_reason: '20 consecutive deliveries failed.',
     };
     await store.collection('webhooks_webhooks').change({ id }, { set });
     for (const url of ['/', '/webhooks', path]) {
       const page = await browser.get(url);
       expect(page.text, url)
-        .to.include('20 deliveries in a row failed.')
+        .to.include('20 consecutive deliveries failed.')
         .and.match(/was disabled/);
     }
     const enabled = await browser.post(`${path}/enable`, {}, path);

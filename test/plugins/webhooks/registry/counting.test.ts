@@ -35,12 +35,12 @@ describe('webhooks disabled automatically', function () {
     await events(1);
     const hook = await stored(id);
     expect(hook).to.include({ enabled: false, failures: 20 });
-    expect(hook.disabled_reason).to.equal('20 deliveries in a row failed. The last one: HTTP 500');
+    expect(hook.disabled_reason).to.equal('20 consecutive deliveries failed. Last error: HTTP 500');
     expect(await states(id)).to.deep.equal({ held: 20 });
     expect((await fixture.log.getHealth())['disabled']).to.deep.equal([
       { id, name: 'receiver', host: `127.0.0.1:${to.port}`, reason: hook.disabled_reason },
     ]);
-    expect(fixture.log_lines.messages('warn')).to.deep.equal(['a webhook disabled itself']);
+    expect(fixture.log_lines.messages('warn')).to.deep.equal(['a webhook was disabled automatically']);
     expect(JSON.stringify(fixture.log_lines.lines)).to.not.include('/hook');
   });
 
