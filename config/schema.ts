@@ -123,7 +123,7 @@ const securitySchema = joi.object({
     ),
   webhook_key: withVariable('SVC_WEBHOOK_KEY', markSecret(joi.string().allow('')))
     .default('')
-    .description('Signs webhooks that have no own secret. Empty: such webhooks cannot be enabled.'),
+    .description('Signs webhooks that have no secret. Empty: such webhooks cannot be enabled.'),
   license_key: withVariable('SVC_LICENSE_KEY', markSecret(joi.string().allow(null).custom(validateLicenseKey)))
     .default(null)
     .description(

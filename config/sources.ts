@@ -179,7 +179,7 @@ async function mergeVariables(sources: ConfigSources, env: NodeJS.ProcessEnv): P
     if (text === undefined || target === null) continue;
     const from = optionByVariable.get(name) ?? `environment variable ${name}`;
     const segments = target.path.split('.');
-    if (segments.includes('')) throw new ConfigError(name, 'names no key', from);
+    if (segments.includes('')) throw new ConfigError(name, 'does not match a key', from);
     const other = setters.get(target.path);
     if (other !== undefined)
       throw new ConfigError(target.path, `is set twice, by ${other} and ${name}`, 'the environment');

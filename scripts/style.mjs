@@ -13,6 +13,8 @@ const ROOT = join(import.meta.dirname, '..');
 const MAX_COMMENT_WIDTH = 100;
 const MAX_SUBJECT_LENGTH = 72;
 const SKIPPED = /^(test\/fixtures|adapters\/cli\/templates|web\/assets\/vendor|clients\/demo\/programs)\//;
+/** The demo, tests of examples and word lists show texts of other programs. */
+const NOT_OF_USERS = /^clients\/demo\/|\.test\.ts$|runtime-values\.ts$/;
 const PLUGINS = ['typescript', 'decorators-legacy'];
 
 /** Sections of the word list: `[name]`, then one entry a line; `#` starts a comment. */
@@ -33,10 +35,13 @@ const readEntries = (name) => new Set((words.get(name) ?? []).join(' ').split(/\
 const verbs = readEntries('verbs');
 const nouns = readEntries('functions named by a noun');
 const constants = readEntries('no names of constants');
-const phrases = (words.get('phrases') ?? []).map((line) => {
-  const [phrase, instead] = line.split(' -> ');
-  return { phrase, instead, pattern: new RegExp(`\\b(?:${phrase})\\b`, 'i') };
-});
+const readPhrases = (name) =>
+  (words.get(name) ?? []).map((line) => {
+    const [phrase, instead] = line.split(' -> ');
+    return { phrase, instead, pattern: new RegExp(`\\b(?:${phrase})\\b`, 'i') };
+  });
+const phrases = readPhrases('phrases');
+const stringPhrases = readPhrases('phrases of strings');
 
 /** The first word of a camel-case name: `findByRef` → `find`. */
 const getFirstWord = (name) => /^[a-z0-9]+/.exec(name)?.[0] ?? '';
@@ -53,8 +58,18 @@ function checkConstant(name, report) {
     report(`${name} has no noun: say MAX_<NOUN> or <NOUN>_MS`);
 }
 
-function checkNames(text, file, report) {
-  const { program } = parse(text, { sourceType: 'module', plugins: PLUGINS, sourceFilename: file });
+/** Messages, log lines, help and API descriptions: string literals with more than one word. */
+function checkStrings(node, report) {
+  if (Array.isArray(node)) for (const child of node) checkStrings(child, report);
+  if (typeof node?.type !== 'string') return;
+  const text = node.type === 'StringLiteral' ? node.value : node.type === 'TemplateElement' ? node.value.cooked : '';
+  if (text.includes(' '))
+    for (const { phrase, instead, pattern } of stringPhrases)
+      if (pattern.test(text)) report(node.loc.start.line, `"${phrase}" in a string: say ${instead}`);
+  for (const [key, child] of Object.entries(node)) if (key !== 'loc') checkStrings(child, report);
+}
+
+function checkNames(program, report) {
   for (const node of program.body) {
     const exported = node.type === 'ExportNamedDeclaration';
     const declared = exported ? node.declaration : node;
@@ -93,7 +108,10 @@ function checkSources() {
     const text = readFileSync(join(ROOT, file), 'utf8');
     const report = (line, message) => findings.push(`${file}:${line}: ${message}`);
     checkComments(text, report);
-    if (!file.startsWith('test/')) checkNames(text, file, report);
+    if (file.startsWith('test/')) continue;
+    const { program } = parse(text, { sourceType: 'module', plugins: PLUGINS, sourceFilename: file });
+    checkNames(program, report);
+    if (!NOT_OF_USERS.test(file)) checkStrings(program.body, report);
   }
   return findings;
 }

@@ -91,7 +91,7 @@ export class MongoConnection {
       await Promise.all([this.close(), connected.catch(() => undefined)]);
       if (!(error instanceof DeadlineExceededError)) throw error;
       const reason = (failure as Error | null)?.message ?? 'no connection';
-      throw new Error(`MongoDB did not answer within ${CONNECT_TIMEOUT_MS / 1_000} s: ${reason}`, { cause: error });
+      throw new Error(`MongoDB did not respond within ${CONNECT_TIMEOUT_MS / 1_000} s: ${reason}`, { cause: error });
     } finally {
       client.off('serverHeartbeatFailed', note);
     }

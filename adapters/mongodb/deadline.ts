@@ -1,7 +1,7 @@
 export class DeadlineExceededError extends Error {
   override name = 'DeadlinePassed';
   constructor(ms: number) {
-    super(`no answer within ${ms} ms`);
+    super(`no response within ${ms} ms`);
   }
 }
 

@@ -11,7 +11,7 @@ export class Deadlines {
   constructor(connectMs: number, totalMs: number) {
     this.endsAt = performance.now() + totalMs;
     this.connect = setTimeout(() => this.expire(`no connection within ${connectMs} ms`), connectMs);
-    this.total = setTimeout(() => this.expire(`no complete answer within ${totalMs} ms`), totalMs);
+    this.total = setTimeout(() => this.expire(`no complete response within ${totalMs} ms`), totalMs);
   }
 
   private expire(message: string): void {

@@ -9,7 +9,7 @@ export function findAuthorityFault(pem: string): string | null {
   const found = pem.match(CERTIFICATE_PATTERN) ?? [];
   if (found.length === 0) return 'must be a PEM certificate';
   try {
-    return found.every((one) => new X509Certificate(one).raw.length > 0) ? null : 'holds no certificate';
+    return found.every((one) => new X509Certificate(one).raw.length > 0) ? null : 'does not contain a certificate';
   } catch {
     return 'contains a certificate that cannot be parsed';
   }

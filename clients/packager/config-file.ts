@@ -62,7 +62,7 @@ function parseConfig(file: string, text: string): PackagerConfig {
   } catch (error) {
     throw fail(`is not valid JSON (${(error as Error).message})`);
   }
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw fail('is no JSON object');
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw fail('is not a JSON object');
   const known: readonly string[] = [...TEXT_KEYS, ...GLOB_KEYS, '$schema'];
   for (const [key, value] of Object.entries(json)) {
     if (!known.includes(key)) throw fail(`${key} is unknown; allowed: ${known.slice(0, -1).join(', ')}`);
@@ -75,7 +75,7 @@ function parseConfig(file: string, text: string): PackagerConfig {
 function checkGlobs(key: string, value: unknown, fail: (why: string) => PackagerFailure): void {
   if (!Array.isArray(value)) throw fail(`${key} must be a list of globs`);
   for (const [i, glob] of value.entries()) {
-    const why = typeof glob === 'string' ? findUnsupportedGlob(glob) : 'is no text';
+    const why = typeof glob === 'string' ? findUnsupportedGlob(glob) : 'is not a string';
     if (why !== null) throw fail(`${key}[${i}] ${why}`);
     value[i] = normalizeGlob(glob as string);
   }

@@ -52,7 +52,7 @@ export const toFailureFields = ({
 
 function evaluateFailure({ status, body, fault }: Exchange): ResponseVerdict {
   if (status === null)
-    return { kind: 'transient', status, problem: { code: 'network', message: fault ?? 'no answer' } };
+    return { kind: 'transient', status, problem: { code: 'network', message: fault ?? 'no response' } };
   const problem = parseProblem(status, body);
   if (problem !== null) return { kind: DEFINITE_STATUSES.has(status) ? 'refused' : 'transient', status, problem };
   const message = `${status}, but not as an AOS service`;

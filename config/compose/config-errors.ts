@@ -48,14 +48,14 @@ function toConfigError(configuration: Configuration, error: unknown): unknown {
     return of(inStore ? 'storage.url' : 'data_dir', `points to ${error.path}, which ${error.problem}`);
   }
   if (name === 'MongoParseError' || name === 'MongoInvalidArgumentError')
-    return of('storage.url', `is refused: ${message}`);
+    return of('storage.url', `is not accepted: ${message}`);
   if (syscall === 'listen' || (syscall === 'getaddrinfo' && hostname === core.server.host)) {
     const [key, problem] = LISTEN_PROBLEMS[code] ?? [];
     const { host, port } = core.server;
     return key === undefined ? error : of(key, `${key === 'server.port' ? port : host} ${problem}`);
   }
   if (code === 'EISDIR' && file !== null && path === file) return of('storage.url', `${file} is not a file`);
-  if (code === 'EMLINK' && file !== null && path === file) return of('storage.url', `is refused: ${message}`);
+  if (code === 'EMLINK' && file !== null && path === file) return of('storage.url', `is not accepted: ${message}`);
   const problem = PATH_PROBLEMS[code];
   // A vanished file is not the error of a setting.
   if (problem === undefined || path === undefined || (code === 'ENOENT' && syscall !== 'mkdir')) return error;

@@ -149,12 +149,12 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new InvalidManifest('', 'is no JSON');
+    throw new InvalidManifest('', 'is not valid JSON');
   }
 }
 
 function readFiles(value: unknown, platform: Platform): ManifestFile[] {
-  if (!Array.isArray(value)) throw new InvalidManifest('files', 'is no list');
+  if (!Array.isArray(value)) throw new InvalidManifest('files', 'is not a list');
   if (value.length > 200_000) throw new InvalidManifest('files', 'has more than 200000 entries');
   const paths = new PathSet();
   return value.map((item: unknown, i) => {
@@ -163,7 +163,7 @@ function readFiles(value: unknown, platform: Platform): ManifestFile[] {
     const path = readString(file['path'], `${at}.path`, 2_048);
     const why = findPathFault(path, platform) ?? paths.add(path, 'file');
     if (why !== null) throw new InvalidManifest(`${at}.path`, `${toPrintable(path, 200)} ${why}`);
-    if (typeof file['preserve'] !== 'boolean') throw new InvalidManifest(`${at}.preserve`, 'is no boolean');
+    if (typeof file['preserve'] !== 'boolean') throw new InvalidManifest(`${at}.preserve`, 'is not a boolean');
     return {
       path,
       size: readSize(file['size'], `${at}.size`),
@@ -195,12 +195,12 @@ const readNullable = <T>(value: unknown, read: (value: unknown) => T): T | null 
 
 function readRecord(value: unknown, member: string): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new InvalidManifest(member, 'is no object');
+    throw new InvalidManifest(member, 'is not an object');
   return value as Record<string, unknown>;
 }
 
 function readString(value: unknown, member: string, length: number): string {
-  if (typeof value !== 'string' || value === '') throw new InvalidManifest(member, 'is no text');
+  if (typeof value !== 'string' || value === '') throw new InvalidManifest(member, 'is not a string');
   if (value.length > length) throw new InvalidManifest(member, `is longer than ${length} characters`);
   return value;
 }
@@ -213,7 +213,7 @@ function readName(value: unknown, member: string): string {
 
 function readVersion(value: unknown, member: string): string {
   const text = readString(value, member, 10_000);
-  if (!isVersion(text)) throw new InvalidManifest(member, 'is no version');
+  if (!isVersion(text)) throw new InvalidManifest(member, 'is not a version');
   return text;
 }
 
@@ -230,7 +230,8 @@ function readSha256(value: unknown, member: string): string {
 }
 
 function readSize(value: unknown, member: string): number {
-  if (!Number.isSafeInteger(value) || (value as number) < 0) throw new InvalidManifest(member, 'is no number of bytes');
+  if (!Number.isSafeInteger(value) || (value as number) < 0)
+    throw new InvalidManifest(member, 'is not a number of bytes');
   return value as number;
 }
 

@@ -30,7 +30,7 @@ export function findPathFault(path: string, platform: string): string | null {
   if (hasControlCharacters(path)) return 'has a control character in its name';
   if (path.includes('\\')) return 'has a back-slash in its name';
   if (path.startsWith('/')) return 'is an absolute path';
-  if (/^[A-Za-z]:/.test(path)) return 'begins with a drive letter';
+  if (/^[A-Za-z]:/.test(path)) return 'starts with a drive letter';
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) return `is longer than ${MAX_PATH_BYTES} bytes`;
   const names = path.split('/');
   const first = toNameKey(names[0] ?? '');

@@ -13,5 +13,5 @@ export class KeyRefused extends Error {
  */
 export function requirePublicKeyPem(pem: string): void {
   if (typeof pem !== 'string' || pem.length > MAX_PEM_LENGTH || !PEM_PATTERN.test(pem.trim()))
-    throw new KeyRefused('is no public key in PEM (SPKI)');
+    throw new KeyRefused('is not a PEM public key (SPKI)');
 }

@@ -50,7 +50,7 @@ const buildLineSchema = (max: number): joi.StringSchema =>
 export const agentNameSchema = buildLineSchema(100).min(1).description('The name under which the agent claims');
 
 const fieldSchemas = {
-  project: buildLineSchema(64).empty('').allow(null).description('Null: every project'),
+  project: buildLineSchema(64).empty('').allow(null).description('Null for all projects'),
   severity: joi
     .string()
     .valid(...ORDERED_SEVERITIES)

@@ -127,7 +127,7 @@ function buildProbeRoutes({ health }: HealthServices): RouteSpec[] {
       method: 'GET',
       path: '/api/health/live',
       operationId: 'checkLive',
-      summary: 'The process answers',
+      summary: 'Check whether the process responds',
       access: 'public',
       output: withSchemaName('Live', whole({ live: joi.boolean() })),
       limits: { rate: 'none' },

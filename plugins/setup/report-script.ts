@@ -38,7 +38,7 @@ const getJitterSeconds = (seconds: number): number => Math.min(MAX_JITTER_SECOND
 
 function renderShellScript({ url, source, interval_seconds }: ReportTarget): string {
   return `#!/bin/sh
-# Reports this machine to the Application Operations Service. Needs curl, and ${TOKEN_FILE_NAME} beside it (0600).
+# Reports this machine to the Application Operations Service. Requires curl, and ${TOKEN_FILE_NAME} next to it (0600).
 # Numbers are written with a point, whatever the language of the machine.
 set -u
 LC_ALL=C
@@ -58,13 +58,13 @@ command -v curl >/dev/null 2>&1 || {
 }
 token=$(cat "$here/${TOKEN_FILE_NAME}") || exit 1
 
-# Not all machines at once: started by a schedule, it waits a moment that differs each time.
+# Spreads the load: when started by a schedule, it waits for a random time.
 if [ "\${1:-}" = "--jitter" ]; then
   sleep "$(awk -v most=${getJitterSeconds(interval_seconds)} -v seed="$$" 'BEGIN { srand(); srand(srand() + seed); print int(rand() * (most + 1)) }')"
 fi
 
 metrics=
-# Adds a metric when its value is a number; what this machine does not tell is left out.
+# Adds a metric if its value is a number; missing values are omitted.
 metric() {
   case $2 in
     '' | *[!0-9.]* | *.*.* | . | .* | *.) return 0 ;;
@@ -79,7 +79,7 @@ metric memory_percent "$(awk '
 metric disk_percent "$(df -P / 2>/dev/null | awk 'NR == 2 { sub("%", "", $5); print $5 }')"
 metric uptime_seconds "$(awk '{ printf "%d", $1; exit }' /proc/uptime 2>/dev/null)"
 
-# The token goes by standard input: arguments can be read by every user of the machine.
+# The token is passed on standard input, because arguments are visible to every user of the machine.
 printf 'header = "Authorization: Bearer %s"\\n' "$token" |
   curl --config - --silent --show-error --fail --max-time 10 --retry 0 --output /dev/null \\
     --header 'Content-Type: application/json' \\
@@ -89,7 +89,7 @@ printf 'header = "Authorization: Bearer %s"\\n' "$token" |
 }
 
 function renderPowerShellScript({ url, source, interval_seconds }: ReportTarget): string {
-  return `# Reports this machine to the Application Operations Service. Needs ${TOKEN_FILE_NAME} beside it, readable by its user alone.
+  return `# Reports this machine to the Application Operations Service. Requires ${TOKEN_FILE_NAME} next to it, readable only by its user.
 # Numbers are written with a point, whatever the language of the machine.
 param([switch]$Jitter)
 $ErrorActionPreference = 'Stop'
@@ -97,11 +97,11 @@ $ErrorActionPreference = 'Stop'
 [Net.ServicePointManager]::SecurityProtocol = [Net.ServicePointManager]::SecurityProtocol -bor [Net.SecurityProtocolType]::Tls12
 
 $token = (Get-Content -Raw -LiteralPath (Join-Path $PSScriptRoot '${TOKEN_FILE_NAME}')).Trim()
-# Not all machines at once: started by a schedule, it waits a moment that differs each time.
+# Spreads the load: when started by a schedule, it waits for a random time.
 if ($Jitter) { Start-Sleep -Seconds (Get-Random -Minimum 0 -Maximum ${getJitterSeconds(interval_seconds) + 1}) }
 
 $metrics = @{}
-# What this machine does not tell is left out.
+# Missing values are omitted.
 try { $metrics.load = [double](Get-CimInstance Win32_Processor | Measure-Object -Property LoadPercentage -Average).Average / 100 } catch { }
 try {
   $os = Get-CimInstance Win32_OperatingSystem

@@ -303,12 +303,12 @@ describe('configuration', () => {
       [
         'a name without a key',
         { SVC_SERVER__: '1' },
-        'SVC_SERVER__ names no key (from environment variable SVC_SERVER__)',
+        'SVC_SERVER__ does not match a key (from environment variable SVC_SERVER__)',
       ],
       [
         'a key of the prototype',
         { SVC_SERVER____PROTO__: '1' },
-        'SVC_SERVER____PROTO__ names no key (from environment variable SVC_SERVER____PROTO__)',
+        'SVC_SERVER____PROTO__ does not match a key (from environment variable SVC_SERVER____PROTO__)',
       ],
       [
         'the same key by two names',

@@ -81,9 +81,9 @@ export async function validateExport(file: string): Promise<{ head: ArchiveHead;
   const { head } = await readArchive(file, 'export', async (entry, content) => {
     const collection = parseEntryCollection(entry.path);
     if (collection !== null) {
-      if (contentsText !== null) throw new ArchiveRejectedError(`holds ${entry.path} after ${CONTENTS_ENTRY}`);
+      if (contentsText !== null) throw new ArchiveRejectedError(`contains ${entry.path} after ${CONTENTS_ENTRY}`);
       if (!isExportedCollection(collection))
-        throw new ArchiveRejectedError(`holds ${entry.path}, which has no place in it`);
+        throw new ArchiveRejectedError(`contains ${entry.path}, which does not belong in it`);
       const text = await readEntryText(entry, content, MAX_PART_BYTES);
       hash.add(collection, text, parseDocuments(text, entry.path).length);
     } else if (entry.path === CONTENTS_ENTRY) contentsText = await readEntryText(entry, content, MAX_PART_BYTES);

@@ -26,7 +26,7 @@ function toOutboundError({ code, killed }: ExecFileException, stderrText: string
     return new OutboundError('unsupported', 'this system does not allow the service to send a ping');
   }
   if (UNREACHABLE_PATTERN.test(stderrText)) return new OutboundError('connect', 'this system has no route to the host');
-  if (killed === true || code === 1) return new OutboundError('timeout', `no answer within ${timeoutMs} ms`);
+  if (killed === true || code === 1) return new OutboundError('timeout', `no response within ${timeoutMs} ms`);
   return new OutboundError('connect', `ping failed: ${stderrText.trim().slice(0, 100) || String(code)}`);
 }
 

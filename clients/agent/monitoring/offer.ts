@@ -32,7 +32,7 @@ export function parseOffer(body: Readonly<Record<string, unknown>>, scheduler: S
   const object = (field: string): Record<string, unknown> => {
     const value = body[field];
     if (typeof value !== 'object' || value === null || Array.isArray(value))
-      throw createInvalidOfferFailure(field, 'is no object');
+      throw createInvalidOfferFailure(field, 'is not an object');
     return { ...value };
   };
   const text = (field: string, value: unknown, pattern: RegExp, why: string): string => {
@@ -44,13 +44,13 @@ export function parseOffer(body: Readonly<Record<string, unknown>>, scheduler: S
     throw createInvalidOfferFailure('scopes', 'must be exactly watchdog:ping');
   const filename = text('script.filename', script.filename, FILENAME_PATTERN, 'is not a valid file name');
   if (filename === TOKEN_FILE) throw createInvalidOfferFailure('script.filename', 'must not be the token file');
-  const content = text('script.content', script.content, /^[^\0]+$/, 'is no text');
+  const content = text('script.content', script.content, /^[^\0]+$/, 'is not a string');
   if (createHash('sha256').update(content).digest('hex') !== script.sha256)
     throw createInvalidOfferFailure('script.sha256', 'does not match its content');
   if (schedule.kind !== scheduler) throw createInvalidOfferFailure('schedule.kind', `is not ${scheduler}`);
   const pattern = scheduler === 'cron' ? CRON_EXPRESSION : TASK_EXPRESSION_PATTERN;
   return {
-    source: text('monitor.source', monitor.source, SOURCE_PATTERN, 'is no source'),
+    source: text('monitor.source', monitor.source, SOURCE_PATTERN, 'is not a source'),
     token: text('token', body.token, TOKEN_PATTERN, 'is not a watchdog token'),
     script: { filename, content },
     schedule: {

@@ -71,7 +71,7 @@ function getResponseBody({ status, body }: JsonAnswer, url: URL): Record<string,
       `${url.origin} answered ${url.pathname} with ${status}, but not as an AOS service`,
     );
   if (done) return body;
-  const text = [getErrorText(body) ?? `${url.pathname} answers ${status}`, ...listErrorFields(body.error)].join('; ');
+  const text = [getErrorText(body) ?? `${url.pathname} answered ${status}`, ...listErrorFields(body.error)].join('; ');
   if (status === 409) throw new AlreadyExistsFailure(text);
   throw new AgentFailure(status === 401 ? 'unauthorized' : 'error', text);
 }

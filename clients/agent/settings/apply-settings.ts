@@ -95,7 +95,7 @@ async function readSetup(path: string): Promise<Readonly<Record<string, unknown>
       throw new AgentFailure('error', `${path} is not a JSON object`);
     return { ...value };
   } catch (error) {
-    if (error instanceof SyntaxError) throw new AgentFailure('error', `${path} is no JSON`, { cause: error });
+    if (error instanceof SyntaxError) throw new AgentFailure('error', `${path} is not valid JSON`, { cause: error });
     throw error;
   } finally {
     await file.close();
@@ -141,7 +141,7 @@ async function provisionValue(
     const answer = await session.post('token', { project, machine_name: hostname().slice(0, 200) }, MAX_TOKEN_BYTES);
     const { token, denied } = answer;
     if (typeof token !== 'string' || !/^[!-~]{1,500}$/.test(token))
-      throw new AgentFailure('unverified', 'the server’s answer: token is no token');
+      throw new AgentFailure('unverified', 'server response: token is not valid');
     if (Array.isArray(denied) && denied.length > 0)
       output.warn(`the token of the application was issued without ${denied.map(String).join(', ')}`);
     return token;

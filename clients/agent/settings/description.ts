@@ -108,7 +108,7 @@ export const getVariableName = (name: string): string => `SVC_SET_${name.toUpper
 
 function parseObject(value: unknown, at: string): JsonMembers {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw createInvalidFailure(at, 'is no object');
+    throw createInvalidFailure(at, 'is not an object');
   return value as JsonMembers;
 }
 
@@ -117,7 +117,7 @@ const isAbsent = (value: unknown): value is null | undefined => value === undefi
 function parseText(it: JsonMembers, member: string, at: string, length: number): string | null {
   const value = it[member];
   if (isAbsent(value)) return null;
-  if (typeof value !== 'string' || value === '') throw createInvalidFailure(at, 'is no text');
+  if (typeof value !== 'string' || value === '') throw createInvalidFailure(at, 'is not a string');
   if (value.length > length) throw createInvalidFailure(at, `is longer than ${length} characters`);
   return value;
 }
@@ -132,7 +132,7 @@ function parseFlag(it: JsonMembers, member: string, at: string, standard: boolea
 function parseNumber(it: JsonMembers, member: string, at: string): number | null {
   const value = it[member];
   if (isAbsent(value)) return null;
-  if (typeof value !== 'number' || !Number.isFinite(value)) throw createInvalidFailure(at, 'is no number');
+  if (typeof value !== 'number' || !Number.isFinite(value)) throw createInvalidFailure(at, 'is not a number');
   return value;
 }
 

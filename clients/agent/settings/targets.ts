@@ -104,7 +104,7 @@ async function loadFile(base: string, path: string, format: FormatName): Promise
   const stats = parent === 'missing' ? null : await statPath(at);
   if (stats === null) return { ...empty, base: root };
   if (stats.isSymbolicLink()) throw createTargetFailure(at, 'is a link');
-  if (!stats.isFile()) throw createTargetFailure(at, 'is no file');
+  if (!stats.isFile()) throw createTargetFailure(at, 'is not a file');
   if (stats.size > MAX_FILE_BYTES)
     throw new AgentFailure('error', `${at} is longer than ${MAX_FILE_BYTES} bytes; it was not changed`);
   const content = decodeText(await readContent(at));

@@ -45,7 +45,7 @@ async function readClaimedProduct(path: string): Promise<string | null> {
 
 export async function checkDirectory(dir: string, product: string, adopt: boolean): Promise<void> {
   const why = await getDirectoryRejection(dir, product);
-  if (why !== null && (!adopt || why.endsWith('is no directory')))
+  if (why !== null && (!adopt || why.endsWith('is not a directory')))
     throw new AgentFailure('usage', `${why}; choose another --dir${adopt ? '' : ', or --adopt it'}`);
 }
 

@@ -21,7 +21,7 @@ function getWritableReason(stats: Stats): string | null {
   if (ON_WINDOWS) return null;
   const [user, group] = [process.geteuid?.() ?? 0, process.getegid?.() ?? 0];
   if (stats.uid !== user && stats.uid !== 0) return `belongs to another user (${stats.uid})`;
-  if ((stats.mode & OTHERS_WRITE_MASK) !== 0) return 'can be written to by others (chmod o-w)';
+  if ((stats.mode & OTHERS_WRITE_MASK) !== 0) return 'is writable by others (chmod o-w)';
   if ((stats.mode & GROUP_WRITE_MASK) !== 0 && stats.gid !== group) return 'is writable by its group (chmod g-w)';
   return null;
 }
@@ -40,7 +40,7 @@ export class ParentValidator {
    */
   static async of(root: string): Promise<ParentValidator> {
     const stats = await statPath(root);
-    if (stats === null || !stats.isDirectory()) throw createUnsafeFailure(root, 'is no directory');
+    if (stats === null || !stats.isDirectory()) throw createUnsafeFailure(root, 'is not a directory');
     const why = getWritableReason(stats);
     if (why !== null) throw createUnsafeFailure(root, why);
     await checkWritable(root);
@@ -96,7 +96,7 @@ async function checkAncestor(path: string): Promise<void> {
   const stats = await statPath(path);
   if (ON_WINDOWS || stats === null) return;
   if ((stats.mode & OTHERS_WRITE_MASK) !== 0 && (stats.mode & STICKY_BIT) === 0)
-    throw createUnsafeFailure(path, 'can be written to by others (chmod o-w)');
+    throw createUnsafeFailure(path, 'is writable by others (chmod o-w)');
   if (process.geteuid?.() === 0 && stats.uid !== 0)
     throw createUnsafeFailure(path, `belongs to another user (${stats.uid})`);
 }

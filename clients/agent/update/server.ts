@@ -101,29 +101,29 @@ export class UpdateServiceClient {
     if (body === null || !ours)
       throw new AgentFailure(
         'transient',
-        `${url.origin} answers ${url.pathname} with ${status} and nothing of this service`,
+        `${url.origin} answered ${url.pathname} with ${status}, but not as an AOS service`,
       );
     if (status >= 400 && status !== 404)
-      throw new AgentFailure('error', getErrorText(body) ?? `${url.pathname} answers ${status}`);
+      throw new AgentFailure('error', getErrorText(body) ?? `${url.pathname} answered ${status}`);
     return { status, body };
   }
 }
 
 const createInvalidResponseFailure = (field: string, why: string): AgentFailure =>
-  new AgentFailure('unverified', `the server’s answer: ${field} ${why}`);
+  new AgentFailure('unverified', `server response: ${field} ${why}`);
 
 function parseCheck(body: Readonly<Record<string, unknown>>, question: UpdateQuery): UpdateCheckResult {
   for (const field of ['product', 'channel', 'platform'] as const)
     if (body[field] !== undefined && body[field] !== question[field])
       throw createInvalidResponseFailure(field, 'does not match the request');
   if (typeof body.update_available !== 'boolean')
-    throw createInvalidResponseFailure('update_available', 'is no boolean');
+    throw createInvalidResponseFailure('update_available', 'is not a boolean');
   const release = body.release ?? null;
   if (body.update_available !== (release !== null))
     throw createInvalidResponseFailure('update_available', 'contradicts release');
   const latest = body.latest_version ?? null;
   if (latest !== null && (typeof latest !== 'string' || !isVersion(latest)))
-    throw createInvalidResponseFailure('latest_version', 'is no version');
+    throw createInvalidResponseFailure('latest_version', 'is not a version');
   const offered = release === null ? null : parseOffered(release, question);
   if (body.signed === true && offered !== null && offered.signature === null)
     throw createInvalidResponseFailure('manifest_signature', 'is missing, but signed is true');
@@ -138,7 +138,7 @@ function parseCheck(body: Readonly<Record<string, unknown>>, question: UpdateQue
 /** Absent counts as false, because older servers do not send it. */
 function parseFlag(body: Readonly<Record<string, unknown>>, field: string): boolean {
   const value = body[field] ?? false;
-  if (typeof value !== 'boolean') throw createInvalidResponseFailure(field, 'is no boolean');
+  if (typeof value !== 'boolean') throw createInvalidResponseFailure(field, 'is not a boolean');
   return value;
 }
 
@@ -146,7 +146,7 @@ const isSha256 = (hash: string): boolean => /^[0-9a-f]{64}$/.test(hash);
 
 function parseOffered(value: unknown, question: UpdateQuery): OfferedRelease {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw createInvalidResponseFailure('release', 'is no object');
+    throw createInvalidResponseFailure('release', 'is not an object');
   const it = value as Readonly<Record<string, unknown>>;
   const text = (field: string, fits: (text: string) => boolean, why: string): string => {
     const found = it[field];
@@ -157,25 +157,26 @@ function parseOffered(value: unknown, question: UpdateQuery): OfferedRelease {
   if (typeof size !== 'number' || !Number.isSafeInteger(size) || size <= 0)
     throw createInvalidResponseFailure('release.package_size', 'is not a number of bytes');
   const offered: OfferedRelease = {
-    version: text('version', isVersion, 'is no version'),
+    version: text('version', isVersion, 'is not a version'),
     platform: text('platform', (p) => p === question.platform || p === 'any', 'does not match the request'),
     mandatory: it.mandatory === true,
     notes: typeof it.release_notes === 'string' ? it.release_notes : null,
     packageUrl: text('package_url', isPackageUrl, 'is not below /releases/'),
     filesUrl: (it.files_url ?? null) === null ? null : text('files_url', isPackageUrl, 'is not below /releases/'),
     packageSize: size,
-    packageSha256: text('package_sha256', isSha256, 'is no SHA-256'),
+    packageSha256: text('package_sha256', isSha256, 'is not a SHA-256'),
     manifest:
       (it.manifest_json ?? null) === null && (it.manifest_url ?? null) !== null
         ? {
             path: text('manifest_url', isPackageUrl, 'is not below /releases/'),
-            sha256: text('manifest_sha256', isSha256, 'is no SHA-256'),
+            sha256: text('manifest_sha256', isSha256, 'is not a SHA-256'),
           }
         : Buffer.from(
             text('manifest_json', (json) => json !== '', 'is empty'),
             'utf8',
           ),
-    signature: (it.manifest_signature ?? null) === null ? null : text('manifest_signature', () => true, 'is no text'),
+    signature:
+      (it.manifest_signature ?? null) === null ? null : text('manifest_signature', () => true, 'is not a string'),
     keyId: typeof it.key_id === 'string' ? it.key_id : null,
   };
   text('channel', (channel) => channel === question.channel, 'does not match the request');

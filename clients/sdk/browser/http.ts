@@ -24,7 +24,7 @@ export const sendRequest: Transport = async (question) => {
     return await fetchExchange(question, ending.signal);
   } catch (error) {
     if (signal?.aborted === true) throw getAbortReason(signal);
-    if (ending.signal.aborted) return createFailedExchange(`no answer within ${timeoutMs} ms`);
+    if (ending.signal.aborted) return createFailedExchange(`no response within ${timeoutMs} ms`);
     return createFailedExchange(
       isOtherOrigin(url) ? `${getErrorText(error)}; ${FOREIGN_ORIGIN_FAULT}` : getErrorText(error),
     );

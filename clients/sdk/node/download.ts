@@ -181,7 +181,9 @@ function sendGet(
   return new Promise((resolve, reject) => {
     const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, { agent: false, headers, signal });
     // Limits inactivity, not the whole download, because packages are large.
-    request.setTimeout(timeoutMs, () => request.destroy(Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' })));
+    request.setTimeout(timeoutMs, () =>
+      request.destroy(Object.assign(new Error('no response'), { code: 'ETIMEDOUT' })),
+    );
     request.on('error', (error) => reject(new DownloadRejected('network', getErrorText(error), { isTransient: true })));
     request.on('response', resolve);
     request.end();

@@ -27,7 +27,7 @@ export const sendRequest: Transport = (question) =>
     };
     const end = (fault: string): void => finish(() => resolve(createFailedExchange(fault)));
     const onAbort = (): void => finish(() => reject(getAbortReason(signal)));
-    const timer = setTimeout(() => end(`no answer within ${timeoutMs} ms`), timeoutMs);
+    const timer = setTimeout(() => end(`no response within ${timeoutMs} ms`), timeoutMs);
     if (background) timer.unref();
     signal?.addEventListener('abort', onAbort, { once: true });
     try {

@@ -22,7 +22,7 @@ export const HANDOVER = event<Handover>('oncall.handover');
 
 export const ERRORS = {
   oncall_overlap: [409, 'Another shift overlaps'],
-  oncall_backwards: [422, 'The shift ends before it begins'],
+  oncall_backwards: [422, 'The shift ends before it starts'],
 } as const;
 const refuse = refusals(ERRORS);
 
@@ -57,7 +57,7 @@ export class Shifts {
    */
   async add({ person, starts_at, ends_at }: NewShift): Promise<Shift> {
     if (ends_at <= starts_at)
-      throw refuse('oncall_backwards', 'The shift ends before it begins.', {
+      throw refuse('oncall_backwards', 'The shift ends before it starts.', {
         fields: { ends_at: 'Enter a later time.' },
       });
     const overlap = { starts_at: { lt: ends_at }, ends_at: { gt: starts_at } };

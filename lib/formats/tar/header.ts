@@ -63,7 +63,7 @@ export function parseTarHeader(block: Buffer, longer: string | null): TarHeader 
   const rejection = REJECTED_KINDS[flag];
   if (rejection !== undefined) throw fail(rejection);
   const kind = ENTRY_KINDS[flag];
-  if (kind === undefined) throw fail('is of an unknown kind');
+  if (kind === undefined) throw fail('has an unknown kind');
   for (const [start, end] of [
     [100, 108],
     [124, 136],

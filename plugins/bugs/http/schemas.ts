@@ -120,7 +120,7 @@ export const editBody = withSchemaName(
       urgency: severitySchema,
       severity_locked: joi.boolean(),
       tags,
-      assignee: joi.string().max(200).allow(null, '').description('An account; null: nobody'),
+      assignee: joi.string().max(200).allow(null, '').description('Account; null for unassigned'),
       comment: comment.allow(null).description('Stored with the change, up to 16 KiB'),
       claim_token: claimToken,
       force: joi.boolean(),
@@ -161,13 +161,7 @@ export const renewBody = withSchemaName(
       .max(500)
       .allow(null, '')
       .description('Your current step: one line, shown live on the item’s page'),
-    tokens: joi
-      .number()
-      .integer()
-      .min(0)
-      .max(1e12)
-      .allow(null)
-      .description('Total language model tokens so far'),
+    tokens: joi.number().integer().min(0).max(1e12).allow(null).description('Total language model tokens so far'),
   }),
 );
 export const releaseBody = withSchemaName(

@@ -10,7 +10,13 @@ export const splitBody = withSchemaName(
   'SplitRequest',
   joi
     .object({
-      occurrences: joi.array().items(joi.string().max(64)).min(1).max(50).unique().description('Ids of stored occurrences'),
+      occurrences: joi
+        .array()
+        .items(joi.string().max(64))
+        .min(1)
+        .max(50)
+        .unique()
+        .description('Ids of stored occurrences'),
       by: joi
         .object({
           field: field.required(),
@@ -38,7 +44,7 @@ const outside = joi.string().allow(null, '');
 const side = withSchemaName(
   'SplitSide',
   whole({
-    occurrences: count.description('Kept ones'),
+    occurrences: count.description('Stored ones'),
     hits: count.description('Counted ones'),
     keys: count.description('Grouping keys that belong to it'),
     samples: joi

@@ -91,7 +91,7 @@ const fieldSchemas = {
     ),
   case_sensitive: joi.boolean().description('Default false'),
   project: buildTextSchema(64).allow('', null).description('Slug; null for all projects'),
-  environment: buildTextSchema(MAX_ENVIRONMENT_LENGTH).allow('', null).description('null: every environment'),
+  environment: buildTextSchema(MAX_ENVIRONMENT_LENGTH).allow('', null).description('null for all environments'),
   reason: buildTextSchema(MAX_REASON_LENGTH).allow('', null).description('Why this is noise; required'),
   alarm_threshold: joi
     .number()
@@ -115,7 +115,12 @@ export const ruleCreationSchema = withSchemaName(
       match_type: fieldSchemas.match_type.required(),
       pattern: fieldSchemas.pattern.required(),
     })
-    .example({ match_type: 'contains', pattern: 'ECONNRESET', reason: 'Clients that disconnect', alarm_threshold: 100 }),
+    .example({
+      match_type: 'contains',
+      pattern: 'ECONNRESET',
+      reason: 'Clients that disconnect',
+      alarm_threshold: 100,
+    }),
 );
 export const ruleChangeSchema = withSchemaName('IgnoreRuleChange', joi.object(fieldSchemas));
 

@@ -21,7 +21,7 @@ export const validateAnswer = withSchemaName(
   whole({
     status: withSchemaName('LicenseAnswerStatus', joi.string().valid(...LICENSE_STATUSES)),
     valid: joi.boolean().description('Only when `status` is `active` or `grace`'),
-    product: text.description('As asked'),
+    product: text.description('As requested'),
     expires_at: isoDateSchema.allow(null),
     checked_at: isoDateSchema,
     cache_ttl_hours: count.description('How long the response may be used without a new validation'),
@@ -34,7 +34,7 @@ export const validateAnswer = withSchemaName(
     nonce: text.allow(null, ''),
     message: text,
     key_sha256: text.description('Hash of the canonical key, as requested'),
-    machine_id: text.allow(null).description('As asked'),
+    machine_id: text.allow(null).description('As requested'),
     alg: joi.string().valid('ed25519', 'rsa-sha256'),
     kid: text,
     signature: text.description('Base64 signature of all other members as RFC 8785 JSON'),
@@ -61,7 +61,9 @@ const activationFieldsSchema = whole({
   status: activationState,
   first_seen: isoDateSchema,
   last_seen: isoDateSchema,
-  file_until: isoDateSchema.allow(null).description('A `.lic` is valid until then, and the seat is reserved until then'),
+  file_until: isoDateSchema
+    .allow(null)
+    .description('A `.lic` is valid until then, and the seat is reserved until then'),
 });
 export const activationSchema = withSchemaName('Activation', activationFieldsSchema);
 export const activationAnswer = withSchemaName('ActivationAnswer', whole({ activation: activationSchema }));
@@ -133,7 +135,7 @@ const licenseSchema = withSchemaName(
     email: text.allow(null),
     status: state,
     expires_at: isoDateSchema.allow(null),
-    max_activations: count.allow(null).description('Null: unlimited'),
+    max_activations: count.allow(null).description('Null for unlimited'),
     require_approval: joi.boolean(),
     features,
     notes: text.allow(null),

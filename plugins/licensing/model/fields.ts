@@ -77,7 +77,9 @@ const featuresSchema = joi
   .custom((value: object, helpers) => {
     if (Buffer.byteLength(JSON.stringify(value)) > MAX_FEATURES_BYTES)
       return helpers.message({ custom: 'must be at most 8 KiB of JSON' });
-    return isSignable(value) ? value : helpers.message({ custom: 'contains text or numbers that RFC 8785 cannot represent' });
+    return isSignable(value)
+      ? value
+      : helpers.message({ custom: 'contains text or numbers that RFC 8785 cannot represent' });
   });
 
 const sharedFields = {
@@ -91,7 +93,7 @@ const sharedFields = {
     .min(1)
     .max(MAX_ACTIVATIONS)
     .allow(null)
-    .description('Machines; null: unlimited'),
+    .description('Maximum machines; null for unlimited'),
   require_approval: joi
     .boolean()
     .description('The license starts as `pending`, and machines beyond the limit wait for an approval'),
@@ -167,9 +169,9 @@ export const changeBody = withSchemaName(
   joi
     .object({
       ...sharedFields,
-      product: immutableField('make another license'),
+      product: immutableField('create another license'),
       project: immutableField('it is the product'),
-      client_ref: immutableField('make another license'),
+      client_ref: immutableField('create another license'),
     })
     .example({ licensee: 'Ada Ltd', max_activations: 5 }),
 );

@@ -26,9 +26,7 @@ const manifestFields = {
   manifest_json: joi
     .string()
     .allow(null)
-    .description(
-      'The manifest, whose UTF-8 bytes are signed. Null if it has more than 256 KiB: see `manifest_url`',
-    ),
+    .description('The manifest, whose UTF-8 bytes are signed. Null if it has more than 256 KiB: see `manifest_url`'),
   manifest_url: joi
     .string()
     .allow(null)
@@ -49,7 +47,9 @@ export const offeredRelease = withSchemaName(
     platform: platformSchema,
     published_at: timestampSchema,
     release_notes: joi.string().allow(null, ''),
-    mandatory: joi.boolean().description('This release, or one between the requested version and this one, is mandatory'),
+    mandatory: joi
+      .boolean()
+      .description('This release, or one between the requested version and this one, is mandatory'),
     package_url: joi.string().description('Relative to {base_url}'),
     files_url: joi
       .string()
@@ -221,7 +221,7 @@ export const requestBodies = {
       from: slugText.required().description('Channel'),
       to: slugText.required().description('Channel'),
       platform: platformText.allow(null).description('Default: all platforms of the version'),
-      rollout_percent: percent.description('Absent: 100'),
+      rollout_percent: percent.description('Default: 100'),
     }),
   ),
   rollback: withSchemaName(
@@ -229,7 +229,7 @@ export const requestBodies = {
     joi.object({
       product: slugText.required(),
       channel: slugText.default('stable'),
-      platform: platformText.allow(null).description('Absent: all platforms'),
+      platform: platformText.allow(null).description('Default: all platforms'),
       to: versionText.required().description('Version that is offered as the newest again'),
       reason: joi.string().allow('', null).max(1_000).description('Shown with the withdrawn releases'),
     }),

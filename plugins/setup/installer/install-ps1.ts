@@ -27,11 +27,11 @@ ${
   [Net.ServicePointManager]::SecurityProtocol = [Net.ServicePointManager]::SecurityProtocol -bor [Net.SecurityProtocolType]::Tls12
   $target = if ($env:UPDATE_AGENT_DIR) { $env:UPDATE_AGENT_DIR } else { Join-Path $env:LOCALAPPDATA 'Programs\\update-agent' }
   New-Item -ItemType Directory -Force -Path $target | Out-Null
-  # Beside the target, on the same volume: so that it is put in place in one step.
+  # Next to the target, on the same volume, so that it is replaced atomically.
   $new = Join-Path $target ('.update-agent.' + [Guid]::NewGuid().ToString('N'))
   try {
     Write-Host "Downloading $server/installer/$file"
-    # While the server puts its agents in place it answers 503: for up to ten minutes.
+    # While the server prepares its agents it answers 503, for up to ten minutes.
     for ($waited = 0; ; $waited += 5) {
       try {
         Invoke-WebRequest -UseBasicParsing -Uri "$server/installer/$file" -Headers @{ 'Accept-Encoding' = 'gzip' } -OutFile $new
@@ -39,11 +39,11 @@ ${
       } catch {
         $answer = $_.Exception.Response
         if ($null -eq $answer -or [int]$answer.StatusCode -ne 503 -or $waited -ge 600) { throw }
-        if ($waited -eq 0) { Write-Host 'The server is still putting its update agents in place; waiting for it' }
+        if ($waited -eq 0) { Write-Host 'The server is still preparing its update agents; waiting for it' }
         Start-Sleep -Seconds 5
       }
     }
-    # Windows PowerShell 5.1 keeps the compressed form, PowerShell 7 unpacks it by itself. The checksum judges both.
+    # Windows PowerShell 5.1 stores the compressed form, PowerShell 7 unpacks it. The checksum covers both.
     $head = New-Object byte[] 2
     $packed = [IO.File]::OpenRead($new)
     try {

@@ -12,7 +12,7 @@ export interface InstallScriptContext {
 }
 
 export const BUILD_COMMAND = 'npm run build:agent';
-export const NOT_BUILT_MESSAGE = `This server has no update agents yet: run "${BUILD_COMMAND}" there, and start it again.`;
+export const NOT_BUILT_MESSAGE = `This server has no update agents yet: run "${BUILD_COMMAND}" there, and restart it.`;
 
 const quoteForShell = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
@@ -52,12 +52,12 @@ ${cases.join('\n')}
   elif [ "$(id -u)" = 0 ]; then
     target=/usr/local/bin
   else
-    [ -n "\${HOME:-}" ] || fail "HOME is not set; name the directory by UPDATE_AGENT_DIR"
+    [ -n "\${HOME:-}" ] || fail "HOME is not set; set the directory with UPDATE_AGENT_DIR"
     target=$HOME/.local/bin
   fi
-  mkdir -p "$target" 2>/dev/null || fail "cannot make $target; name another directory by UPDATE_AGENT_DIR"
-  # Beside the target, on the same file system: so that it is put in place in one step.
-  new=$(mktemp "$target/.update-agent.XXXXXX" 2>/dev/null) || fail "cannot write to $target; name another directory by UPDATE_AGENT_DIR"
+  mkdir -p "$target" 2>/dev/null || fail "cannot create $target; set another directory with UPDATE_AGENT_DIR"
+  # Next to the target, on the same file system, so that it is replaced atomically.
+  new=$(mktemp "$target/.update-agent.XXXXXX" 2>/dev/null) || fail "cannot write to $target; set another directory with UPDATE_AGENT_DIR"
   trap 'rm -f "$new" "$new.gz"' EXIT
   trap 'exit 1' HUP INT TERM
 
@@ -80,7 +80,7 @@ fail() {
   exit 1
 }
 
-# A system may have both: musl's loader from a package, beside its own glibc.
+# A system may have both: musl's loader from a package, next to its own glibc.
 has_glibc() {
   for loader in /lib/ld-linux-*.so.* /lib64/ld-linux-*.so.*; do
     [ -e "$loader" ] && return 0
@@ -88,7 +88,7 @@ has_glibc() {
   return 1
 }
 
-# While the server puts its agents in place it answers 503: for up to ten minutes.
+# While the server prepares its agents it answers 503, for up to ten minutes.
 download() {
   waited=0
   until fetch "$1" "$2"; do
@@ -100,13 +100,13 @@ download() {
         ;;
     esac
     [ "$waited" -lt 600 ] || return 1
-    [ "$waited" -gt 0 ] || echo "The server is still putting its update agents in place; waiting for it"
+    [ "$waited" -gt 0 ] || echo "The server is still preparing its update agents; waiting for it"
     sleep 5
     waited=$((waited + 5))
   done
 }
 
-# The compressed form, which is a third, wherever this machine can unpack one; else the plain one.
+# The compressed form, a third of the size, if this machine can unpack it; else the plain one.
 fetch() {
   if command -v curl >/dev/null 2>&1; then
     case $(curl --version) in
@@ -117,11 +117,11 @@ fetch() {
   elif command -v wget >/dev/null 2>&1; then
     unpacked "$1" "$2" wget_to
   else
-    fail "curl or wget is needed"
+    fail "curl or wget is required"
   fi
 }
 
-# By gunzip; a server or proxy that sends the plain form all the same is well too. The checksum judges both.
+# By gunzip; a server or proxy may still send the plain form. The checksum covers both.
 unpacked() {
   if command -v gunzip >/dev/null 2>&1; then
     "$3" "$2.gz" "$1" "Accept-Encoding: gzip" || return 1
@@ -143,7 +143,7 @@ curl_to() {
 }
 
 wget_to() {
-  # No -T: busybox 1.35 as Debian links it crashes on it. Not -q, which says nothing of a refusal either.
+  # No -T: busybox 1.35 as Debian links it crashes on it. Not -q, which hides errors.
   if [ -n "\${3:-}" ]; then said=$(wget --header "$3" -O "$1" "$2" 2>&1); else said=$(wget -O "$1" "$2" 2>&1); fi
 }
 
@@ -155,7 +155,7 @@ checksum() {
   elif command -v openssl >/dev/null 2>&1; then
     openssl dgst -sha256 -r "$1" | cut -d ' ' -f 1
   else
-    fail "sha256sum, shasum or openssl is needed to verify the download"
+    fail "sha256sum, shasum or openssl is required to verify the download"
   fi
 }
 

@@ -133,16 +133,14 @@ const fields = {
     .message('must be a name such as status.example.org, without a port')
     .allow(null)
     .empty('')
-    .description(
-      'Host name that shows only this page: one of `statuspages.hosts`, or set by an administrator',
-    ),
+    .description('Host name that shows only this page: one of `statuspages.hosts`, or set by an administrator'),
   project: joi.string().max(64).allow(null).empty('').description('Only monitors of this project are shown'),
   password: joi
     .string()
     .min(8)
     .max(200)
     .pattern(/^\P{Cc}*$/u)
-    .message('must have no control characters')
+    .message('must not contain control characters')
     .allow(null)
     .description(
       `Visitors must enter it to see the page; at most ${MAX_PASSWORD_BYTES} bytes of UTF-8. null removes it. It is never returned`,

@@ -224,7 +224,7 @@ describe('NodeOutbound', () => {
     const silent = await listen(net.createServer());
     expect(await fault(get(`http://127.0.0.1:${silent}/`, { timeoutMs: 80 }))).to.deep.equal([
       'timeout',
-      'no complete answer within 80 ms',
+      'no complete response within 80 ms',
     ]);
     const trickle = await serve((_request, response) => {
       const timer = setInterval(() => response.write('.'), 10);

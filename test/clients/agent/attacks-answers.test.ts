@@ -45,14 +45,14 @@ describe('update-agent: attacks on each response', function () {
     for (const field of ['update_available', 'release'])
       it(`rejects a check response without ${field}`, async () => {
         server.lies.check = (body) => without(body, field);
-        await refused(3, /answer: update_available/);
+        await refused(3, /response: update_available/);
       });
 
     const needed = ['version', 'channel', 'platform', 'package_url', 'package_size', 'package_sha256', 'manifest_json'];
     for (const field of needed)
       it(`rejects a check response without release.${field}`, async () => {
         server.lies.check = (body: Body) => ({ ...body, release: without(body.release ?? {}, field) });
-        await refused(3, new RegExp(`answer: release\\.${field}`));
+        await refused(3, new RegExp(`response: release\\.${field}`));
       });
 
     it('rejects a check response without release.manifest_signature and signed', async () => {

@@ -438,7 +438,7 @@ describe('update-agent: attacks', function () {
       for (const value of values)
         it(`rejects ${field}: ${JSON.stringify(value)}`, async () => {
           server.lies.check = (body) => ({ ...body, [field]: value });
-          await refused(3, new RegExp(`answer: (release|${field}|update_available)`));
+          await refused(3, new RegExp(`response: (release|${field}|update_available)`));
         });
 
     const release: Record<string, unknown[]> = {
@@ -475,7 +475,7 @@ describe('update-agent: attacks', function () {
         response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Log in to the network</h1>');
         return true;
       };
-      await refused(8, /nothing of this service/);
+      await refused(8, /not as an AOS service/);
     });
   });
 
@@ -543,7 +543,7 @@ describe('update-agent: attacks', function () {
       server.lies.latest = (body) => ({ ...body, latest: 'x' });
       const ran = await into();
       expect(ran.code, ran.stdout).to.equal(3);
-      expect(ran.stderr).to.match(/answer: release is no object/);
+      expect(ran.stderr).to.match(/response: release is not an object/);
     });
   });
 });

@@ -132,13 +132,13 @@ describe('faults: misbehaving webhook receivers', () => {
     );
     const expected: Record<string, [state: string, status: number | null, error: RegExp | null]> = {
       late: ['success', 204, null],
-      never: ['retrying', null, /^timeout: no complete answer within 15000 ms$/],
+      never: ['retrying', null, /^timeout: no complete response within 15000 ms$/],
       redirect: ['retrying', 302, /^HTTP 302: redirects are not followed$/],
       endless: ['success', 200, null],
       reset: ['retrying', null, /^reset: /],
       'not HTTP': ['retrying', null, /^reset: the response is not HTTP/],
-      'slow headers': ['retrying', null, /^timeout: no complete answer within 15000 ms$/],
-      silent: ['retrying', null, /^timeout: no complete answer within 15000 ms$/],
+      'slow headers': ['retrying', null, /^timeout: no complete response within 15000 ms$/],
+      silent: ['retrying', null, /^timeout: no complete response within 15000 ms$/],
       gone: ['exhausted', 410, /^HTTP 410$/],
       busy: ['retrying', 429, /^HTTP 429$/],
       'no TLS': ['retrying', null, /^tls: /],

@@ -64,7 +64,7 @@ describe('start: invalid configuration', function () {
     ],
     'an option that MongoDB does not know': [
       { ...MONGO, SVC_STORAGE_URL: 'mongodb://127.0.0.1:1/aos?nosuch=1' },
-      'storage.url is refused: option nosuch is not supported (from environment variable SVC_STORAGE_URL)',
+      'storage.url is not accepted: option nosuch is not supported (from environment variable SVC_STORAGE_URL)',
     ],
     'a host that is no address here': [
       { SVC_HOST: '192.0.2.1' },

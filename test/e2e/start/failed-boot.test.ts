@@ -250,7 +250,7 @@ for (const engine of durableEngines) {
         await link(store, second);
         const named = { ...elsewhere, SVC_STORAGE_URL: `sqlite:${second}` };
         const refused = new RegExp(
-          `storage\\.url is refused: ${second} has 2 names \\(hard links\\).*; process \\d+ has it open: remove`,
+          `storage\\.url is not accepted: ${second} has 2 names \\(hard links\\).*; process \\d+ has it open: remove`,
         );
         for (const words of [['serve'], ['token', 'list']]) await saysHere(place.env(named), words, refused);
       } finally {

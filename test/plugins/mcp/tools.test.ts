@@ -94,7 +94,7 @@ describe('mcp: tools', () => {
         'Link',
         'Move',
         'Read',
-        'Give',
+        'Release',
         'Report',
         'Reserve',
         'Take',

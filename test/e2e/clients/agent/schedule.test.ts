@@ -274,7 +274,7 @@ describe('update-agent: schedule', function () {
     const words = installing(['--license-key', key, '--yes']).filter((word) => word !== '--dir' && word !== dir);
     const ran = await runAgent(words, { env: { HOME: home }, cwd: dir });
     expect(ran.code, ran.stdout).to.equal(64);
-    expect(ran.stderr).to.include(`${config} is no JSON`);
+    expect(ran.stderr).to.include(`${config} is not valid JSON`);
     expect(await readFile(config, 'utf8')).to.equal('{ "server": ');
   });
 

@@ -103,7 +103,7 @@ describe('packager: version of the main assembly', () => {
   it('is not guessed from unreadable files', async () => {
     await writeTree(dir, { 'App.dll': 'MZ and nothing', 'App.deps.json': '{' });
     expect(await readMainAssembly(dir, 'App.dll').catch((error: Error) => error.message)).to.match(
-      /App\.deps\.json is no JSON/,
+      /App\.deps\.json is not valid JSON/,
     );
     expect(await readMainAssembly(dir, 'Other.dll').catch((error: Error) => error.message)).to.match(
       /Other\.dll is not in/,

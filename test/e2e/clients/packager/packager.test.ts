@@ -521,7 +521,7 @@ describe('packager', function () {
     const cases: [what: string, args: string[], says: RegExp][] = [
       ['an unknown option', ['--bogus'], /Unknown option '--bogus'/],
       ['an option without its value', ['--version'], /--version/],
-      ['a bad version', ['--version', 'one'], /--version one is no version/],
+      ['a bad version', ['--version', 'one'], /--version one is not a version/],
       ['an unknown platform', ['--platform', 'mac'], /--platform mac is unknown/],
       ['a bad channel', ['--channel', '../x'], /--channel .* is not a valid channel name/],
       ['a bad percentage', ['--rollout-percent', '101'], /--rollout-percent/],

@@ -153,7 +153,7 @@ suite('the SDK in a browser', function () {
         reason: 'wrong_signature',
       });
       expect(await inPage(call, { file, public_key: 'x', checks })).to.deep.equal({
-        rejected: 'KeyRefused: is no public key in PEM (SPKI)',
+        rejected: 'KeyRefused: is not a PEM public key (SPKI)',
       });
     }
     const lic = await fetch(`${service.url}/api/license/v1/file`, {

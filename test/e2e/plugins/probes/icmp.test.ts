@@ -79,7 +79,7 @@ describe('probes: ICMP', () => {
       await chmod(ping, 0o755);
       const silent = Array.from({ length: 4 }, () => echoed('127.0.0.1', 1_000));
       expect(await echoed('127.0.0.1')).to.include({ ok: true, response_ms: 7 });
-      for (const { message } of await Promise.all(silent)) expect(message).to.equal('No answer within 1000 ms');
+      for (const { message } of await Promise.all(silent)) expect(message).to.equal('No response within 1000 ms');
       const limits = [...(await readFile(`${ping}.log`, 'utf8')).matchAll(/-[Wt] (\d+)/g)].map(([, seconds]) =>
         Number(seconds),
       );
@@ -103,7 +103,7 @@ describe('probes: ICMP', () => {
         'echo "ping: connect: Network is unreachable" >&2; exit 2',
         'This system has no route to the host',
       ],
-      ['no answer', 'exit 1', 'No answer within 30000 ms'],
+      ['no answer', 'exit 1', 'No response within 30000 ms'],
       ['another fault', 'echo "ping: bad option" >&2; exit 2', 'Ping failed: ping: bad option'],
     ];
     for (const [says, script, message] of SAID)

@@ -233,7 +233,7 @@ describe('setup: installers', function () {
       const env = { PATH: bin, HOME: dir, UPDATE_AGENT_DIR: join(dir, 'target') };
       const { code, stdout, stderr } = await ran((await has('dash')) ?? '/bin/sh', [await script()], env);
       expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
-      expect(stdout.match(/still putting its update agents in place/g)).to.have.length(1);
+      expect(stdout.match(/still preparing its update agents/g)).to.have.length(1);
       expect(await readFile(join(dir, 'target', 'update-agent'), 'utf8')).to.equal(AGENT);
       expect(await readdir(join(dir, 'target'))).to.deep.equal(['update-agent']);
       expect(sentAs).to.have.length(1);
@@ -306,7 +306,7 @@ describe('setup: installers', function () {
     const install = async (target: string): Promise<Ran> =>
       ran('/bin/sh', [await script()], { PATH: bin, HOME: dir, UPDATE_AGENT_DIR: target });
     expect((await install('/proc/nowhere')).stderr).to.match(
-      /cannot make \/proc\/nowhere; name another directory by UPDATE_AGENT_DIR/,
+      /cannot create \/proc\/nowhere; set another directory with UPDATE_AGENT_DIR/,
     );
     await uname('Linux', 'riscv64');
     expect(await install(dir)).to.deep.include({

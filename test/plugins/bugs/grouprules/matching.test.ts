@@ -177,8 +177,13 @@ describe('grouping rules: rejections', () => {
     ['an unknown placeholder', { message: 'a', title: '{{ host }}' }, 'title', /not a placeholder/],
     ['a group that is not there', { message: '(a)', fingerprint: ['{{ 2 }}'] }, 'fingerprint', /it has 1/],
     ['a group without a pattern', { origin: 'a', title: '{{ 1 }}' }, 'title', /it has 0/],
-    ['{{ default }} beside other text', { message: 'a', fingerprint: ['x {{ default }}'] }, 'fingerprint', /alone/],
-    ['{{ default }} in a title', { message: 'a', title: '{{ default }}' }, 'title', /alone/],
+    [
+      '{{ default }} beside other text',
+      { message: 'a', fingerprint: ['x {{ default }}'] },
+      'fingerprint',
+      /must be a separate element/,
+    ],
+    ['{{ default }} in a title', { message: 'a', title: '{{ default }}' }, 'title', /must be a separate element/],
     ['an origin without a file', { origin: '#main' }, 'origin', /must be a file/],
   ];
   for (const [name, fields, field, says] of cases) it(name, () => expect(problemsOf(fields)[field]).to.match(says));

@@ -171,7 +171,7 @@ async function perform(fixture: Fixture, step: Step): Promise<void> {
     if (step.do === 'delete') await fixture.monitors.remove(step.source, ANYONE);
     else {
       await fixture.monitors.update(step.source, { parent_source: step.parent }, ANYONE).catch((error: Error) => {
-        if (!/circle|own parent/.test(error.message)) throw error;
+        if (!/cycle|own parent/.test(error.message)) throw error;
       });
     }
   }

@@ -95,7 +95,7 @@ for (const engine of STORES) {
         schedule: 'the hour at position 3 is not valid',
       });
       expect(await make({ schedule: '@daily', timezone: 'Nowhere' })).to.have.property('timezone');
-      expect((await make({ schedule: '@daily', interval_seconds: 60 }))['schedule']).to.match(/together/);
+      expect((await make({ schedule: '@daily', interval_seconds: 60 }))['schedule']).to.match(/cannot be combined/);
       expect(await make(berlin)).to.deep.equal({});
       expect(await refused(fixture.monitors.update('job', { timezone: 'Nowhere' }, ANYONE))).to.have.property(
         'timezone',

@@ -71,7 +71,7 @@ describe('watchdog routes', function () {
       ]) {
         expect(refused(answer), field).to.equal('422 validation_failed');
         expect(answer.json.error?.fields).to.deep.equal({
-          [field]: 'is not supported: the plugin probes is switched off',
+          [field]: 'is not supported: the plugin probes is disabled',
         });
       }
     }
@@ -479,7 +479,7 @@ describe('watchdog routes', function () {
     expect(edited.headers['location']).to.equal('/monitors/ui%2F1');
     const circle = await browser.post('/hierarchy', { source: 'top', parent_source: 'ui/1' });
     expect(circle.status).to.equal(409);
-    expect(circle.text).to.include('circle');
+    expect(circle.text).to.include('cycle');
     expect((await browser.post('/hierarchy', { source: 'ui/1', parent_source: '' })).status).to.equal(303);
     const gone = await browser.post('/monitors/ui%2F1/delete', {}, '/monitors/ui%2F1');
     expect(gone.headers['location']).to.equal('/monitors');

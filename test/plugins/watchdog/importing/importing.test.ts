@@ -147,10 +147,10 @@ describe('importing monitors', () => {
     expect((await fixture.monitor('odd')).schedule).to.equal(null);
     const notes = report.notes.map(({ monitor, note }) => `${monitor}: ${note}`).join('\n');
     for (const told of [
-      'nightly-backup: Its integrations',
+      'nightly-backup: Integrations',
       'every-ten: It was paused',
-      'odd: Its ping address',
-      'odd: Left out',
+      'odd: The ping URL',
+      'odd: Omitted',
     ])
       expect(notes).to.include(told);
     expect(await fixture.addresses.findSource(UUID)).to.equal('nightly-backup');

@@ -166,7 +166,7 @@ describe('repeated import of monitors', () => {
   it('learns the interval for an unsupported schedule, and raises no alarm before that', async () => {
     const check = { name: 'Odd', uuid: '803f680d-e89b-492b-82ef-2be7b774a92d', schedule: 'Mon..Fri 12:00', tz: 'UTC' };
     const report = await fixture.importer.importAll(parseHealthchecks(JSON.stringify([check])));
-    expect(report.notes.map(({ note }) => note).join()).to.match(/^Left out.*schedule/);
+    expect(report.notes.map(({ note }) => note).join()).to.match(/^Omitted.*schedule/);
     await fixture.intake.recordHeartbeat(parseHeartbeat({ source: 'odd' }), ANYONE, { run: null, interval: null });
     fixture.clock.advance(100 * HOUR);
     await fixture.evaluate();

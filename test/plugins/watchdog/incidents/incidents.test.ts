@@ -172,8 +172,8 @@ for (const engine of STORES) {
       const told = await fixture.timeline.listPage({ type: ['incident.acknowledged', 'incident.handed_back'] }, ANYONE);
       expect(told.items.map(({ message }) => message)).to.have.members([
         'Acknowledgment removed by mia',
-        'mia is on it',
-        'tester is on it',
+        'Acknowledged by mia',
+        'Acknowledged by tester',
       ]);
       const { alarm_id } = await fixture.monitor('a');
       expect(words.map(({ by }) => by)).to.deep.equal(['tester', 'tester', 'mia', null]);

@@ -317,7 +317,7 @@ for (const engine of STORES) {
       const sources = ['a'];
       const zone = { schedule: '0 2 * * *', duration_seconds: 60, until: null };
       const cases: [NewWindow, string, RegExp][] = [
-        [{ sources: [] }, 'sources', /must name a monitor/],
+        [{ sources: [] }, 'sources', /must contain a monitor/],
         [{ sources: ['b'] }, 'sources', /^unknown: b$/],
         [{ subtree: 'b' }, 'subtree', /^unknown: b$/],
         [{ sources, until: null }, 'until', /required/],
@@ -325,7 +325,7 @@ for (const engine of STORES) {
         [{ sources, from: later(HOUR), until: later(HOUR) }, 'until', /later than from/],
         [{ sources, from: later(-2 * HOUR), until: later(-HOUR) }, 'until', /over already/],
         [{ sources, until: later(400 * 24 * HOUR) }, 'until', /a year/],
-        [{ sources, schedule: '0 2 * * *' }, 'schedule', /does not go together/],
+        [{ sources, schedule: '0 2 * * *' }, 'schedule', /cannot be combined/],
         [{ sources, ...zone, duration_seconds: null }, 'duration_seconds', /required/],
         [{ sources, ...zone, schedule: '0 25 * * *' }, 'schedule', /the hour at position 3 is not valid/],
         [{ sources, ...zone, timezone: 'Mars/Base' }, 'timezone', /Mars\/Base is not/],

@@ -262,7 +262,7 @@ describe('watchdog pages', function () {
       expect((await browser.post('/hierarchy', { source: 'leaf', parent_source: 'top' })).status).to.equal(303);
       const circle = await browser.post('/hierarchy', { source: 'top', parent_source: 'leaf' });
       expect(circle.status).to.equal(409);
-      expect(circle.text).to.include('circle');
+      expect(circle.text).to.include('cycle');
     });
 
     it('folds healthy branches of a large tree, and shows only problems on request', async () => {

@@ -85,7 +85,7 @@ describe('webhooks: pages', function () {
     expect(refused.text).to.match(/value="bug.critical" checked/);
     const none = await browser.post('/webhooks', { ...form(), events: [] }, '/webhooks/new');
     expect(none.status).to.equal(422);
-    expect(none.text).to.include('must name at least one event');
+    expect(none.text).to.include('must contain at least one event');
   });
 
   it('shows the result of the test button in place', async () => {
