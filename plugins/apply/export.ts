@@ -29,7 +29,9 @@ export async function exportConfig(
     const unique = found.filter(({ name }) => uses.get(name) === 1);
     const repeated = new Set(found.flatMap(({ name }) => (uses.get(name) === 1 ? [] : [name])));
     for (const name of repeated)
-      result.warnings.push(`${spec.kind}: ${name} is the name of several objects, which were omitted; rename all but one`);
+      result.warnings.push(
+        `${spec.kind}: ${name} is the name of several objects, which were omitted; rename all but one`,
+      );
     const names = listFieldNames(spec);
     const entries: ConfigFields[] = [];
     for (const object of unique) {

@@ -15,9 +15,7 @@ export const backupsConfigSchema = joi.object<BackupsConfig>({
     .max(8_760)
     .unit('hours')
     .default(24)
-    .description(
-      'Embedded store: interval of automatic backups. 0: never, except before migrations.',
-    ),
+    .description('Embedded store: interval of automatic backups. 0: never, except before migrations.'),
   path: joi
     .string()
     .default('backups')

@@ -41,9 +41,7 @@ export default definePlugin<BackupsConfig>({
           'Size of the newest backup; NaN if there is no backup',
           async () => (await service.getNewest())?.bytes ?? NaN,
         );
-        metrics.gauge('aos_backups_ok', '0 if the last backup failed', () =>
-          Number(service.hasSucceeded()),
-        );
+        metrics.gauge('aos_backups_ok', '0 if the last backup failed', () => Number(service.hasSucceeded()));
       },
     };
   },

@@ -69,9 +69,7 @@ const config = joi.object({
     .min(0)
     .max(3600)
     .default(10)
-    .description(
-      'Delay of `server_time` of a delta query; must exceed the clock difference between processes',
-    ),
+    .description('Delay of `server_time` of a delta query; must exceed the clock difference between processes'),
   agent_token_seconds: joi
     .number()
     .integer()
@@ -95,9 +93,7 @@ const config = joi.object({
     .unit('days')
     .allow(null)
     .default(null)
-    .description(
-      'Closed, won’t fix and duplicate items that were not seen for this long are deleted. Default: never.',
-    ),
+    .description('Closed, won’t fix and duplicate items that were not seen for this long are deleted. Default: never.'),
 });
 
 export default definePlugin<BugsConfig>({
@@ -141,8 +137,7 @@ export default definePlugin<BugsConfig>({
   ],
   config,
   tags: {
-    bugtracker:
-      'Bugs, feature requests and errors as items: report, claim, change, merge and count them.',
+    bugtracker: 'Bugs, feature requests and errors as items: report, claim, change, merge and count them.',
   },
   scopes: ['bugtracker:report', 'bugtracker:read', 'bugtracker:manage'],
   events: [

@@ -10,14 +10,10 @@ export class ReportMetrics {
   readonly #groups: Counter;
 
   constructor(metrics: Metrics) {
-    this.#reports = metrics.counter(
-      'aos_bugs_reports_total',
-      'Reports, by source and result',
-      {
-        source: REPORT_SOURCES,
-        outcome: REPORT_OUTCOMES,
-      },
-    );
+    this.#reports = metrics.counter('aos_bugs_reports_total', 'Reports, by source and result', {
+      source: REPORT_SOURCES,
+      outcome: REPORT_OUTCOMES,
+    });
     this.#groups = metrics.counter('aos_bugs_groups_created_total', 'Items created by reports, by type', {
       type: REPORT_TYPES,
     });

@@ -79,7 +79,9 @@ export const errorBodySchema = withSchemaName(
         })
         .allow(null)
         .description('The affected user; stored only as a keyed hash to count distinct users'),
-      occurred_at: timestampSchema.allow(null).description('When it happened; defaults to, and is at most, the receive time'),
+      occurred_at: timestampSchema
+        .allow(null)
+        .description('When it happened; defaults to, and is at most, the receive time'),
       sent_at: timestampSchema
         .allow(null)
         .description('When it was sent, by the same clock: corrects occurred_at where that clock is over a minute off'),

@@ -64,7 +64,9 @@ const singleFields = {
   regression: joi.boolean().description('This occurrence reopened the group'),
   overflow: joi
     .boolean()
-    .description('For an intake key that created too many new groups within the hour: this is the overflow item of the project'),
+    .description(
+      'For an intake key that created too many new groups within the hour: this is the overflow item of the project',
+    ),
 };
 
 const failedSchema = withSchemaName(

@@ -58,7 +58,8 @@ class LogReader {
   }
 
   #finishMessage(end: number): void {
-    if (this.wire.pos !== end) throw new InvalidLogsError('A message of the request is longer than its declared length.');
+    if (this.wire.pos !== end)
+      throw new InvalidLogsError('A message of the request is longer than its declared length.');
   }
 
   #readNextField(): { field: number; type: WireType | null } {

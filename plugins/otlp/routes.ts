@@ -86,7 +86,10 @@ async function parseLogs(bytes: Buffer, type: string | undefined): Promise<Parse
   try {
     if (type === PROTOBUF_MEDIA_TYPE) return await parseProtobufLogs(bytes);
     if (type !== JSON_MEDIA_TYPE) {
-      throw new ServiceError('unsupported_media_type', `The content type must be ${JSON_MEDIA_TYPE} or ${PROTOBUF_MEDIA_TYPE}.`);
+      throw new ServiceError(
+        'unsupported_media_type',
+        `The content type must be ${JSON_MEDIA_TYPE} or ${PROTOBUF_MEDIA_TYPE}.`,
+      );
     }
     const body = await parseEventJson(bytes);
     if (body === undefined)

@@ -73,9 +73,7 @@ const sharedFields = {
     .array()
     .items(joi.object({ from: singleLine(300).min(1).required(), to: singleLine(300).allow('').required() }))
     .max(20)
-    .description(
-      'Maps file paths to the repository: the first `from` that is a prefix of a path is replaced by `to`',
-    ),
+    .description('Maps file paths to the repository: the first `from` that is a prefix of a path is replaced by `to`'),
   tag_format: singleLine(100)
     .pattern(/\{version\}/)
     .messages({ 'string.pattern.base': 'must contain {version}' })

@@ -70,7 +70,10 @@ function buildProjectRoutes(projects: ProjectService, deletion: ProjectDeletionS
     method: 'POST',
     path: `${BASE_PATH}/{slug}/${action}`,
     operationId: `${action}Project`,
-    summary: action === 'archive' ? 'Archive a project, so that it rejects reports and publishes' : 'Restore an archived project, so that it accepts reports and publishes',
+    summary:
+      action === 'archive'
+        ? 'Archive a project, so that it rejects reports and publishes'
+        : 'Restore an archived project, so that it accepts reports and publishes',
     access: MANAGE_ACCESS,
     input: { params, body: joi.object({}), optionalBody: true },
     output: projectAnswerSchema,

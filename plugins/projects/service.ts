@@ -266,13 +266,14 @@ export class ProjectService implements ProjectDirectory {
     const known = this.catalog.listScopes();
     const unknownOnes = (scopes ?? []).filter((scope) => !known.includes(scope));
     if (unknownOnes.length > 0) throw invalid({ setup_scopes: `unknown: ${unknownOnes.join(', ')}` });
-    if (scopes?.includes('setup:install'))
-      throw invalid({ setup_scopes: 'setup:install is never granted by setup' });
+    if (scopes?.includes('setup:install')) throw invalid({ setup_scopes: 'setup:install is never granted by setup' });
     if (isAdministrator(actor)) return;
     const held = typeof actor !== 'string' && actor.kind === 'token' ? actor.scopes : [];
     const beyond = (scopes ?? []).filter((scope) => !before.includes(scope) && !hasScope(held, scope));
     if (beyond.length > 0)
-      throw denied(`setup_scopes: ${beyond.join(', ')} can be granted only by a token that has it, or by an administrator.`);
+      throw denied(
+        `setup_scopes: ${beyond.join(', ')} can be granted only by a token that has it, or by an administrator.`,
+      );
   }
 }
 

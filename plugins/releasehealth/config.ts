@@ -5,12 +5,5 @@ export interface ReleaseHealthConfig {
 }
 
 export const healthConfigSchema = joi.object<ReleaseHealthConfig>({
-  days: joi
-    .number()
-    .integer()
-    .min(1)
-    .max(400)
-    .unit('days')
-    .default(30)
-    .description('Retention of session counts.'),
+  days: joi.number().integer().min(1).max(400).unit('days').default(30).description('Retention of session counts.'),
 });

@@ -49,7 +49,8 @@ export const buildReleaseHealthRoutes = (
     tag: 'errors',
     operationId: 'releaseHealth',
     summary: 'Get sessions by version: how many started, failed and crashed',
-    description: 'The version with the most sessions first. Sessions are reported by Sentry SDKs with a configured release.',
+    description:
+      'The version with the most sessions first. Sessions are reported by Sentry SDKs with a configured release.',
     access: { scope: 'bugtracker:read' },
     strictQuery: true,
     input: {

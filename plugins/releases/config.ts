@@ -35,8 +35,7 @@ function validateWebPath(value: string): string {
 
 /** Another server would need separate credentials, backups and maintenance. */
 function validateStoreUrl(value: string): string {
-  if (value !== 'mongodb:')
-    throw new Error('must be `mongodb:`, the database of storage.url, or omitted');
+  if (value !== 'mongodb:') throw new Error('must be `mongodb:`, the database of storage.url, or omitted');
   return value;
 }
 
@@ -96,7 +95,9 @@ export const releasesConfig = joi.object<ReleasesConfig>({
     .min(0)
     .max(1_000_000)
     .default(5)
-    .description('A rollout below 100 % stops automatically once the error stream has counted more new groups than this.'),
+    .description(
+      'A rollout below 100 % stops automatically once the error stream has counted more new groups than this.',
+    ),
   halt_window_seconds: joi
     .number()
     .integer()

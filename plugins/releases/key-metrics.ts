@@ -18,14 +18,8 @@ export function registerKeyMetrics(
     'Previous signing keys of releases',
     async () => (await signer.listPredecessors()).length,
   );
-  metrics.gauges(
-    'aos_releases_key_info',
-    '1 for the signing key of this process',
-    'key_id',
-    [],
-    async () => {
-      const key = await signer.getKey();
-      return key === null ? {} : { [key.key_id]: 1 };
-    },
-  );
+  metrics.gauges('aos_releases_key_info', '1 for the signing key of this process', 'key_id', [], async () => {
+    const key = await signer.getKey();
+    return key === null ? {} : { [key.key_id]: 1 };
+  });
 }

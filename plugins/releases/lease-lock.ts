@@ -33,8 +33,6 @@ export async function withLeaseLock<T>(
   try {
     return await work(held);
   } finally {
-    await held
-      .release()
-      .catch((err: unknown) => log.warn({ err, lease: id }, `the lease of ${what} was not released`));
+    await held.release().catch((err: unknown) => log.warn({ err, lease: id }, `the lease of ${what} was not released`));
   }
 }

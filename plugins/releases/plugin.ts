@@ -200,7 +200,9 @@ export default definePlugin<ReleasesConfig>({
         // Products without their files stay closed.
         await store.files
           .writeMissing()
-          .catch((err: unknown) => deps.log.error({ err }, 'the access files could not be written; this will be retried'));
+          .catch((err: unknown) =>
+            deps.log.error({ err }, 'the access files could not be written; this will be retried'),
+          );
         unwatch = deps.signer.onRotated(resign);
       },
       stop: async () => {

@@ -20,10 +20,7 @@ export const releaseSchema = withSchemaName(
     build: joi.string().allow(null).description('Name accepted in `resolved_in_build`'),
     mandatory: joi.boolean(),
     rollout_percent: joi.number().integer().min(0).max(100),
-    min_version: joi
-      .string()
-      .allow(null)
-      .description('Only installations of this version or later are offered it'),
+    min_version: joi.string().allow(null).description('Only installations of this version or later are offered it'),
     release_notes: joi.string().allow(null, ''),
     published_at: timestampSchema,
     published_by: joi.string(),

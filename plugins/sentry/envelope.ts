@@ -73,7 +73,8 @@ export function parseEnvelope(bytes: Buffer): Envelope | string {
     }
     const end =
       length === undefined || length === null ? findLine(bytes, head.next).to : findPayloadEnd(bytes, head, length);
-    if (end === null) return broken(`The \`length\` of item ${items.length + 1} does not match the end of its payload.`);
+    if (end === null)
+      return broken(`The \`length\` of item ${items.length + 1} does not match the end of its payload.`);
     const payload = bytes.subarray(head.next, end);
     items.push(typeof skipped === 'number' || skipped === true ? { type, payload, skipped } : { type, payload });
     at = end;

@@ -99,7 +99,10 @@ const tokenBody = withSchemaName(
         .max(10 * 366 * 86_400)
         .description('Default: no end'),
       machine_name: singleLine(200),
-      replace: joi.boolean().default(false).description('Revoke earlier tokens with this name that were issued by setup'),
+      replace: joi
+        .boolean()
+        .default(false)
+        .description('Revoke earlier tokens with this name that were issued by setup'),
     })
     .example({ project: 'shop', machine_name: 'web-1' }),
 );

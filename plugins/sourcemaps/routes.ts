@@ -119,7 +119,8 @@ function buildChunkRoutes(uploads: MapUploadService, url: () => string): RouteSp
         const form = await parseForm(request.body as Buffer, request.headers['content-type']);
         const pieces = await Promise.all(
           form.getAll('file').map(async (part) => {
-            if (typeof part === 'string') throw invalid({ file: 'must have the SHA-1 of its content as its file name' });
+            if (typeof part === 'string')
+              throw invalid({ file: 'must have the SHA-1 of its content as its file name' });
             return { name: part.name, bytes: new Uint8Array(await part.arrayBuffer()) };
           }),
         );

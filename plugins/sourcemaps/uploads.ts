@@ -96,8 +96,7 @@ export class MapUploadService {
         reauthorize,
         readChunk: (n) => this.#getChunk(space, chunks[n] ?? '', n === chunks.length - 1 ? last : CHUNK_BYTES),
         listFiles: async (bytes) => {
-          if ((await computeSha1(bytes)) !== checksum)
-            throw new SourceMapRejected('does not match its checksum');
+          if ((await computeSha1(bytes)) !== checksum) throw new SourceMapRejected('does not match its checksum');
           return this.bundles.maps.unpack(project, bytes);
         },
       });

@@ -21,10 +21,7 @@ export class AccountChangeNotifier {
     const late = new Promise<'late'>((resolve) => (timer = setTimeout(() => resolve('late'), NOTIFY_TIMEOUT_MS)));
     const notification = this.#notifySafely(watcher);
     if ((await Promise.race([notification, late])) === 'late')
-      this.log.warn(
-        { ms: NOTIFY_TIMEOUT_MS },
-        'an account listener is slow; the response no longer waits for it',
-      );
+      this.log.warn({ ms: NOTIFY_TIMEOUT_MS }, 'an account listener is slow; the response no longer waits for it');
     clearTimeout(timer);
   }
 

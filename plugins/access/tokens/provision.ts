@@ -35,8 +35,7 @@ export async function provisionToken(
   principal: Principal,
   input: ProvisionInput,
 ): Promise<ProvisionResult> {
-  if (principal.kind !== 'token' || principal.token_kind !== 'master')
-    throw denied('Requires a master token.');
+  if (principal.kind !== 'token' || principal.token_kind !== 'master') throw denied('Requires a master token.');
   const scopes = [...new Set(input.scopes ?? principal.scopes)];
   parts.tokens.checkScopes(scopes);
   const foreign = scopes.filter((scope) => !hasScope(principal.scopes, scope));

@@ -98,7 +98,8 @@ export class TokenService implements TokenIssuer {
   checkScopes(scopes: readonly string[]): void {
     const known = this.catalog.listScopes();
     const unknown = scopes.filter((scope) => !known.includes(scope));
-    if (unknown.length > 0) throw invalid({ scopes: `unknown: ${unknown.join(', ')}; must be one of ${known.join(', ')}` });
+    if (unknown.length > 0)
+      throw invalid({ scopes: `unknown: ${unknown.join(', ')}; must be one of ${known.join(', ')}` });
   }
 
   issue(input: NewTokenWithExpiry): Promise<IssuedToken> {

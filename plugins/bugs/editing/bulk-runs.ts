@@ -200,8 +200,7 @@ export class BulkRunService {
         return;
       }
       await this.edits.edit(id, caller, run.set, undefined, (item) => {
-        if (!matchesFilter(item, still))
-          throw new ServiceError('conflict', 'The item no longer matches the filter.');
+        if (!matchesFilter(item, still)) throw new ServiceError('conflict', 'The item no longer matches the filter.');
       });
       step.updated += 1;
     } catch (error) {

@@ -189,13 +189,9 @@ export class EditService {
       unread = change.takeUnread();
     });
     const news = await this.news.listUnread(doc, unread);
-    return refusal(
-      'unread_news',
-      'Read `news`: a person has commented since your last call. Then repeat the call.',
-      {
-        extra: { news },
-      },
-    );
+    return refusal('unread_news', 'Read `news`: a person has commented since your last call. Then repeat the call.', {
+      extra: { news },
+    });
   }
 
   /**
@@ -245,8 +241,7 @@ export class EditService {
       return;
     }
     if (edit.force === true && live) {
-      if (getEditReason(edit) === null)
-        throw createReasonRequiredError('Overriding a live lease requires a `reason`.');
+      if (getEditReason(edit) === null) throw createReasonRequiredError('Overriding a live lease requires a `reason`.');
       change.addHistoryEntry('forced', { agent: item.claim?.agent ?? null, reason: getEditReason(edit) });
       change.overrides = true;
     } else if (live && item.claim !== null) throw createAlreadyClaimedError(item.claim, caller);

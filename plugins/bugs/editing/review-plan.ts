@@ -30,8 +30,7 @@ export function planReview(item: ItemDoc, change: ChangeSet, edit: ItemEdit): vo
   if (edit.pr_state !== undefined && url === null) throw invalid({ pr_state: 'requires a pr_url on the item' });
   if (edit.pr_state === 'closed' && edit.status === 'resolved')
     throw invalid({
-      pr_state:
-        'a pull request closed without a merge is not a fix: send pr_state without a status to reopen the item',
+      pr_state: 'a pull request closed without a merge is not a fix: send pr_state without a status to reopen the item',
     });
   if (item.review === 'open' && status === 'open' && edit.pr_state === 'closed') return planUnmerged(item, change, url);
   const isNamed = edit.pr_url !== undefined && (url !== (item.pr_url ?? null) || (begins && url !== null));

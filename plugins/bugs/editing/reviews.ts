@@ -49,9 +49,7 @@ export class PullRequestReviewService {
   async listWarnings({ project, pr_url, review }: ItemDoc): Promise<string[]> {
     const pull = review === 'open' && pr_url ? await findPullRequest(this.deps, project, pr_url) : null;
     if (pull?.state !== 'closed') return [];
-    return [
-      'This pull request was closed without a merge: reopen it, or send another `pr_url` or a `fix_commit`.',
-    ];
+    return ['This pull request was closed without a merge: reopen it, or send another `pr_url` or a `fix_commit`.'];
   }
 
   async reconcile(signal?: AbortSignal): Promise<void> {

@@ -65,9 +65,7 @@ export function canUndoRun(
 }
 
 export const createUndoGoneError = (): Error =>
-  conflict(
-    'Nothing to undo: the minute is over, or the item was changed meanwhile. Change its status instead.',
-  );
+  conflict('Nothing to undo: the minute is over, or the item was changed meanwhile. Change its status instead.');
 
 /** @throws ServiceError conflict when there is nothing left to undo, and the errors of an edit */
 export async function undoLastChange(

@@ -47,7 +47,9 @@ function parsePlaceholder(given: string): Placeholder {
   const known = PLACEHOLDER_NAMES.find((one) => one === name);
   if (known !== undefined) return known;
   if (name === 'default')
-    throw new TemplateProblem('{{ default }} must be a separate element of a fingerprint, without text before or after it');
+    throw new TemplateProblem(
+      '{{ default }} must be a separate element of a fingerprint, without text before or after it',
+    );
   throw new TemplateProblem(`{{ ${name} }} is not a placeholder; available: ${PLACEHOLDER_HELP}`);
 }
 

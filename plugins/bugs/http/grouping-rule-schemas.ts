@@ -54,7 +54,9 @@ export const ruleBody = withSchemaName(
 );
 export const trialBody = withSchemaName(
   'GroupingRuleTrial',
-  ruleBody.keys({ id: joi.string().max(64).description('The stored rule that it would replace; omitted for a new rule') }),
+  ruleBody.keys({
+    id: joi.string().max(64).description('The stored rule that it would replace; omitted for a new rule'),
+  }),
 );
 export const orderBody = withSchemaName(
   'GroupingRuleOrder',

@@ -166,7 +166,8 @@ function buildLeaseRoutes({ leases: service, lists }: BugServices): RouteSpec[] 
       errors: ['already_claimed', 'on_hold', 'too_many_claims', 'invalid_transition', 'lease_limit'],
       summary: 'Claim an item',
       tool: tools.claim,
-      description: 'The same credential and agent get their lease back with a new `claim_token`; the old one becomes invalid.',
+      description:
+        'The same credential and agent get their lease back with a new `claim_token`; the old one becomes invalid.',
       input: { params, body: schemas.claimBody, optionalBody: true },
       output: shapes.claimedOutput,
       handle: async (request) => {

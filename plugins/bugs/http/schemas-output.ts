@@ -85,7 +85,9 @@ export const itemSchema = withSchemaName(
     rev: count.description('For `If-Match`'),
     untrusted_fields,
     fix_commit: text.description('The commit that fixes it; `commit_sha` is the one that failed'),
-    pr_state: pullRequestState.allow(null).description('State of `pr_url`, as reported by the forge, the agent or a person'),
+    pr_state: pullRequestState
+      .allow(null)
+      .description('State of `pr_url`, as reported by the forge, the agent or a person'),
     review: joi
       .string()
       .valid('open', 'merged', 'closed')

@@ -9,7 +9,10 @@ const sighting = withSchemaName(
   whole({
     version: joi.string(),
     published_at: instant.description('When it was first published, on any platform'),
-    seconds_after: joi.number().integer().description('From publishing to the report; negative if the report came first'),
+    seconds_after: joi
+      .number()
+      .integer()
+      .description('From publishing to the report; negative if the report came first'),
   }),
 );
 const suspect = withSchemaName(

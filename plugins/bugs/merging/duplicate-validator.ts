@@ -34,8 +34,7 @@ export class DuplicateValidator {
   async resolveTarget(item: ItemDoc, name: string): Promise<ItemDoc> {
     const target = await this.items.find(name);
     // Callers learn nothing about other projects.
-    if (target === null || target.project !== item.project)
-      throw toDuplicateError('item not found in this project');
+    if (target === null || target.project !== item.project) throw toDuplicateError('item not found in this project');
     await this.#findChainEnd(item, target);
     return target;
   }

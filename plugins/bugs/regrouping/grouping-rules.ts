@@ -62,13 +62,10 @@ export class GroupingRuleService {
     validateRule(rule);
     await this.secrets.rejectSecrets({ ...fields });
     await this.book.reload();
-    if (this.book.size >= MAX_TOTAL_RULES)
-      throw conflict(`The limit of ${MAX_TOTAL_RULES} grouping rules is reached.`);
+    if (this.book.size >= MAX_TOTAL_RULES) throw conflict(`The limit of ${MAX_TOTAL_RULES} grouping rules is reached.`);
     await this.#write(project, (rules) => {
       if (rules.length >= MAX_PROJECT_RULES)
-        throw conflict(
-          `The project has reached its limit of ${MAX_PROJECT_RULES} grouping rules.`,
-        );
+        throw conflict(`The project has reached its limit of ${MAX_PROJECT_RULES} grouping rules.`);
       return [...rules, rule];
     });
     await this.#record(principal, 'created', project, rule);

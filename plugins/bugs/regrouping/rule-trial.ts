@@ -131,7 +131,9 @@ function formatSentences(trial: Omit<RuleTrial, 'says'>): string[] {
     places.length === 0
       ? 'Later reports would be counted in the same groups as now.'
       : `Later reports like these would be counted in ${places.join(' and ')}.`,
-    ...(joined > 0 ? [`${joined} of these ${joined === 1 ? 'joins' : 'join'} groups that are currently separate.`] : []),
+    ...(joined > 0
+      ? [`${joined} of these ${joined === 1 ? 'joins' : 'join'} groups that are currently separate.`]
+      : []),
     ...(split > 0 ? [`${formatCount(split, 'existing group')} would be divided.`] : []),
   ];
 }

@@ -128,7 +128,9 @@ function findNamed(ids: readonly string[], storedOccurrences: readonly GroupedOc
   const known = new Set(storedOccurrences.map(({ doc }) => doc.occurrence_id));
   const unknown = ids.find((id) => !known.has(id));
   if (unknown !== undefined)
-    throw invalid({ occurrences: `occurrence ${unknown} of the item is not stored; see its list for stored occurrences` });
+    throw invalid({
+      occurrences: `occurrence ${unknown} of the item is not stored; see its list for stored occurrences`,
+    });
   return new Set(ids);
 }
 

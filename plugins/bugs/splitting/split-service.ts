@@ -103,8 +103,7 @@ export class SplitService {
       .change(first.id, caller.name, async (item, change) => {
         validateStatus(item);
         // Another split moved some of them.
-        if (item.parted_by !== first.parted_by)
-          throw conflict('The item was split meanwhile; reload it.');
+        if (item.parted_by !== first.parted_by) throw conflict('The item was split meanwhile; reload it.');
         this.#validateAccess(item, request, caller, ifMatch);
         this.#updateLease(item, change, request, caller);
         split = this.#plan(item, change, halves, { id, n, entry, caller, texts, title: request.title ?? null });

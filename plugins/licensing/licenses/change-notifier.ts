@@ -26,7 +26,10 @@ export class LicenseChangeNotifier {
     });
     try {
       if ((await Promise.race([changed(), late])) === 'late')
-        this.deps.log.warn({ product }, 'the access files have not been written yet; the response no longer waits for them');
+        this.deps.log.warn(
+          { product },
+          'the access files have not been written yet; the response no longer waits for them',
+        );
     } catch (err) {
       this.deps.log.error(
         { err, product },

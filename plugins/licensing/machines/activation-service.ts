@@ -94,7 +94,8 @@ export class ActivationService {
         `The machine has a license file that is valid until ${retainedUntil}; its seat is released after that.`,
       );
     const changed = await this.#write(license, before, move);
-    if (changed === null) throw conflict('The machine changed meanwhile, or the limit of 10,000 machines is reached. Reload it.');
+    if (changed === null)
+      throw conflict('The machine changed meanwhile, or the limit of 10,000 machines is reached. Reload it.');
     const { machine_id, product } = changed;
     const shown = { before: { status: before.status }, after: { status: changed.status } };
     const details = { product, activation: id, machine_id };

@@ -44,8 +44,5 @@ export function createTransitionError(state: StoredState, move: LicenseTransitio
   if (state === 'revoked') return createLicenseError('final_state', 'The license is revoked; this is final.');
   if (move === 'change') return conflict('The license was changed meanwhile. Reload it.');
   const from = Object.keys(TRANSITION_TABLE[move]).join(' or ');
-  return new ServiceError(
-    'invalid_transition',
-    `The license is ${state}; ${move} requires status ${from}.`,
-  );
+  return new ServiceError('invalid_transition', `The license is ${state}; ${move} requires status ${from}.`);
 }

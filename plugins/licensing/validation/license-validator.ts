@@ -55,8 +55,7 @@ interface LookupResult {
   activation: ActivationDoc | null;
 }
 
-const UNSTABLE_MACHINE_WARNING =
-  'machine_id_unstable: no seat was taken; set a permanent machine ID (SVC_MACHINE_ID)';
+const UNSTABLE_MACHINE_WARNING = 'machine_id_unstable: no seat was taken; set a permanent machine ID (SVC_MACHINE_ID)';
 
 @injectable()
 export class LicenseValidator {

@@ -46,8 +46,7 @@ export const validateBody = withSchemaName(
 );
 
 /** Proxies, histories and bookmarks would store the key. */
-const KEY_IN_URL_MESSAGE =
-  'must not be sent in a URL: send the key in the header X-License-Key, or its key_sha256';
+const KEY_IN_URL_MESSAGE = 'must not be sent in a URL: send the key in the header X-License-Key, or its key_sha256';
 const rejectKeyInUrl: CustomValidator<unknown> = (value, helpers) =>
   typeof value === 'string' && isKey(normalizeLicenseKey(value))
     ? helpers.message({ custom: KEY_IN_URL_MESSAGE })

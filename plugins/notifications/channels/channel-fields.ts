@@ -63,9 +63,7 @@ const headers = joi
     const bad = Object.keys(given ?? {}).find(
       (name) => !HEADER_NAME_PATTERN.test(name) || RESERVED_HEADER_PATTERN.test(name),
     );
-    return bad === undefined
-      ? given
-      : helpers.message({ custom: `header ${bad.slice(0, 100)} cannot be set` });
+    return bad === undefined ? given : helpers.message({ custom: `header ${bad.slice(0, 100)} cannot be set` });
   });
 
 const fields = {
@@ -77,9 +75,7 @@ const fields = {
     .trim()
     .max(2_000)
     .allow(null)
-    .description(
-      'Recipients: addresses, a webhook URL, a topic, a chat ID. Stored encrypted; a URL is never returned',
-    ),
+    .description('Recipients: addresses, a webhook URL, a topic, a chat ID. Stored encrypted; a URL is never returned'),
   secret: joi
     .string()
     .max(500)
@@ -87,7 +83,12 @@ const fields = {
     .description(
       'Token or key of the service; of `http`: signs the requests. Stored encrypted and never returned; null removes it',
     ),
-  server: joi.string().trim().max(500).allow(null).description('Address of the API of the service; null for the default'),
+  server: joi
+    .string()
+    .trim()
+    .max(500)
+    .allow(null)
+    .description('Address of the API of the service; null for the default'),
   headers: headers.description('`http` only. Stored encrypted and never returned; null removes them'),
   template: joi
     .string()
@@ -107,7 +108,9 @@ const fields = {
   tags: buildListSchema(joi.string().trim().min(1).max(64)).description(
     'Only items and monitors with one of these tags; empty for all',
   ),
-  projects: buildListSchema(joi.string().trim().min(1).max(64)).description('Only these projects, by slug; empty for all'),
+  projects: buildListSchema(joi.string().trim().min(1).max(64)).description(
+    'Only these projects, by slug; empty for all',
+  ),
   repeat_minutes: buildMinutesSchema(MAX_REPEAT_MINUTES).description(
     'Minutes between reminders while a monitor is down; 0 for none',
   ),
@@ -125,9 +128,7 @@ const fields = {
     )
     .messages({ 'any.invalid': 'must be a time zone, such as Europe/Berlin' })
     .description('Time zone of quiet hours and of times in messages; null for `app.timezone`'),
-  critical_immediately: joi
-    .boolean()
-    .description('Critical notifications ignore quiet hours and the digest'),
+  critical_immediately: joi.boolean().description('Critical notifications ignore quiet hours and the digest'),
   digest_minutes: buildMinutesSchema(MAX_DELAY_MINUTES).description(
     'At most one message in this many minutes; 0 to send each immediately',
   ),

@@ -74,7 +74,13 @@ const headers = joi
 
 const timingFields = {
   interval_seconds: joi.number().integer().min(20).max(86_400).default(60).description('Between two askings'),
-  timeout_ms: joi.number().integer().min(100).max(30_000).default(10_000).description('Timeout of one attempt, in milliseconds'),
+  timeout_ms: joi
+    .number()
+    .integer()
+    .min(100)
+    .max(30_000)
+    .default(10_000)
+    .description('Timeout of one attempt, in milliseconds'),
   retries: joi
     .number()
     .integer()
@@ -121,7 +127,13 @@ const FIELDS_BY_KIND: Readonly<Record<ProbeKind, joi.SchemaMap>> = {
       .max(100)
       .default('200-299')
       .description('Status codes and ranges: `200-299,401`'),
-    contains: joi.string().max(500).allow(null).empty('').default(null).description('Text that the response must contain'),
+    contains: joi
+      .string()
+      .max(500)
+      .allow(null)
+      .empty('')
+      .default(null)
+      .description('Text that the response must contain'),
     keyword_absent: joi
       .string()
       .max(500)

@@ -216,7 +216,10 @@ function findJsonFault(
   const is = typeof value === 'string' ? value : JSON.stringify(value);
   if (json_value === null || is === json_value) return null;
   const expected = `expected ${truncate(json_value)}`;
-  return { says: `${json_path} is ${truncate(is)}, ${expected}`, bare: `${json_path} has a different value, ${expected}` };
+  return {
+    says: `${json_path} is ${truncate(is)}, ${expected}`,
+    bare: `${json_path} has a different value, ${expected}`,
+  };
 }
 
 const truncate = (text: string): string =>

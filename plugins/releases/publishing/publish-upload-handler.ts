@@ -62,9 +62,7 @@ export class PublishUploadHandler {
     if (there !== null && there.package_sha256 === staged.sha256) {
       const same = await this.publisher.republish(there, request.rollout_percent, notes, request.reauthorize);
       const hasIgnoredFields = request.min_version !== there.min_version || request.build !== there.build;
-      const warnings = hasIgnoredFields
-        ? ['The package is unchanged: build and min_version stay as published.']
-        : [];
+      const warnings = hasIgnoredFields ? ['The package is unchanged: build and min_version stay as published.'] : [];
       return { ...same, warnings: [...unknown, ...warnings] };
     }
     const { facts, warnings } = await this.intake.read(staged, request.platform, meta);

@@ -86,11 +86,7 @@ export const formatMailMarker = ({ id, at }: AnnouncementMail): string => `${at}
 
 const time = joi.string().max(64).description('RFC 3339');
 const text = joi.string().trim().min(1).max(5_000);
-const components = joi
-  .array()
-  .items(joi.string().max(100))
-  .max(50)
-  .description('Names of the affected components');
+const components = joi.array().items(joi.string().max(100)).max(50).description('Names of the affected components');
 
 export const announcementBody = withSchemaName(
   'StatusAnnouncementCreation',

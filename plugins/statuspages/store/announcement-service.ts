@@ -135,7 +135,8 @@ export class AnnouncementService {
   ): Promise<AnnouncementDoc> {
     const before = await this.getAnnouncement(page, id);
     validateState(before.kind, state);
-    if (before.updates.length >= MAX_UPDATES) throw conflict(`An announcement can have at most ${MAX_UPDATES} updates.`);
+    if (before.updates.length >= MAX_UPDATES)
+      throw conflict(`An announcement can have at most ${MAX_UPDATES} updates.`);
     const update = this.#buildUpdate(state, text, principal);
     const ended_at = isFinalState(state) ? update.at : null;
     const { mail, marker } = toPendingMail(update);

@@ -263,7 +263,10 @@ export class MonitorEvaluator {
     }
     if (now > warn && resumed.state === 'up' && !isLateItself) {
       const isDueTime = Boolean(resumed.schedule) || Boolean(resumed.period_seconds);
-      changeSet.setState('warning', isDueTime ? 'No heartbeat at its due time' : 'No heartbeat for more than two intervals');
+      changeSet.setState(
+        'warning',
+        isDueTime ? 'No heartbeat at its due time' : 'No heartbeat for more than two intervals',
+      );
       if (findDownAncestor(doc, family) === null) changeSet.emitWarning(formatSilenceReason(resumed, now));
       return { changeSet, credit };
     }
@@ -295,7 +298,9 @@ function describeLateness(doc: MonitorDoc, now: number): string {
   const begun = findRunStart(doc);
   if (begun !== null && now > begun + getRunLimit(doc)) return 'A run did not end in time';
   if (doc.schedule) return 'No heartbeat within the grace period of its schedule';
-  return doc.period_seconds ? 'No heartbeat within its period and grace period' : 'No heartbeat for more than four intervals';
+  return doc.period_seconds
+    ? 'No heartbeat within its period and grace period'
+    : 'No heartbeat for more than four intervals';
 }
 
 const isSilenceOver = (doc: MonitorDoc, now: number): boolean =>

@@ -43,7 +43,8 @@ export class OutageRecorder {
    * disk stops the records, and the next one ends that gap.
    */
   async start(): Promise<void> {
-    const notStored = (err: unknown): void => this.deps.log.error({ err }, 'the liveness timestamp could not be stored');
+    const notStored = (err: unknown): void =>
+      this.deps.log.error({ err }, 'the liveness timestamp could not be stored');
     await this.recordLiveness().catch((error: unknown) => {
       if (!(error instanceof StoreFull)) throw error;
       notStored(error);

@@ -24,7 +24,9 @@ const monitorFields = {
     .min(1)
     .max(MAX_INTERVAL_SECONDS)
     .allow(null)
-    .description('Instead of an interval: a warning after this time without a heartbeat, down after `grace_seconds` more'),
+    .description(
+      'Instead of an interval: a warning after this time without a heartbeat, down after `grace_seconds` more',
+    ),
   max_run_seconds: joi
     .number()
     .min(1)

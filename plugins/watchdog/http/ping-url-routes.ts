@@ -62,9 +62,7 @@ const timingFields = {
     .string()
     .max(200)
     .empty('')
-    .description(
-      'A cron expression for due pings, for a monitor without an interval; replaces another schedule',
-    ),
+    .description('A cron expression for due pings, for a monitor without an interval; replaces another schedule'),
   timezone: joi.string().max(64).empty('').description('IANA time zone of the schedule; default: UTC'),
   period: joi
     .number()

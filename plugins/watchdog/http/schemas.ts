@@ -244,7 +244,11 @@ export const statusOutput = withSchemaName(
   joi.object({
     generated_at: instant.required().description('Time of the snapshot, which is at most 2 s old'),
     stale: joi.boolean().required().description('The evaluator is late'),
-    counts: joi.object().pattern(state, count).required().description('Counts of all matching monitors, including omitted ones'),
+    counts: joi
+      .object()
+      .pattern(state, count)
+      .required()
+      .description('Counts of all matching monitors, including omitted ones'),
     truncated: joi.boolean().description('True if `monitors` is incomplete and no page was requested'),
     next_cursor: text.description('Cursor of the next page, if there is one or a page was requested'),
     has_more: joi.boolean().description('If a page was requested'),

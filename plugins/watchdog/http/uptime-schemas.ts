@@ -5,7 +5,10 @@ import { UPTIME_RETENTION_DAYS } from '../model/uptime.js';
 export const daysParam = joi.number().integer().min(1).max(UPTIME_RETENTION_DAYS);
 
 const seconds = joi.number().integer().min(0);
-const share = joi.number().allow(null).description('Share of the monitored time that was not down; null if it was not monitored');
+const share = joi
+  .number()
+  .allow(null)
+  .description('Share of the monitored time that was not down; null if it was not monitored');
 const day = whole({
   day: joi.string(),
   up_seconds: seconds,

@@ -59,8 +59,7 @@ function collectNotes(check: SourceFields): string[] {
   if (readText(check, 'slug') !== null)
     notes.push('Ping URL with ping key and slug: only the ping URL with its ID works.');
   if (readText(check, 'channels') !== null) notes.push('Integrations: create channels or webhooks.');
-  if (readBoolean(check, 'manual_resume') === true)
-    notes.push('Manual resume: here a heartbeat resumes it.');
+  if (readBoolean(check, 'manual_resume') === true) notes.push('Manual resume: here a heartbeat resumes it.');
   if (readText(check, 'methods') !== null) notes.push('Only POST was allowed; here GET and POST are.');
   for (const [field, note] of FILTER_NOTES) if (readBoolean(check, field) === true) notes.push(note);
   if (KEYWORD_FIELDS.some((field) => readText(check, field) !== null))

@@ -28,7 +28,8 @@ export function buildKumaProbe(type: string, monitor: SourceFields, notes: strin
       return { kind: 'tcp', host, port, ...inverted };
     case 'ping': {
       const size = readNumber(monitor, 'packetSize') ?? DEFAULT_PACKET_BYTES;
-      if (size !== DEFAULT_PACKET_BYTES) notes.push(`Packet size of ${size} bytes: the default size of the system is used.`);
+      if (size !== DEFAULT_PACKET_BYTES)
+        notes.push(`Packet size of ${size} bytes: the default size of the system is used.`);
       return { kind: 'icmp', host, ...inverted };
     }
     case 'dns': {
@@ -62,8 +63,7 @@ export function buildKumaProbe(type: string, monitor: SourceFields, notes: strin
       };
     }
     default:
-      if (type !== 'push' && type !== 'group')
-        notes.push(`Monitors of type ${type || 'unknown'} are not supported.`);
+      if (type !== 'push' && type !== 'group') notes.push(`Monitors of type ${type || 'unknown'} are not supported.`);
       return null;
   }
 }

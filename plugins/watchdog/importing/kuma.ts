@@ -126,7 +126,8 @@ function collectNotes(monitor: SourceFields): string[] {
   if (toList(monitor['conditions']).length > 0) notes.push('Its conditions are not checked.');
   const family = readText(monitor, 'ipFamily');
   if (family !== null) notes.push(`Its ${family.slice(0, 10)} only: a probe tries every address of a name.`);
-  if (readBoolean(monitor, 'domainExpiryNotification') === true) notes.push('The expiry of its domain is not monitored.');
+  if (readBoolean(monitor, 'domainExpiryNotification') === true)
+    notes.push('The expiry of its domain is not monitored.');
   if (readBoolean(monitor, 'cacheBust') === true) notes.push('A cache-busting parameter is not added to its URL.');
   return notes;
 }

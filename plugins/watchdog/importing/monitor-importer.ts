@@ -96,9 +96,7 @@ export class MonitorImporter {
     }
     await this.addresses.saveIdentities(one.identities, source);
     if (one.address !== null && !(await this.addresses.saveAddress(one.address, source)))
-      notes.push(
-        'Its ping URL has an unsupported format, or belongs to another monitor: create a token for it.',
-      );
+      notes.push('Its ping URL has an unsupported format, or belongs to another monitor: create a token for it.');
     report.notes.push(...notes.map((note) => ({ monitor: source, note })));
   }
 

@@ -95,9 +95,7 @@ export class IncidentService {
       const set = { acknowledged_by: by, acknowledged_at: isAcknowledging ? at : null };
       const changed = await this.deps.incidents.change({ id, ended_at: null }, { set });
       if (changed === null) throw conflict('The incident is over.');
-      const message = isAcknowledging
-        ? `Acknowledged by ${caller.name}`
-        : `Acknowledgment removed by ${caller.name}`;
+      const message = isAcknowledging ? `Acknowledged by ${caller.name}` : `Acknowledgment removed by ${caller.name}`;
       const type = isAcknowledging ? 'incident.acknowledged' : 'incident.handed_back';
       await this.timeline.annotate({ source, type, message }, caller);
     }

@@ -149,8 +149,7 @@ function parseTimes(given: NewWindow, now: number): WindowTimes {
   const zone = timezone ?? 'UTC';
   if (schedule === null) {
     for (const [field, value] of Object.entries({ timezone, duration_seconds }))
-      if ((value ?? null) !== null)
-        throw invalid({ [field]: 'cannot be combined with until; it requires a schedule' });
+      if ((value ?? null) !== null) throw invalid({ [field]: 'cannot be combined with until; it requires a schedule' });
     const start = from === null ? toIsoString(now) : parseTime('from', from);
     if (given.until === undefined || given.until === null)
       throw invalid({ until: 'is required, or a schedule with duration_seconds' });

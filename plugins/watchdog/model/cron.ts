@@ -56,8 +56,7 @@ function getPattern(expression: string): CronPattern {
 
 /** @throws CronInvalid */
 export function validateCron(expression: string, timezone: string): void {
-  if (!isTimeZone(timezone))
-    throw new CronInvalid('timezone', `${timezone.slice(0, 64)} is not a time zone`, null);
+  if (!isTimeZone(timezone)) throw new CronInvalid('timezone', `${timezone.slice(0, 64)} is not a time zone`, null);
   if (expression.length > MAX_EXPRESSION_CHARACTERS)
     throw new CronInvalid(
       'schedule',

@@ -63,9 +63,13 @@ export class WebhookFieldValidator {
     if (principal.kind !== 'token') throw denied('Only an administrator can subscribe to events that contain a token.');
     const lacking = [...needed].filter((scope) => !hasScope(principal.scopes, scope));
     if (lacking.length > 0)
-      throw denied(`Deliveries of this webhook contain a token, but the token of the caller lacks ${lacking.join(', ')}.`);
+      throw denied(
+        `Deliveries of this webhook contain a token, but the token of the caller lacks ${lacking.join(', ')}.`,
+      );
     if (principal.agent !== undefined)
-      throw denied('Deliveries of this webhook contain tokens for every agent, but the token of the caller is limited to one.');
+      throw denied(
+        'Deliveries of this webhook contain tokens for every agent, but the token of the caller is limited to one.',
+      );
   }
 
   #listRequiredScopes(event: string): readonly string[] {

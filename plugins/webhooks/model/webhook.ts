@@ -70,7 +70,9 @@ const fields = {
     .min(8)
     .max(256)
     .allow(null)
-    .description('Signs the deliveries. If omitted on creation, one is generated. null to sign with `security.webhook_key`'),
+    .description(
+      'Signs the deliveries. If omitted on creation, one is generated. null to sign with `security.webhook_key`',
+    ),
   enabled: joi.boolean(),
 };
 

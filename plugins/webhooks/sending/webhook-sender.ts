@@ -59,8 +59,7 @@ export class WebhookSender {
     };
     if (completed === null)
       return { ...base, verdict: 'failed', duration_ms: 0, error: 'the content of the delivery could not be created' };
-    if (headers === null)
-      return { ...base, verdict: 'failed', duration_ms: 0, error: 'no secret to sign with' };
+    if (headers === null) return { ...base, verdict: 'failed', duration_ms: 0, error: 'no secret to sign with' };
     try {
       const response = await outbound.request({
         method: 'POST',
@@ -100,7 +99,10 @@ export class WebhookSender {
       const body = JSON.stringify({ ...event, data });
       return { shipment: { ...shipment, body }, secrets: made.flatMap((one) => one.secrets) };
     } catch (err) {
-      this.deps.log.warn({ err, event: shipment.event_id }, 'the content of a delivery could not be created; this will be retried');
+      this.deps.log.warn(
+        { err, event: shipment.event_id },
+        'the content of a delivery could not be created; this will be retried',
+      );
       return null;
     }
   }

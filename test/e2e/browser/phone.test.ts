@@ -47,7 +47,11 @@ function disableWebhooks(dataDir: string): void {
   const connection = new Connection({ path: join(dataDir, 'aos.db'), durability: 'normal' });
   try {
     const disabled_at = new Date().toISOString();
-    const set = { enabled: false, disabled_at, disabled_reason: '20 consecutive deliveries failed: connection refused' };
+    const set = {
+      enabled: false,
+      disabled_at,
+      disabled_reason: '20 consecutive deliveries failed: connection refused',
+    };
     const change = JSON.stringify({ filter: { enabled: true }, update: { set } });
     connection.runTransaction(() => performWrite(connection, ['touch', 'webhooks_webhooks', change]));
   } finally {

@@ -116,7 +116,11 @@ const IMPORTS: readonly Attack[] = [
   documents('a table of SQLite as a collection', /does not belong in it/, 'sqlite_master', () => '{"id":"a"}\n'),
   documents('a mark of an import', /does not belong in it/, 'kernel_moves', () => '{"id":"import"}\n'),
   ['a head whose migrations are no list', /an incomplete archive\.json/, head({ migrations: 5 })],
-  ['a head with a migration of a plugin without any', /unknown to this version/, head({ migrations: ['bugs:999-later'] })],
+  [
+    'a head with a migration of a plugin without any',
+    /unknown to this version/,
+    head({ migrations: ['bugs:999-later'] }),
+  ],
   [
     'a list of hashes that holds null',
     /hashes\.json without entries/,

@@ -127,7 +127,10 @@ describe('bugs: grouping rule pages', () => {
       await fixture.bugs.record(errorReport({ ...sent, file_path, title: HOSTILE }));
     const text = html(await post('/grouping-rules', typed({ action: 'try', title: 'Timeout {{ class }}' })));
     expect(text).to.include('The rule matches 2 of 2 stored occurrences in 2 groups.');
-    expect(text).to.include('1 of these joins groups that are currently separate.').and.include('alpha-1').and.include('alpha-2');
+    expect(text)
+      .to.include('1 of these joins groups that are currently separate.')
+      .and.include('alpha-1')
+      .and.include('alpha-2');
     expect(await rules()).to.deep.equal([]);
   });
 
