@@ -1,5 +1,6 @@
-// Builds the font files: Inter in the weights and features that pages use, because a first visit pays for each byte.
-// Browsers load the second file only for pages with letters of Central Europe and other Latin alphabets.
+// Builds the font files: Inter in the weights and features that pages use, because a first visit
+// pays for each byte. Browsers load the second file only for pages with letters of Central Europe
+// and other Latin alphabets.
 import { createHash } from 'node:crypto';
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -33,7 +34,8 @@ export async function buildFonts(folder) {
       const options = { targetFormat: 'woff2', variationAxes: { wght: WEIGHTS }, keepFeatures: FEATURES };
       const subset = await subsetFont(font, listCharacters(range), options);
       await writeFile(join(folder, name), subset);
-      // The version of the helper `asset`, so that a preloaded file is the one that the style sheet names.
+      // The version of the helper `asset`, so that a preloaded file is the one that the style sheet
+      // names.
       const version = createHash('sha256').update(subset).digest('hex').slice(0, 16);
       return (
         `@font-face{font-family:Inter;font-style:normal;font-weight:${WEIGHTS.min} ${WEIGHTS.max};font-display:swap;` +

@@ -1,5 +1,5 @@
-// Copies the files of examples/on-call into the marked code blocks of docs/plugin-example.md; a test
-// compares them.
+// Copies the files of examples/on-call into the marked code blocks of docs/plugin-example.md; a
+// test compares them.
 //
 // node scripts/plugin-guide.mjs
 import { readFile, writeFile } from 'node:fs/promises';

@@ -22,7 +22,9 @@ export interface UnpackJob {
   pool: string;
 }
 
-/** @throws with code ENOENT when the release is withdrawn meanwhile, ENOSPC when the disk gets full */
+/**
+ * @throws with code ENOENT when the release is withdrawn meanwhile, ENOSPC when the disk gets full
+ */
 export async function unpackFiles({ platform, release, folder, pool }: UnpackJob): Promise<void> {
   const { files } = JSON.parse(await readFile(join(release, MANIFEST_FILE), 'utf8')) as {
     files: readonly { path: string; sha256: string }[];

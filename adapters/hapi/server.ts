@@ -70,6 +70,12 @@ const UNPARSED_OPTIONS = {
 
 const CATCH_ALL_PATH = '/{path*}';
 
+function servesPath(pattern: string, path: string): boolean {
+  const given = path.split('/');
+  const parts = pattern.split('/');
+  return parts.length === given.length && parts.every((part, i) => part === given[i] || part.startsWith('{'));
+}
+
 export class HapiServer implements HttpServer {
   readonly #server: Server;
   readonly #inFlight: RequestsInFlight;
@@ -214,7 +220,7 @@ export class HapiServer implements HttpServer {
       headers: buildStandardHeaders(options.base_url),
       navigation: new Navigation(parts.pages, log, clock, wait),
       servesPage: this.#handlers.servesPage,
-      hasPage: (path) => parts.pages.some(({ spec }) => spec.path === path),
+      hasPage: (path) => parts.pages.some(({ spec }) => servesPath(spec.path, path)),
       sharedPages: new SharedPageCache(() => clock.monotonic()),
       ownHostPaths: new CustomHostPaths(),
       panels: new DashboardPanels(parts.panels, views, log, wait),

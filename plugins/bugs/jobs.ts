@@ -94,8 +94,8 @@ export class BugsJobs {
   }
 
   /**
-   * Expires leases and mutes, closes published items, emits alarms that a crash prevented, and corrects data
-   * from a clock that ran ahead; every 30 s.
+   * Expires leases and mutes, closes published items, emits alarms that a crash prevented, and
+   * corrects data from a clock that ran ahead; every 30 s.
    */
   async sweep(): Promise<void> {
     await this.#clampLastSeen();

@@ -77,7 +77,10 @@ export class GuideIndex {
     return (await this.list()).find((guide) => guide.name === name) ?? null;
   }
 
-  /** Returns guides by the sections of their index, then the rest, then the decisions and the specification. */
+  /**
+   * Returns guides by the sections of their index, then the rest, then the decisions and the
+   * specification.
+   */
   async listGroups(): Promise<GuideGroup[]> {
     const all = await this.list();
     const index = (await this.find(INDEX_PAGE))?.body ?? '';

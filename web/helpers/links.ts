@@ -32,6 +32,14 @@ function buildPageUrl(...args: unknown[]): string {
   return buildUrl(toText(values[0]), typeof query === 'object' && query !== null ? (query as Query) : {}, hash);
 }
 
+/** Tells whether a page serves the address: the plugin of its page may be switched off. */
+function hasPage(...args: unknown[]): boolean {
+  const { values, root } = splitArguments(args);
+  const test = root['has_page'];
+  const [path = ''] = toText(values[0]).split(/[?#]/);
+  return typeof test !== 'function' || (test as (path: string) => boolean)(path);
+}
+
 function renderExternalLink(...args: unknown[]): Html {
   const { values, hash } = splitArguments(args);
   const target = toSafeUrl(values[0]);
@@ -96,6 +104,7 @@ export const linkHelpers: Record<string, Helper> = {
   'page-url': buildPageUrl,
   'external-link': renderExternalLink,
   'is-current': isCurrent,
+  'has-page': hasPage,
   'chips-of': listFilterChips,
   among: isAmong,
   'first-of': getFirst,

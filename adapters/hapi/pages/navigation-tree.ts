@@ -129,7 +129,9 @@ export function groupSettings<T extends { nav: PageNav }>(
   })).filter(({ items }) => items.length > 0);
 }
 
-/** An entry whose parent is missing, or not for this role, stands for itself; settings always do. */
+/**
+ * An entry whose parent is missing, or not for this role, stands for itself; settings always do.
+ */
 function findRoot(pages: readonly NavPage[], page: NavPage): NavPage {
   const seen = new Set<NavPage>();
   let root = page;

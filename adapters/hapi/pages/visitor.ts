@@ -85,6 +85,7 @@ export async function buildViewContext(
     api_docs: shared.hasPage('/docs/api'),
     search: shared.hasPage('/search'),
     license_page: shared.hasPage('/license'),
+    has_page: (path: string) => shared.hasPage(path),
     user: session ? { username: session.username, role: session.role } : null,
     role: session?.role ?? null,
     csrf_token: csrfCookie === '' ? '' : maskToken(shared.authenticator.getCsrfToken(csrfCookie)),

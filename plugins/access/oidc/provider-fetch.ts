@@ -7,7 +7,9 @@ const MAX_RESPONSE_BYTES = 256 * 1024;
 export const PROVIDER_TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** An administrator names the provider, often one of the own network; metadata addresses never pass. */
+/**
+ * An administrator names the provider, often one of the own network; metadata addresses never pass.
+ */
 const EGRESS_POLICY: EgressPolicy = { mode: 'private-ok', allow: [] };
 
 const EMPTY_STATUSES = new Set([204, 205, 304]);

@@ -140,7 +140,9 @@ export class PasskeyService {
     return changed;
   }
 
-  /** Returns the options of the browser's sign-in prompt and the sealed challenge for its cookie. */
+  /**
+   * Returns the options of the browser's sign-in prompt and the sealed challenge for its cookie.
+   */
   async beginSignIn(): Promise<{ options: string; state: string }> {
     const challenge = generateChallenge();
     const state = this.states.seal(SIGN_IN, { challenge }, PASSKEY_CHALLENGE_LIFETIME_MS);

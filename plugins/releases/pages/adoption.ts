@@ -37,7 +37,7 @@ export async function loadAdoption(
   const reached = counts.filter((count) => isReached(count, release));
   const now = Math.max(clock.now(), Date.parse(release.published_at) + HOUR_MS);
   return {
-    updated: sumMachines(reached.filter((count) => runsVersion(count.version, version))),
+    updated: sumMachines(reached.filter((count) => isVersionReported(count.version, version))),
     all: sumMachines(reached),
     href: `/machines?${new URLSearchParams({ project: product, version }).toString()}`,
     versions: sumByVersion(reached),
@@ -45,11 +45,13 @@ export async function loadAdoption(
   };
 }
 
-/** Machines that the release is offered to: of its channel, and of its platform where it has one. */
+/**
+ * Machines that the release is offered to: of its channel, and of its platform where it has one.
+ */
 const isReached = ({ channel, platform }: MachineCount, release: Pick<ReleaseDoc, 'channel' | 'platform'>): boolean =>
   channel === release.channel && (release.platform === 'any' || platform === null || platform === release.platform);
 
-export const runsVersion = (reported: string | null, version: string): boolean =>
+export const isVersionReported = (reported: string | null, version: string): boolean =>
   reported !== null && isVersion(reported) && isSameVersion(reported, version);
 
 export const sumMachines = (counts: readonly MachineCount[]): number =>

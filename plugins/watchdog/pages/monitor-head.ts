@@ -1,4 +1,7 @@
-/** What stands above the tabs of a monitor: state, reason, who was notified, and what changed before. */
+/**
+ * What stands above the tabs of a monitor: state, reason, who was notified, and what changed
+ * before.
+ */
 import type { HttpRequest } from '../../../kernel/contract/index.js';
 import { formatElapsed, toIsoString } from '../../../lib/time.js';
 import { toWatchdogCaller } from '../model/caller.js';

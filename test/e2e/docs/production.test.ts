@@ -1,7 +1,7 @@
 /**
- * A production installation with the lines of docs/systemd.md and docs/reverse-proxy.md as they are printed: below a
- * directory that stands for the root, with stand-ins for what only systemd and root can do. Needs a
- * registry, or npm's cache, for the libraries.
+ * A production installation with the lines of docs/systemd.md and docs/reverse-proxy.md as they are
+ * printed: below a directory that stands for the root, with stand-ins for what only systemd and
+ * root can do. Needs a registry, or npm's cache, for the libraries.
  */
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';

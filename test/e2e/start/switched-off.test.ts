@@ -30,7 +30,7 @@ const unescaped = (text: string): string =>
 /** What a guide says, without the navigation around it. */
 const guideOf = (html: string): string => /<main\b[\s\S]*<\/main>/.exec(html)?.[0] ?? '';
 /** Not the interface, which is that of what runs. */
-const isGuide = (path: string): boolean => path.startsWith('/docs/') && !path.startsWith('/docs/api');
+const isGuide = (path: string): boolean => path.startsWith('/docs/') && !/^\/docs\/(api|components)/.test(path);
 const linksOf = (html: string): Set<string> =>
   new Set(Array.from(html.matchAll(HREF), ([, href = '']) => unescaped(href)));
 

@@ -30,10 +30,10 @@ async function buildStartView(
   return { version, when: formatDistance(seconds_after), href, halt_href, compare };
 }
 
-const AT_PUBLISH_SECONDS = 60;
+const MAX_PUBLISH_DISTANCE_SECONDS = 60;
 
 const formatDistance = (seconds: number): string =>
-  Math.abs(seconds) < AT_PUBLISH_SECONDS
+  Math.abs(seconds) < MAX_PUBLISH_DISTANCE_SECONDS
     ? 'at its publish'
     : `${formatDuration(Math.abs(seconds))} ${seconds < 0 ? 'before' : 'after'} its publish`;
 

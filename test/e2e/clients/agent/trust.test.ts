@@ -1,7 +1,7 @@
 /**
  * Whom root's agent believes (contract 90, whom it believes and where it writes): the attacks of
- * the table in docs/update-agent-trust.md, as three users, by the executable, and by the compiled program
- * where that was not built. Users are numbers: nothing is added to the system.
+ * the table in docs/update-agent-trust.md, as three users, by the executable, and by the compiled
+ * program where that was not built. Users are numbers: nothing is added to the system.
  */
 import { expect } from 'chai';
 import { execFileSync, spawn } from 'node:child_process';

@@ -1,7 +1,7 @@
 /**
- * What receivers do with our deliveries: the verification code of docs/webhook-signatures.md, taken from the
- * guide itself and run in the languages that are on this machine, and the library of Standard
- * Webhooks; both against real deliveries.
+ * What receivers do with our deliveries: the verification code of docs/webhook-signatures.md, taken
+ * from the guide itself and run in the languages that are on this machine, and the library of
+ * Standard Webhooks; both against real deliveries.
  */
 import { expect } from 'chai';
 import { spawn } from 'node:child_process';
