@@ -70,7 +70,7 @@ const UNPARSED_OPTIONS = {
 
 const CATCH_ALL_PATH = '/{path*}';
 
-function servesPath(pattern: string, path: string): boolean {
+function isServedBy(pattern: string, path: string): boolean {
   const given = path.split('/');
   const parts = pattern.split('/');
   return parts.length === given.length && parts.every((part, i) => part === given[i] || part.startsWith('{'));
@@ -220,7 +220,7 @@ export class HapiServer implements HttpServer {
       headers: buildStandardHeaders(options.base_url),
       navigation: new Navigation(parts.pages, log, clock, wait),
       servesPage: this.#handlers.servesPage,
-      hasPage: (path) => parts.pages.some(({ spec }) => servesPath(spec.path, path)),
+      hasPage: (path) => parts.pages.some(({ spec }) => isServedBy(spec.path, path)),
       sharedPages: new SharedPageCache(() => clock.monotonic()),
       ownHostPaths: new CustomHostPaths(),
       panels: new DashboardPanels(parts.panels, views, log, wait),
