@@ -62,6 +62,16 @@ describe('web: project home page', () => {
       .and.not.contain('A letter');
     expect(text).to.contain('beta: 1.4.0').and.contain('1 of 1 machine (100 %)');
     expect(text).to.contain('till-1').and.contain('Kettleworth').and.not.contain('post-1');
+    const links = await web.page
+      .getByRole('main')
+      .locator('a')
+      .evaluateAll((all) => all.map((a) => a.getAttribute('href')));
+    expect(links).to.include.members([
+      '/bugs?project=shop',
+      '/releases?product=shop',
+      '/licenses?product=shop',
+      '/bugs/new?project=shop',
+    ]);
     expect(web.tab.faults).to.deep.equal([]);
   });
 

@@ -313,7 +313,7 @@ describe('bugs: pages', () => {
       const refused = (await post(a.ref, 'links', { kind: 'blocked_by', ref: 'alpha-99' })) as View;
       const again = render(refused, `/bugs/${a.ref}`);
       expect(again)
-        .to.include('There is no such item')
+        .to.include('Item not found')
         .and.match(/id="links-add" open/)
         .and.include('value="alpha-99"');
       const done = await post(a.ref, 'links', { kind: 'blocked_by', ref: b.ref.toUpperCase() });
@@ -399,9 +399,9 @@ describe('bugs: pages', () => {
 
     const refused: [what: string, name: string, body: object, status: number, says: RegExp][] = [
       ['a missing reason', 'status', { status: 'wont_fix' }, 422, /reason/],
-      ['a missing target', 'status', { status: 'duplicate' }, 422, /repeats/],
-      ['an unknown target', 'status', { status: 'duplicate', duplicate_of: 'alpha-99' }, 422, /There is no such item/],
-      ['in_progress by hand', 'status', { status: 'in_progress' }, 409, /cannot become in progress/],
+      ['a missing target', 'status', { status: 'duplicate' }, 422, /original item/],
+      ['an unknown target', 'status', { status: 'duplicate', duplicate_of: 'alpha-99' }, 422, /Item not found/],
+      ['in_progress by hand', 'status', { status: 'in_progress' }, 409, /cannot change from open to in progress/],
       ['an unknown status', 'status', { status: 'gone' }, 422, /Choose/],
       ['no status', 'status', {}, 422, /required/],
       ['an unknown severity', 'severity', { severity: 'urgent' }, 422, /Choose/],
