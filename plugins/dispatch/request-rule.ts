@@ -45,7 +45,7 @@ const buildLineSchema = (max: number): joi.StringSchema =>
     .string()
     .trim()
     .max(max)
-    .pattern(/\p{Cc}/u, { invert: true, name: 'without control characters' });
+    .pattern(/\p{Cc}/u, { invert: true, name: 'free of control characters' });
 
 export const agentNameSchema = buildLineSchema(100).min(1).description('The name under which the agent claims');
 

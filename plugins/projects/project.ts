@@ -54,7 +54,7 @@ const singleLine = (max: number) =>
     .string()
     .trim()
     .max(max)
-    .pattern(/\p{Cc}/u, { invert: true, name: 'without control characters' });
+    .pattern(/\p{Cc}/u, { invert: true, name: 'free of control characters' });
 
 /**
  * Repository location: a URL, `git@host:path`, `host.name:path`, or a path. Other schemes

@@ -25,7 +25,7 @@ const singleLine = (max: number) =>
     .trim()
     .min(1)
     .max(max)
-    .pattern(/\p{Cc}/u, { invert: true, name: 'without control characters' });
+    .pattern(/\p{Cc}/u, { invert: true, name: 'free of control characters' });
 const platform = joi.string().valid(...PLATFORMS);
 const slug = joi.string().max(64);
 const timestamp = joi.string().isoDate();

@@ -51,7 +51,7 @@ const lineSchema = (max: number) =>
   joi
     .string()
     .max(max)
-    .pattern(/[\p{Cc}\p{Cs}]/u, { invert: true, name: 'without control characters' });
+    .pattern(/[\p{Cc}\p{Cs}]/u, { invert: true, name: 'free of control characters' });
 
 /** Normalizes RFC 3339 with any offset to UTC with milliseconds. */
 export const timestampSchema = withJsonSchema(

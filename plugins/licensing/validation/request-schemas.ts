@@ -14,7 +14,7 @@ const lineSchema = (max: number) =>
   joi
     .string()
     .max(max)
-    .pattern(/[\p{Cc}\p{Cs}]/u, { invert: true, name: 'without control characters' });
+    .pattern(/[\p{Cc}\p{Cs}]/u, { invert: true, name: 'free of control characters' });
 const machineIdSchema = lineSchema(128).min(1).allow(null).description('Machine ID assigned by the application');
 export const optionalLineSchema = (max: number) => lineSchema(max).allow(null, '');
 

@@ -49,7 +49,7 @@ export const brandBodySchema = withSchemaName(
         .string()
         .trim()
         .max(100)
-        .pattern(/\p{Cc}/u, { invert: true, name: 'without control characters' })
+        .pattern(/\p{Cc}/u, { invert: true, name: 'free of control characters' })
         .allow(null, '')
         .description('Name shown to customers; null for none'),
       colour: joi

@@ -56,7 +56,7 @@ const buildTextSchema = (max: number) =>
     .string()
     .trim()
     .max(max)
-    .pattern(/\p{Cc}/u, { invert: true, name: 'without control characters' });
+    .pattern(/\p{Cc}/u, { invert: true, name: 'free of control characters' });
 
 const fields = {
   name: buildTextSchema(200).description('What it is for'),

@@ -35,7 +35,7 @@ describe('time zone and clock format of a user', function () {
     const saved = await choose('Asia/Kathmandu', '12');
     expect([saved.status, saved.location]).to.deep.equal([303, '/account']);
     expect(await shownOn(admin, '/account')).to.match(/^\d{1,2} \w{3,4} \d{4}, \d{1,2}:\d\d [ap]m GMT\+5:45$/);
-    expect(await shownOn(admin, '/audit')).to.match(/[ap]m GMT\+5:45/);
+    expect((await admin.get('/audit')).text).to.match(/title="[^"]*[ap]m GMT\+5:45/);
     expect((await admin.get('/audit')).text).to.include('Times in Asia/Kathmandu');
     expect(await shownOn(member, '/account')).to.match(/ CES?T$/);
     expect((await member.get('/')).text).to.include('Times in Europe/Zurich');
