@@ -20,7 +20,7 @@ const SCOPES = [
 
 /** Each list with what its rows are. */
 const LISTS: readonly [string, string][] = [
-  ['/', '.list-group-item'],
+  ['/', '.home-needs .panel-row'],
   ['/bugs', 'tbody tr'],
   ['/bugs?project=shop&status=open&severity=critical', 'tbody tr'],
   ['/errors', 'tbody tr'],

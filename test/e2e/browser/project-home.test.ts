@@ -94,7 +94,7 @@ describe('web: project home page', () => {
   it('applies the project in the project bar to every list, shows it, and clears it with one click', async () => {
     await web.tab.go('/bugs');
     await web.page.locator('.project-bar summary').click();
-    await web.page.getByRole('button', { name: 'mailer' }).click();
+    await web.page.getByRole('button', { name: 'mailer', exact: true }).click();
     await web.page.getByText('A letter').waitFor();
     expect(new URL(web.page.url()).pathname).to.equal('/bugs');
     expect(await main()).not.to.contain('A voucher');

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { render, root } from '../../web/templates.js';
 
-/** Drawn by the layout around every page, or parts of other partials. */
+/** Drawn by the layout, parts of other partials, or made for one kind of list. */
 const LAYOUT_PARTIALS = new Set(
-  'brand csrf entry-tabs flash head live mute-menu nav nav-link project-bar search-box seller-head settings-nav theme-switch'.split(
+  'brand csrf entry-tabs flash head issue-table live mute-menu nav nav-link project-bar search-box seller-head settings-nav theme-switch'.split(
     ' ',
   ),
 );

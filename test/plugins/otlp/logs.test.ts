@@ -237,7 +237,7 @@ describe('OpenTelemetry logs', () => {
   it('reports how many records are not errors, in the encoding of the request', async () => {
     const plain: Given = { attributes: { cart: 1 }, body: 'all is well', severityNumber: 9 };
     const answer = await send(json([plain, CRASH, plain]));
-    const errorMessage = 'Not taken: a record without exception.type and exception.message is not an error.';
+    const errorMessage = 'Not accepted: a record without exception.type and exception.message is not an error.';
     expect([answer.status, answer.body]).to.deep.equal([
       200,
       { partialSuccess: { rejectedLogRecords: '2', errorMessage } },
@@ -262,7 +262,7 @@ describe('OpenTelemetry logs', () => {
     const { body } = await send(json([CRASH], { 'service.name': 'unknown' }));
     expect(body['partialSuccess']).to.deep.equal({
       rejectedLogRecords: '1',
-      errorMessage: 'Not taken: neither the token nor service.name determines a project.',
+      errorMessage: 'Not accepted: neither the token nor service.name determines a project.',
     });
   });
 
@@ -270,7 +270,7 @@ describe('OpenTelemetry logs', () => {
     const { body } = await send(json([CRASH], { 'service.name': 'old' }));
     expect(body['partialSuccess']).to.deep.equal({
       rejectedLogRecords: '1',
-      errorMessage: 'Not taken: The project old is archived.',
+      errorMessage: 'Not accepted: The project old is archived.',
     });
   });
 

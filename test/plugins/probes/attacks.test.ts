@@ -108,7 +108,7 @@ describe('a token that probes the internal network', () => {
       monitor = JSON.stringify(body);
       return (body['monitor'] as { state: string }).state === 'down';
     });
-    expect(monitor).to.include('secret is another value').and.not.include('hunter2');
+    expect(monitor).to.include('secret has a different value').and.not.include('hunter2');
   });
 
   it('rejects link-local and metadata addresses for any kind, in any notation', async () => {

@@ -129,7 +129,7 @@ describe('sentry: check-ins', function () {
     const [note, ...more] = await events('annotation');
     expect(more).to.have.length(0);
     expect(note).to.include({ type: 'schedule' });
-    expect(note?.['message']).to.include('The schedule 0 3 * * 9 cannot be read');
+    expect(note?.['message']).to.include('The schedule 0 3 * * 9 is not valid');
     for (let i = 0; i < 4; i++) {
       fixture.clock.forward(24 * 60 * MINUTE);
       await checkIn('ok', { monitor_config });
