@@ -111,7 +111,11 @@ describe('web: on call with a phone', () => {
   });
 
   it('halts a rollout with three taps, from the card of the newest release', async () => {
-    await tap(main().locator('.rollout-head').getByRole('link', { name: /^shop 1\.4\.0/ }));
+    await tap(
+      main()
+        .locator('.rollout-head')
+        .getByRole('link', { name: /^shop 1\.4\.0/ }),
+    );
     await tap(main().locator('summary', { hasText: 'Halt rollout' }));
     await page.locator('#reason-halt').fill('It loses carts');
     await tap(page.getByRole('button', { name: 'Halt rollout' }));
