@@ -50,6 +50,14 @@ function tellBeside(faults) {
   return rest;
 }
 
+/** A text whose direction of writing moves nothing beside it. */
+function directed(text) {
+  const part = document.createElement('bdi');
+  part.dir = 'auto';
+  part.textContent = text;
+  return part;
+}
+
 /** Says what will be published, in the confirmation and next to the folded fields. */
 function describe() {
   const { product, version, channel, platform, rollout_percent: rollout } = form.elements;
@@ -57,8 +65,15 @@ function describe() {
   const runs = platform.value === 'any' ? '' : ` (${platform.value})`;
   const name = `${product.selectedOptions[0]?.text ?? ''} ${version.value}`.trim();
   form.querySelector('[data-publish-place]').textContent = `${channel.value} · ${platform.value} · ${rollout.value} %`;
-  form.querySelector('[data-publish-summary]').textContent =
-    `Publishes ${name} to ${channel.value}${runs} and offers it to ${machines} at once. Issues that wait for this version are closed.`;
+  form
+    .querySelector('[data-publish-summary]')
+    .replaceChildren(
+      'Publishes ',
+      directed(name),
+      ' to ',
+      directed(channel.value),
+      `${runs} and offers it to ${machines} at once. Issues that wait for this version are closed.`,
+    );
 }
 form.addEventListener('input', describe);
 describe();

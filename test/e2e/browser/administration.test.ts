@@ -67,7 +67,7 @@ describe('web: administration in a real browser', () => {
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).to.match(/^monitoring/);
     expect(await page.locator('input[name="scopes"]').first().isVisible(), 'scopes are folded').to.equal(false);
     await page.getByLabel('Name', { exact: true }).fill('grafana');
-    await page.getByLabel('Project', { exact: true }).selectOption({ label: 'Online shop' });
+    await page.getByRole('combobox', { name: 'Project', exact: true }).selectOption({ label: 'Online shop' });
     await page.getByRole('button', { name: /^Create/ }).click();
     await page
       .getByText(/^svc_live_/)

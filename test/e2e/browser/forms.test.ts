@@ -51,7 +51,7 @@ describe('web: forms in a real browser', () => {
     const page = await opened('/webhooks/new');
     await page.getByLabel('Name', { exact: true }).fill('chat');
     await page.getByLabel('URL', { exact: true }).fill('https://receiver.example.org/hooks');
-    await page.getByRole('checkbox', { name: /^bug\.created/ }).check();
+    await page.getByRole('checkbox', { name: /bug\.created$/ }).check();
     expect(await page.getByRole('checkbox', { name: /^All events/ }).isChecked()).to.equal(false);
     await page.getByRole('button', { name: 'Create webhook' }).click();
     await page.getByText('Copy this').waitFor();

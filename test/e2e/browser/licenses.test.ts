@@ -119,7 +119,7 @@ describe('web: licenses in a real browser', () => {
     const { key, id } = await create({ licensee: 'Waits', require_approval: true, max_activations: 1 });
     const { page } = await web.openTab();
     await web.tab.go('/');
-    expect(await page.locator('#panel-approvals-title').count()).to.equal(1);
+    expect(await page.getByRole('main').getByRole('link', { name: 'Review approvals' }).count()).to.equal(1);
     await shot('dashboard');
     await page
       .getByRole('link', { name: /^Licenses/ })

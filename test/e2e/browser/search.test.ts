@@ -64,7 +64,8 @@ describe('web: search in a real browser', () => {
     await page.keyboard.press('Control+k');
     await page.keyboard.type('new monitor');
     await list.getByRole('group', { name: 'On this page' }).getByRole('option', { name: 'New monitor' }).click();
-    await page.waitForURL(`${web.url}/monitors/new`);
+    await page.waitForURL(`${web.url}/probes/new`);
+    await page.getByRole('heading', { name: 'New monitor', level: 1 }).waitFor();
     expect(web.tab.faults).to.deep.equal([]);
   });
 

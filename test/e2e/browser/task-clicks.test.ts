@@ -85,7 +85,8 @@ describe('web: clicks per task', () => {
   };
   const button = (name: string | RegExp): Locator => main().getByRole('button', { name });
   const link = (name: string | RegExp): Locator => main().getByRole('link', { name });
-  const said = (text: string | RegExp): Promise<void> => web.page.getByText(text).first().waitFor();
+  const said = (text: string | RegExp): Promise<void> =>
+    web.page.getByText(text).filter({ visible: true }).first().waitFor();
 
   /** A task of the table, with what is done and how it is seen. */
   const task = (name: string, does: () => Promise<void>): void => {
