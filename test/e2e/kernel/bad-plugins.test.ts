@@ -40,7 +40,10 @@ const BAD: Record<string, { members: string; before?: string; reason: RegExp; id
     members: setup('badroute', '', '').replace('],', `, ${route('no-slash')}],`),
     reason: /must start with \//,
   },
-  takenroute: { members: setup('takenroute').replace('],', `, ${route('/api/health')}],`), reason: /is mounted by/ },
+  takenroute: {
+    members: setup('takenroute').replace('],', `, ${route('/api/health')}],`),
+    reason: /is already mounted by/,
+  },
   migrates: {
     members: `migrations: [{ number: 1, name: 'first', run: async () => { ${throws} } }], ${setup('migrates')}`,
     reason: /migration migrates:001-first: out of order/,
@@ -240,7 +243,7 @@ describe('faulty plugins', function () {
     expect((await service.request('GET', '/api/renames/v1/ok', null)).status).to.equal(200);
     const own = await runCli(service.env, ['plugin', 'forget', 'bugs']);
     expect([own.code, own.stderr]).to.satisfy(
-      ([code, stderr]: [number, string]) => code === 1 && stderr.includes('comes with the service'),
+      ([code, stderr]: [number, string]) => code === 1 && stderr.includes('bugs is a built-in plugin'),
     );
   });
 });

@@ -107,7 +107,7 @@ describe('aos plugin new', function () {
     const told = await aos(cwd, 'plugin', 'new', 'chat', '--json');
     expect(told.code).to.equal(1);
     expect(JSON.parse(told.stdout)).to.deep.include({ status: 'error' });
-    expect(told.stdout).to.include('./chat exists already');
+    expect(told.stdout).to.include('./chat already exists');
     expect(await readdir(join(cwd, 'chat'))).to.deep.equal([]);
     expect(await aos(cwd, 'plugin', 'new')).to.include({ code: 64 });
     const help = await aos(cwd, 'plugin', 'new', '--help');

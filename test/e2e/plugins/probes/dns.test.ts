@@ -94,7 +94,7 @@ describe('probes: DNS (with dnsmasq)', function () {
     expect(await asked({ ...of, expected_record: '-all' })).to.include({ ok: true });
     expect(await asked({ ...of, expected_record: '~all' })).to.include({
       ok: false,
-      message: 'No record of probe.test holds ~all: v=spf1 -all',
+      message: 'No record of probe.test contains ~all: v=spf1 -all',
     });
   });
 

@@ -222,7 +222,7 @@ describe('release store in MongoDB', function () {
     await db.collection('releases.chunks').deleteOne({ n: 2 });
     expect((await store.packages.sweep()).damaged).to.deep.equal([PLACE]);
     expect((await getRejection(bytesOf(await store.open(PATH)))).message).to.match(
-      /^piece 2 of the package \w+ is missing/,
+      /^chunk 2 of the package \w+ is missing/,
     );
     expect((await getRejection(store.packages.readPackageInfo(PLACE))).message).to.match(/is missing in MongoDB$/);
   });
