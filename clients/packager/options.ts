@@ -166,7 +166,7 @@ function parseChannel(text: string): string {
 
 function parsePlatform(text: string | undefined): Platform | null {
   if (text === undefined || isPlatform(text)) return text ?? null;
-  throw createUsageFailure(`--platform must be one of ${PLATFORMS.join(', ')}.`);
+  throw createUsageFailure(`--platform must be one of ${PLATFORMS.join(', ')}, not ${text}.`);
 }
 
 function parsePercent(text: string | undefined): number | null {

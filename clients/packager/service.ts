@@ -131,7 +131,7 @@ export class PublishingClient {
       });
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
-      throw new PackagerFailure(exit, `${url.origin} cannot be reached (${code ?? message}).`);
+      throw new PackagerFailure(exit, `The request to ${url.origin} failed (${code ?? message}).`);
     }
   }
 }

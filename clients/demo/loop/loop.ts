@@ -167,11 +167,11 @@ async function runStory({ url, folder, tokens, hook, left }: LoopContext): Promi
   await waitFor(`heartbeats of ${bad.version}`, beats(bad.version));
   progress.printLine('it updated itself; now every order fails in another way');
   await hears('release.halted', (data) => data['version'] === bad.version);
+  await till.stop();
   const { halted_at, id } = await releases.get(bad.version);
   if (halted_at === null || (await releases.isOffered(bad.version, instance, FIXED)))
     stopDemo(`${bad.version} is still offered.`);
   progress.printLine(`the rollout stopped by itself at ${halted_at}: nobody else is offered ${bad.version}`);
-  await till.stop();
 
   progress.printChapter('Told from beginning to end');
   print('\nLook at it (sign in with the credentials that the first start printed):');

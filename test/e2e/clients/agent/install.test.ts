@@ -286,7 +286,7 @@ describe('update-agent: install', function () {
     it('exits 2 for a failed login and 1 for an unknown application or channel, and leaves nothing behind', async () => {
       const wrong = await go(['--project', 'shop', '--dir', dir], { SVC_PASSWORD: 'wrong-password-0' });
       expect(wrong.code).to.equal(2);
-      expect(wrong.stdout).to.match(/^UNAUTHORIZED: the account admin was refused.*installer or admin/);
+      expect(wrong.stdout).to.match(/^UNAUTHORIZED: access was denied for account admin: .*installer or admin/);
       expect((await go(['--project', 'nothing', '--dir', dir])).code).to.equal(1);
       expect((await go(['--project', 'shop', '--channel', 'beta', '--dir', dir])).code).to.equal(1);
       expect(await readdir(home)).to.deep.equal([]);
@@ -305,7 +305,7 @@ describe('update-agent: install', function () {
       await writeFile(join(full, 'mine.txt'), 'mine');
       const ran = await go(['--project', 'plain', '--dir', full]);
       expect(ran.code).to.equal(64);
-      expect(ran.stderr).to.include('it holds mine.txt');
+      expect(ran.stderr).to.include('it contains mine.txt');
       expect(await readdir(full)).to.deep.equal(['mine.txt']);
       expect((await go(['--project', 'plain', '--dir', full, '--adopt'])).code).to.equal(0);
       expect(await readFile(join(full, 'mine.txt'), 'utf8')).to.equal('mine');

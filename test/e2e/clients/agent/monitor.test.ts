@@ -104,7 +104,7 @@ describe('update-agent: monitor', function () {
     await writeFile(join(tools, 'text'), `1 2 3 4 5 a # aos:again-2\n${await crontab()}6 7 8 9 0 b\n`);
     const refused = await go(args);
     expect(refused.code).to.equal(1);
-    expect(refused.stderr).to.include('There is a monitor again already').and.include('--replace');
+    expect(refused.stderr).to.include('Monitor again already exists').and.include('--replace');
     expect(await readFile(join(dir, 'watchdog.token'), 'utf8')).to.equal(token);
     const ran = await go([...args, '--replace']);
     expect(ran.code, ran.stderr).to.equal(0);
@@ -160,12 +160,17 @@ describe('update-agent: monitor', function () {
       args: ['--yes'],
       env: { SVC_PASSWORD: 'wrong' },
       code: 2,
-      output: /^UNAUTHORIZED: the account admin was refused: .*installer or admin/,
+      output: /^UNAUTHORIZED: access was denied for account admin: .*installer or admin/,
     },
     { when: 'nobody answers and no option does', args: ['--schedule'], code: 64, output: /--monitor-name is missing/ },
     { when: 'the schedule is not said', args: ['--monitor-name', 'x'], code: 64, output: /--schedule is missing/ },
     { when: 'the name has two lines', args: ['--monitor-name', 'a\nb'], code: 64, output: /--monitor-name must be/ },
-    { when: 'the name leaves no source', args: ['--yes', '--monitor-name', '***'], code: 1, output: /name must hold/ },
+    {
+      when: 'the name leaves no source',
+      args: ['--yes', '--monitor-name', '***'],
+      code: 1,
+      output: /name must contain a letter or a digit/,
+    },
     { when: 'there is no password', args: ['--yes'], env: { SVC_PASSWORD: '' }, code: 64, output: /SVC_PASSWORD_FILE/ },
     {
       when: 'the project is unknown',

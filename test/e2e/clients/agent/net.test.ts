@@ -144,7 +144,7 @@ describe('update-agent: network', function () {
       server.lies.freshness = () => ({ status: 'success' });
       const ran = await go(['--username', 'kim', '--license-key', LICENSE], { SVC_PASSWORD: 'wrong' });
       expect(ran.code).to.equal(2);
-      expect(ran.stdout).to.match(/^UNAUTHORIZED: the account kim was refused.*admin, installer, member/);
+      expect(ran.stdout).to.match(/^UNAUTHORIZED: access was denied for account kim.*admin, installer, member/);
       expect(ran.stdout).to.match(/\nWARNING: /);
       expect(packages(server)).to.have.length(1);
     });
@@ -191,7 +191,7 @@ describe('update-agent: network', function () {
       redirect(server, () => `${other.url}/api/updateservice/v1/pubkey`, '/api/');
       const ran = await go();
       expect(ran.code).to.equal(1);
-      expect(ran.stderr).to.include('is not followed');
+      expect(ran.stderr).to.include('redirects are not followed');
       expect(other.asked).to.deep.equal([]);
     });
 

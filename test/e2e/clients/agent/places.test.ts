@@ -88,7 +88,7 @@ describe('update-agent: file system paths', function () {
     it('exits 9 for a symlink with any target', async () => {
       await rename(join(dir, 'lib'), join(work, 'elsewhere'));
       await symlink(join(work, 'elsewhere'), join(dir, 'lib'));
-      await refused(9, /lib is a symbolic link; nothing was changed/);
+      await refused(9, /lib is a link; nothing was changed/);
       expect(await readFile(join(work, 'elsewhere', 'core.txt'), 'utf8')).to.equal('old core');
     });
 
@@ -102,7 +102,7 @@ describe('update-agent: file system paths', function () {
     it('checks .update-agent and its folders as parents', async () => {
       await mkdir(join(work, 'elsewhere'));
       await symlink(join(work, 'elsewhere'), join(dir, '.update-agent'));
-      await refused(9, /\.update-agent is a link/);
+      await refused(9, /\.update-agent is a symbolic link/);
       expect(await readdir(join(work, 'elsewhere'))).to.deep.equal([]);
       await remove(join(dir, '.update-agent'));
       await mkdir(join(dir, '.update-agent'), { mode: 0o700 });
@@ -116,16 +116,16 @@ describe('update-agent: file system paths', function () {
 
     it('exits 9 for a parent that other users can write to', async () => {
       await chmod(join(dir, 'lib'), 0o777);
-      await refused(9, /lib can be written to by others/);
+      await refused(9, /lib is writable by others/);
       await chmod(join(dir, 'lib'), 0o755);
       await chmod(dir, 0o757);
-      await refused(9, /can be written to by others/);
+      await refused(9, /is writable by others/);
     });
 
     it('exits 9 when manifest.json is a symlink', async () => {
       await rename(join(dir, 'manifest.json'), join(work, 'm.json'));
       await symlink(join(work, 'm.json'), join(dir, 'manifest.json'));
-      await refused(9, /manifest\.json is a link/);
+      await refused(9, /manifest\.json is a symbolic link/);
     });
 
     it('exits 9 for a parent on another device', async function () {

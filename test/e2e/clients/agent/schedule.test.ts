@@ -200,7 +200,7 @@ describe('update-agent: schedule', function () {
     const before = await crontab();
     const ran = await schedule(['--yes', '--dir', other]);
     expect(ran.code).to.equal(64);
-    expect(ran.stderr).to.include(`updates ${dir} already`);
+    expect(ran.stderr).to.include(`already updates ${dir};`);
     expect(await crontab()).to.equal(before);
     expect((await schedule(['--yes'])).code).to.equal(0);
   });

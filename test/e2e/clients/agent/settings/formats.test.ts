@@ -308,8 +308,8 @@ const CASES: Record<FormatName, Case[]> = {
 const BROKEN: Record<FormatName, { text: string; key: string; says: RegExp }[]> = {
   json: [
     { text: '{"a": 1,, }', key: 'a', says: /not valid JSON: .* line 1, column 9/ },
-    { text: '[1]', key: 'a', says: /no JSON object/ },
-    { text: '{"a":{"b":1}}', key: 'a', says: /holds an object at a/ },
+    { text: '[1]', key: 'a', says: /not a JSON object/ },
+    { text: '{"a":{"b":1}}', key: 'a', says: /contains an object at a/ },
     { text: '{"a":1}', key: 'a:b', says: /has no object at a/ },
     { text: '{"a":1,"a":2}', key: 'a', says: /a twice/ },
     { text: '{"a":'.repeat(100_000), key: 'a', says: /no JSON|too deep/ },
@@ -322,7 +322,7 @@ const BROKEN: Record<FormatName, { text: string; key: string; says: RegExp }[]> 
     { text: '<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>', key: 'a', says: /DOCTYPE/ },
     { text: '<a>&x;</a>', key: 'a', says: /not valid XML/ },
     { text: '<?xml version="1.0" encoding="iso-8859-1"?><a/>', key: 'a', says: /iso-8859-1/ },
-    { text: '<b/>', key: 'a/b', says: /root b/ },
+    { text: '<b/>', key: 'a/b', says: /root element b/ },
     { text: '<a><b/><b/></a>', key: 'a/b', says: /b twice/ },
     { text: '<a><b><c/></b></a>', key: 'a/b', says: /contains elements/ },
     { text: 'no xml', key: 'a', says: /not valid XML/ },
