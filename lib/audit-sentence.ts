@@ -129,6 +129,8 @@ const SENTENCES: Readonly<Record<string, SentenceFormatter>> = {
     isSet(entry.before?.['halted_at'])
       ? `${actor} resumed the rollout of ${name} at ${formatField(entry.after, 'rollout_percent')}`
       : `${actor} changed rollout of ${name}${formatChange(entry, 'rollout_percent')}`,
+  'sample_data.added': (actor) => `${actor} added the sample data`,
+  'sample_data.removed': (actor) => `${actor} removed the sample data`,
   'scope.refused': (actor, name) => `${actor} was denied access to ${hidePathParameters(name)}`,
   'status_page.subscriber_removed': (actor, name) => `${actor} removed a subscriber of status page ${name}`,
   'user.password_changed': (actor, name) => `${actor} changed the password of ${name}`,

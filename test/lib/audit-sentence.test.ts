@@ -28,6 +28,8 @@ const TABLE: [expected: string, name: string, entry: Partial<AuditedAction> & { 
   ],
   ['lena was denied access to /releases/…', '/releases/{path*}', { actor: 'lena', action: 'scope.refused' }],
   ['An anonymous visitor was denied access to /x/…/y', '/x/{id}/y', { actor: 'public', action: 'scope.refused' }],
+  ['admin added the sample data', 'sample', { action: 'sample_data.added' }],
+  ['admin removed the sample data', 'sample', { action: 'sample_data.removed' }],
   ['Sign-in as lena failed', 'lena', { action: 'login.failed' }],
   [
     'The command line revoked token ci',

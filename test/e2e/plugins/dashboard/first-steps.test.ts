@@ -244,7 +244,7 @@ describe('dashboard: /first-steps', () => {
       expect(await listed('/api/watchdog/v1/monitors?project=sample')).to.equal(0);
     }
     const log = await page(admin, '/audit');
-    expect(log).to.include('Added sample data').and.include('Removed sample data');
+    expect(log).to.include('added the sample data').and.include('removed the sample data');
   });
 
   it('leaves a project alone that is named like the sample', async () => {
