@@ -21,7 +21,7 @@ export class Notes {
 
   /** @throws ServiceError sample_empty */
   async add(text) {
-    const fields = { text: 'Write a few words.' };
+    const fields = { text: 'Enter a text.' };
     if (text.trim() === '') throw refuse(422, 'sample_empty', 'The note has no text.', { fields });
     const note = { id: this.ids.uuid(), text: text.trim(), at: this.clock.iso(), source: 'person' };
     await this.rows.insert(note);

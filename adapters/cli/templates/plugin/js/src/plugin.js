@@ -15,7 +15,7 @@ export default definePlugin({
   after: ['bugs'],
   // Its section of the configuration: { "sample": { "keep_days": 30 } }
   config: joi.object({
-    keep_days: joi.number().integer().min(1).default(30).description('Days that a note is kept'),
+    keep_days: joi.number().integer().min(1).default(30).description('Days before a note is deleted'),
   }),
   scopes: ['sample:read', 'sample:write'],
   errors: { sample_empty: [422, 'A note has no text'] },

@@ -28,7 +28,7 @@ test('adds a note and lists it', async () => {
 
 test('rejects a note without words, and users who may not write', async () => {
   const empty = await service.request('POST', '/api/sample/v1/notes', { as: WRITE, body: { text: ' ' } });
-  assert.deepEqual([empty.status, empty.code, empty.fields], [422, 'sample_empty', { text: 'Write a few words.' }]);
+  assert.deepEqual([empty.status, empty.code, empty.fields], [422, 'sample_empty', { text: 'Enter a text.' }]);
   const reader = await service.request('POST', '/api/sample/v1/notes', { as: READ, body: { text: 'Hello' } });
   assert.equal(reader.status, 403);
 });
