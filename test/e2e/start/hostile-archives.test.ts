@@ -278,7 +278,11 @@ describe('malicious archives', function () {
 
   it('aos restore rejects a write-ahead log next to the store, and changes nothing', async () => {
     const whole = unpack(await readFile(at('b.tar.gz')));
-    await refused('restore', /holds .*-wal/, pack([...whole, textEntry(`${STORE_ENTRY}-wal`, 'x')]));
+    await refused(
+      'restore',
+      /contains .*-wal, which does not belong in it/,
+      pack([...whole, textEntry(`${STORE_ENTRY}-wal`, 'x')]),
+    );
   });
 
   it('aos restore accepts a store with the largest page size', async () => {

@@ -97,7 +97,7 @@ describe('notifications in the running service', function () {
     await report('too low to be told', 'low');
     await waitUntil('the mail', () => mail.raw.length > 0);
     const [parsed] = await mail.parseMails();
-    expect(parsed?.subject).to.equal('[AOS] shop-1: Total <b>is</b> wrong & more');
+    expect(parsed?.subject).to.equal('[AOS] shop-1: Total <b>is</b> wrong & more · shop');
     expect(parsed?.from?.address).to.equal('aos@example.org');
     await waitUntil('both mails', () => mail.recipients.length > 1);
     expect(mail.recipients).to.deep.equal([['one@example.org'], ['two@example.org']]);

@@ -76,7 +76,7 @@ describe('aos import healthchecks | kuma', function () {
     const before = await readFile(file);
     const report = await runCliJson(service.env, ['import', 'kuma', file]);
     expect(report).to.deep.include({ created: ['shops', 'push', 'shop'] });
-    expect(JSON.stringify(report)).to.include('proxy');
+    expect(JSON.stringify(report)).to.include('Proxy: probes connect directly.');
     const { body } = await service.request('GET', '/api/watchdog/v1/monitors/shop', SHARED_KEY);
     expect(body['monitor']).to.deep.include({ parent_source: 'shops', tags: ['region:eu'] });
     expect((body['monitor'] as { probe: object }).probe).to.include({
