@@ -47,7 +47,7 @@
   }
 
   const DEEP =
-    /(^|\s)(container-fluid|settings|settings-page|vstack|columns|columns-main|columns-side|grid-cards|panel|home-(columns|side|needs|stats|states|panel))(\s|$)/;
+    /(^|\s)(container-fluid|settings|settings-page|vstack|columns|columns-main|columns-side|grid-cards|panel|home(-(columns|side|needs|stats|states|panel))?)(\s|$)/;
 
   function takeOver(old, fresh) {
     // What was said of the last step stays; it is told once.
