@@ -34,7 +34,7 @@ function start({ ref, agent, token, mcp_url }) {
   child.on('error', (error) => console.error(`${ref}: ${error.message}`));
   child.on('close', (code) => {
     running.delete(ref);
-    console.log(`${ref}: the agent ended with ${code}`);
+    console.log(`${ref}: the agent exited with ${code}`);
   });
   console.log(`${ref}: the agent ${agent} is started`);
 }

@@ -143,7 +143,7 @@ describe('faults: kill -9 while a store is backed up or moved', function () {
       await service.stop();
       if (error !== null) {
         half++;
-        expect(error.message).to.match(/^the import of .* was cut off: run it again \(aos import <file>\)$/);
+        expect(error.message).to.match(/^the import of .* was interrupted: run it again \(aos import <file>\)$/);
         expect((await runCli(env, ['migrate'])).stderr).to.equal(`${error.message}\n`);
       }
       const again = await runCli(env, ['import', at('whole.export.tar.gz')]);

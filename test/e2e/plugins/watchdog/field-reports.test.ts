@@ -87,7 +87,7 @@ describe('watchdog: alarms as received', () => {
       const probe = { kind: 'tls', host: '127.0.0.1', port, ca_pem: made.ca };
       const body = { source: 'cert-1', name: 'Shop', probe };
       expect((await service.request('POST', `${BASE}/monitors`, token, body)).status).to.equal(201);
-      await waitUntil('the channel is notified', () => said('Shop (cert-1): certificate expires soon') !== undefined);
+      await waitUntil('the channel is notified', () => said('Shop: certificate expires soon') !== undefined);
       await waitUntil('the webhook is called', () =>
         sent('cert-1').some(({ event }) => event === 'monitor.certificate_expiring'),
       );
