@@ -82,7 +82,7 @@ describe('ignore rules: pages', () => {
     ])
       expect(text, part).to.include(part);
     expect(text).to.match(
-      /data-label="Reason" title="[^"]*"><span title="[^"]*">a &lt;b&gt;known&lt;\/b&gt; race, x{1,200}…</,
+      /data-label="Reason" title="[^"]*"><span class="text-break"><span title="[^"]*">a &lt;b&gt;known&lt;\/b&gt; race, x{1,200}…</,
     );
     expect(text).to.match(/data-label="Events" class="num">3</);
     expect(html(await visit('GET', '/ignore-rules', { query: { state: 'enabled' } }))).to.not.include('template');
