@@ -218,6 +218,18 @@ describe('docs: tasks of a new user', function () {
     expect(await readFile(join(target, 'app.txt'), 'utf8')).to.equal('the next version');
   });
 
+  it('backs up the running store, and restores it into another data directory', async () => {
+    const guide = await Guide.read('docs/backup.md');
+    const [backups, restored] = [join(dir, 'backup'), join(dir, 'restored')];
+    await mkdir(backups);
+    await paste(fillPlaceholders(guide.getBlock('Make a backup', 'sh'), { '/mnt/backup': backups }));
+    const lines = guide.getBlock('Restore', 'sh', 'aos restore').split('\n');
+    const restore = lines.find((line) => line.includes('aos restore')) ?? '';
+    const filled = fillPlaceholders(restore, { '/mnt/backup': backups, '/var/lib/aos': restored });
+    expect(await paste(filled)).to.match(/^Restored the store of /m);
+    expect(await paste('aos project list', { SVC_DATA_DIR: restored })).to.include('shop');
+  });
+
   it('sends a webhook that its receiver verifies, and an email', async () => {
     const [hooks, signatures, notifications] = await Promise.all(
       ['docs/webhooks.md', 'docs/webhook-signatures.md', 'docs/notifications.md'].map((path) => Guide.read(path)),
