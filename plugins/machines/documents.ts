@@ -8,6 +8,8 @@ export interface InventoryDoc extends Doc {
   /** Lower case, to find its monitor by name. */
   name_key: string | null;
   version: string | null;
+  /** Whether a request with a credential reported it. */
+  version_verified: boolean;
   /** Reported or, without that, of the release with its version. */
   channel: string;
   reported_channel: string | null;

@@ -28,7 +28,7 @@ const REPEAT_INTERVAL_MS = 10 * MINUTE_MS;
 const MAX_REMEMBERED_REPORTS = 50_000;
 const MAX_WAITING_REPORTS = 10_000;
 const MAX_WAITING_BEFORE_READ = 500;
-/** Update checks need no credential: strangers must not fill the store. */
+/** Update checks need no credential: anonymous clients must not fill the store. */
 const MAX_MACHINES_PER_PROJECT = 250_000;
 const DEFAULT_CHANNEL = 'stable';
 
@@ -143,8 +143,12 @@ export class MachineReportWriter {
     const isMonitor = source === 'heartbeat';
     const instance_id = isMonitor ? (known?.instance_id ?? null) : key;
     const name = isMonitor ? (known?.name ?? report.name) : (report.name ?? known?.name ?? null);
-    const version = report.version ?? known?.version ?? null;
-    const platform = report.platform ?? known?.platform ?? null;
+    const version_verified =
+      (known?.version_verified ?? false) || (source !== 'update_check' && report.version !== null);
+    // Update checks need no credential, so they never replace what one with a credential reported.
+    const isOutranked = source === 'update_check' && version_verified;
+    const version = (isOutranked ? known?.version : report.version) ?? known?.version ?? null;
+    const platform = (isOutranked ? known?.platform : null) ?? report.platform ?? known?.platform ?? null;
     const found = version === null ? null : (this.releases()?.findChannel(project, version) ?? null);
     const reported_channel = report.channel ?? known?.reported_channel ?? null;
     const channel = reported_channel ?? found ?? DEFAULT_CHANNEL;
@@ -156,6 +160,7 @@ export class MachineReportWriter {
       name,
       name_key: name === null ? null : toNameKey(name),
       version,
+      version_verified,
       channel,
       reported_channel,
       platform,

@@ -67,6 +67,22 @@ describe('machines: the inventory', () => {
       expect(await inventory.getTotals('till')).to.deep.equal({ machines: 1, outdated: 0, silent: 0 });
     });
 
+  for (const [name, verified, expected] of [
+    ['a heartbeat', heartbeat, '2.2.0'],
+    ['an activation', activation, '2.2.0'],
+    ['another update check', check, '1.0'],
+    ['an activation without a version', { ...activation, version: null }, '1.0'],
+  ] as const)
+    it(`${expected === '1.0' ? 'takes' : 'ignores'} the version of an update check after ${name}`, async () => {
+      const { inventory } = await createInventory();
+      inventory.record(verified);
+      await inventory.list({ limit: 1 });
+      const key = verified.source === 'heartbeat' ? 'till-linz-1' : 'id-7';
+      inventory.record(report({ source: 'update_check', key, version: '1.0', platform: 'linux-x64' }));
+      const { items } = await inventory.list({ limit: 10 });
+      expect(items.map(({ version }) => version)).to.deep.equal([expected]);
+    });
+
   it('keeps machines apart that share a name', async () => {
     const { inventory } = await createInventory();
     for (const key of ['id-1', 'id-2']) inventory.record(report({ source: 'activation', key, name: 'till' }));
