@@ -5,10 +5,12 @@
  */
 import type { Clock, Collection, Doc, Logger } from '../../kernel/contract/index.js';
 import { DAY_MS, HOUR_MS, toIsoString, MINUTE_MS } from '../../lib/time.js';
+import type { Cipher } from '../../ports/cipher.js';
 import type { MailQueue, OutgoingMail } from '../../ports/domain/mail/mail-queue.js';
 import { getNotificationRetryDelay, MAX_RETRY_DURATION_MS } from './sending/retry-schedule.js';
 import { SendError, type MailSender } from './services/sender.js';
 
+const SEAL_PURPOSE = 'queued-mail';
 const MAIL_LEASE_MS = 2 * MINUTE_MS;
 const BATCH_SIZE = 50;
 /** Longer than the retries of any producer. */
@@ -26,11 +28,11 @@ export interface StoredMail extends Doc {
   send_at: string;
   attempts: number;
   created_at: string;
-  /** Null after the last attempt. */
-  mail: { [field: string]: string } | null;
-  /** JSON. */
-  headers: string;
+  /** Encrypted, because a text may contain a license key; null after the last attempt. */
+  mail: string | null;
 }
+
+type MailContent = Pick<OutgoingMail, 'to' | 'subject' | 'text' | 'html' | 'headers'>;
 
 export class StoredMailQueue implements MailQueue {
   #run: Promise<void> | null = null;
@@ -41,6 +43,7 @@ export class StoredMailQueue implements MailQueue {
   constructor(
     private readonly rows: Collection<StoredMail>,
     private readonly sender: MailSender | null,
+    private readonly cipher: Pick<Cipher, 'seal' | 'open'>,
     private readonly clock: Pick<Clock, 'now' | 'iso'>,
     private readonly log: Pick<Logger, 'warn' | 'error'>,
   ) {}
@@ -62,8 +65,7 @@ export class StoredMailQueue implements MailQueue {
           send_at: now,
           attempts: 0,
           created_at: now,
-          mail: { to, subject, text, html },
-          headers: JSON.stringify(headers),
+          mail: this.#seal({ to, subject, text, html, headers }),
         },
       })),
     );
@@ -130,14 +132,12 @@ export class StoredMailQueue implements MailQueue {
 
   async #send(sender: MailSender, row: StoredMail): Promise<'done' | 'unreachable'> {
     const lease = toIsoString(this.clock.now() + MAIL_LEASE_MS);
-    const { id, send_at, mail, headers } = row;
+    const { id, send_at, mail } = row;
     const acquired = await this.rows.change({ id, send_at, state: 'waiting' }, { set: { send_at: lease } });
     if (acquired === null || mail === null) return 'done';
-    const { to = '', subject = '', text = '', html = '' } = mail;
     let error: SendError | null = null;
     try {
-      const read = JSON.parse(headers) as Record<string, string>;
-      await sender.sendMail({ id, to, subject, text, html, headers: read });
+      await sender.sendMail({ id, ...this.#open(mail) });
     } catch (thrown) {
       error = thrown instanceof SendError ? thrown : new SendError(String(thrown), false);
     }
@@ -145,8 +145,21 @@ export class StoredMailQueue implements MailQueue {
     return error?.more.server === true ? 'unreachable' : 'done';
   }
 
+  #seal(content: MailContent): string {
+    return this.cipher.seal(JSON.stringify(content), SEAL_PURPOSE);
+  }
+
+  /** @throws SendError, permanent, when the data key is another one */
+  #open(sealed: string): MailContent {
+    try {
+      return JSON.parse(this.cipher.open(sealed, SEAL_PURPOSE)) as MailContent;
+    } catch (error) {
+      throw new SendError(`the queued mail cannot be decrypted: ${String(error)}`, true);
+    }
+  }
+
   #toOutcome(row: StoredMail, error: SendError | null): Record<string, string | number | null> {
-    if (error === null) return { state: 'sent', mail: null, headers: '{}' };
+    if (error === null) return { state: 'sent', mail: null };
     const attempts = row.attempts + 1;
     const hasEnded =
       error.permanent && error.more.server !== true
@@ -154,7 +167,7 @@ export class StoredMailQueue implements MailQueue {
         : Date.parse(row.created_at) + MAX_RETRY_DURATION_MS <= this.clock.now();
     // The response may contain the address.
     this.log.warn({ mail: row.id, attempts, ended: hasEnded }, 'mail not delivered');
-    if (hasEnded) return { state: 'failed', mail: null, headers: '{}', attempts };
+    if (hasEnded) return { state: 'failed', mail: null, attempts };
     return {
       attempts,
       send_at: toIsoString(this.clock.now() + getNotificationRetryDelay(attempts, error.more.retryAfterMs)),

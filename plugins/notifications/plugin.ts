@@ -131,7 +131,7 @@ export default definePlugin<NotificationsConfig>({
     const policy: EgressPolicy = { mode: set.egress_policy, allow: set.allow_cidrs };
     const senders = buildSenders({ smtp: set, outbound, policy, version: app.version, clock });
     const mailSender = set.smtp_host === '' ? null : new EmailSender(set);
-    const mails = new StoredMailQueue(ctx.collection('mails'), mailSender, clock, log);
+    const mails = new StoredMailQueue(ctx.collection('mails'), mailSender, cipher, clock, log);
     const kinds = CHANNEL_KIND_NAMES.filter((kind) => kind in senders);
     const baseUrl = (): string => app.base_url;
     const settings = new ChannelSettingsBuilder({ cipher, outbound, policy, kinds, timezone });

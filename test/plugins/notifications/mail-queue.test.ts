@@ -1,9 +1,12 @@
 /** Mails of other plugins: stored, sent once, and again after temporary failures. */
+import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
+import { DataCipher } from '../../../adapters/node/cipher.js';
 import { StoredMailQueue, type StoredMail } from '../../../plugins/notifications/mail-queue.js';
 import { SendError } from '../../../plugins/notifications/services/sender.js';
 import type { OutgoingMail } from '../../../ports/domain/mail/mail-queue.js';
+import { fakeCipher } from '../../kit/fakes.js';
 import { ManualClock } from '../access/fixture.js';
 
 const MINUTE = 60_000;
@@ -36,6 +39,7 @@ describe('notifications: mails of other plugins', () => {
           sent.push(id);
         },
       },
+      fakeCipher,
       clock,
       {
         warn: (...entry: unknown[]) => void logged.push(entry),
@@ -148,8 +152,39 @@ describe('notifications: mails of other plugins', () => {
     expect(await states()).to.deep.equal({});
   });
 
+  it('stores a waiting mail encrypted, and sends its text', async () => {
+    const texts: string[] = [];
+    const cipher = new DataCipher(randomBytes(32).toString('hex'));
+    const sender = { sendMail: async ({ text }: { text: string }) => void texts.push(text) };
+    const create = (key: DataCipher, isReachable: boolean): StoredMailQueue =>
+      new StoredMailQueue(rows(), isReachable ? sender : null, key, clock, { warn: () => {}, error: () => {} });
+    await create(cipher, false).enqueue([mail('a', { text: 'ABCDE-FGHIJ' }), mail('b', { text: 'ABCDE-FGHIJ' })]);
+    const stored = JSON.stringify((await rows().find({ limit: 10 })).items);
+    expect(stored).not.to.match(/ABCDE|example\.org/);
+    await sendDue(create(cipher, true));
+    expect(texts).to.deep.equal(['ABCDE-FGHIJ', 'ABCDE-FGHIJ']);
+  });
+
+  it('fails a mail that another data key encrypted', async () => {
+    const foreign = new DataCipher(randomBytes(32).toString('hex'));
+    await new StoredMailQueue(rows(), null, foreign, clock, { warn: () => {}, error: () => {} }).enqueue([mail('a')]);
+    await sendDue(
+      new StoredMailQueue(
+        rows(),
+        { sendMail: async () => {} },
+        new DataCipher(randomBytes(32).toString('hex')),
+        clock,
+        {
+          warn: () => {},
+          error: () => {},
+        },
+      ),
+    );
+    expect(await states()).to.deep.equal({ a: 'failed' });
+  });
+
   it('reports that no server is configured, and stores the mails', async () => {
-    const mails = new StoredMailQueue(rows(), null, clock, { warn: () => {}, error: () => {} });
+    const mails = new StoredMailQueue(rows(), null, fakeCipher, clock, { warn: () => {}, error: () => {} });
     expect(mails.isConfigured).to.equal(false);
     await mails.enqueue([mail('a')]);
     expect(await states()).to.deep.equal({ a: 'waiting' });
