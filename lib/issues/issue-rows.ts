@@ -1,5 +1,5 @@
 /** Rows of issue lists: their trend, and all of them as CSV. */
-import { formatCsvTable, type CsvValue } from '../text/csv.js';
+import { formatCsvPages, type CsvValue } from '../text/csv.js';
 
 const COLUMN_NAMES = [
   'ref',
@@ -35,14 +35,8 @@ const MAX_EXPORTED_ROWS = 10_000;
 
 /** @param readPage of the list, with at most 200 rows */
 export async function buildIssueCsv(readPage: (cursor: string | null) => Promise<IssuePage>): Promise<string> {
-  const rows: CsvValue[][] = [];
-  let cursor: string | null = null;
-  do {
-    const page: IssuePage = await readPage(cursor);
-    for (const issue of page.items) rows.push([...COLUMN_NAMES.map((name) => issue[name]), issue.tags.join(' ')]);
-    cursor = page.next;
-  } while (cursor !== null && rows.length < MAX_EXPORTED_ROWS);
-  return formatCsvTable([...COLUMN_NAMES, 'tags'], rows.slice(0, MAX_EXPORTED_ROWS));
+  const toCells = (issue: IssueRow): CsvValue[] => [...COLUMN_NAMES.map((name) => issue[name]), issue.tags.join(' ')];
+  return formatCsvPages([...COLUMN_NAMES, 'tags'], readPage, toCells, MAX_EXPORTED_ROWS);
 }
 
 export const CSV_PAGE_SIZE = 200;

@@ -33,8 +33,41 @@ export function formatCsvValue(value: CsvValue): string {
   return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
+export const formatCsvRows = (rows: readonly (readonly CsvValue[])[]): string =>
+  rows.map((cells) => `${cells.map(formatCsvValue).join(',')}\r\n`).join('');
+
 export const formatCsvTable = (names: readonly string[], rows: readonly (readonly CsvValue[])[]): string =>
-  [names, ...rows].map((cells) => `${cells.map(formatCsvValue).join(',')}\r\n`).join('');
+  formatCsvRows([names, ...rows]);
+
+/** Rows of one export, so that a long list cannot exhaust the memory. */
+const MAX_CSV_ROWS = 100_000;
+
+export interface CsvPage<T> {
+  items: readonly T[];
+  /** Cursor; null after the last page. */
+  next: string | null;
+}
+
+/** Formats a list as CSV, one page at a time, so that the event loop is not blocked. */
+export async function formatCsvPages<T>(
+  columns: readonly string[],
+  loadPage: (after: string | null) => Promise<CsvPage<T>>,
+  toCells: (item: T) => readonly CsvValue[] | Promise<readonly CsvValue[]>,
+  maxRows = MAX_CSV_ROWS,
+): Promise<string> {
+  const parts = [formatCsvRows([columns])];
+  let after: string | null = null;
+  let count = 0;
+  do {
+    const page: CsvPage<T> = await loadPage(after);
+    const rows: (readonly CsvValue[])[] = [];
+    for (const item of page.items.slice(0, maxRows - count)) rows.push(await toCells(item));
+    parts.push(formatCsvRows(rows));
+    count += rows.length;
+    after = page.next;
+  } while (after !== null && count < maxRows);
+  return parts.join('');
+}
 
 /** RFC 4180. */
 function splitCsvLines(text: string, separator: string): string[][] {

@@ -11,8 +11,7 @@ import {
   type PageSpec,
   type Reply,
 } from '../../kernel/contract/index.js';
-import { iteratePages } from '../../lib/paging.js';
-import { formatCsvTable, type CsvValue } from '../../lib/text/csv.js';
+import { formatCsvPages } from '../../lib/text/csv.js';
 import { capitalize } from '../../lib/sentence.js';
 import {
   formatAuditAction,
@@ -202,17 +201,16 @@ const CSV_COLUMNS = ['at', 'actor', 'action', 'target', 'event', 'details', 'bef
 const CSV_PAGE_SIZE = 500;
 
 async function buildAuditCsv(reader: AuditReader, auditQuery: AuditQuery): Promise<Reply> {
-  const rows: CsvValue[][] = [];
-  const list = {
-    find: ({ after = null }: { after?: string | null } = {}) => reader.search(auditQuery, CSV_PAGE_SIZE, after),
-  };
-  for await (const items of iteratePages(list, {}))
-    for (const entry of items) {
+  const csv = await formatCsvPages(
+    CSV_COLUMNS,
+    (after) => reader.search(auditQuery, CSV_PAGE_SIZE, after),
+    async (entry) => {
       const { at, actor, action, target, details, before = null, after = null } = entry;
       const { name } = await reader.describeTarget(entry);
-      rows.push([at, actor, action, target, formatAuditSentence(entry, name), details, before, after]);
-    }
-  return text(formatCsvTable(CSV_COLUMNS, rows), 'text/csv; charset=utf-8')
+      return [at, actor, action, target, formatAuditSentence(entry, name), details, before, after];
+    },
+  );
+  return text(csv, 'text/csv; charset=utf-8')
     .header('cache-control', 'no-store')
     .header('content-disposition', 'attachment; filename="audit.csv"');
 }

@@ -1,6 +1,6 @@
 /** /machines: every machine once, by project, version and how it keeps up (contract 80). */
 import { text, type Reply } from '../../kernel/contract/index.js';
-import { formatCsvTable } from '../../lib/text/csv.js';
+import { formatCsvPages } from '../../lib/text/csv.js';
 import type {
   MachineCount,
   MachineInventory,
@@ -144,15 +144,10 @@ const CSV_COLUMNS = [
 ] as const satisfies readonly (keyof MachineView | 'outdated')[];
 
 export async function buildMachineCsv(machines: MachineInventory, filters: MachineFilters): Promise<Reply> {
-  const rows: (string | boolean | null)[][] = [];
-  for (let after: string | null = null, last = false; !last;) {
-    const page = await machines.list({ ...toQuery(filters), limit: CSV_PAGE_SIZE, after });
-    rows.push(...page.items.map((machine) => CSV_COLUMNS.map((name) => machine[name])));
-    after = page.next;
-    last = after === null;
-  }
-  return text(formatCsvTable(CSV_COLUMNS, rows), 'text/csv; charset=utf-8').header(
-    'content-disposition',
-    'attachment; filename="machines.csv"',
+  const csv = await formatCsvPages(
+    CSV_COLUMNS,
+    (after) => machines.list({ ...toQuery(filters), limit: CSV_PAGE_SIZE, after }),
+    (machine) => CSV_COLUMNS.map((name) => machine[name]),
   );
+  return text(csv, 'text/csv; charset=utf-8').header('content-disposition', 'attachment; filename="machines.csv"');
 }

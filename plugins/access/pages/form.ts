@@ -10,7 +10,6 @@ import {
   type FormRejection,
   type View,
 } from '../../../kernel/contract/index.js';
-import { formatCsvTable, type CsvValue } from '../../../lib/text/csv.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { DEVICE_COOKIE } from '../login/devices.js';
 import type { BrowserInfo } from '../login/session-opener.js';
@@ -30,15 +29,8 @@ export function readFields(request: HttpRequest, name: string): string[] {
 const CORRECTABLE_ERRORS = [401, 403, 409, 422, 429];
 
 /** Downloads a list. */
-export const createCsvReply = (
-  name: string,
-  columns: readonly string[],
-  rows: readonly (readonly CsvValue[])[],
-): Reply =>
-  text(formatCsvTable(columns, rows), 'text/csv; charset=utf-8').header(
-    'content-disposition',
-    `attachment; filename="${name}.csv"`,
-  );
+export const createCsvReply = (name: string, csv: string): Reply =>
+  text(csv, 'text/csv; charset=utf-8').header('content-disposition', `attachment; filename="${name}.csv"`);
 
 export const renderOnError = (
   run: () => Promise<PageResult>,

@@ -12,7 +12,7 @@ import type { TokenRecord } from '../../../ports/domain/tokens.js';
 import type { TokenKind } from '../../../ports/http/index.js';
 import type { AccessServices } from '../services.js';
 import { isLive } from '../model/token.js';
-import type { CsvValue } from '../../../lib/text/csv.js';
+import { formatCsvPages, type CsvValue } from '../../../lib/text/csv.js';
 import { createCsvReply, readField, readFields, buildFormPage, requireSession } from './form.js';
 import { buildTokenSnippets } from './token-snippets.js';
 import { listPresets, groupScopes } from './scopes.js';
@@ -103,14 +103,12 @@ export function buildAccessTokenPages(services: AccessServices): PageSpec[] {
 
   const exportTokens = async (request: HttpRequest): Promise<Reply> => {
     const { kind, project } = request.query as { kind: TokenKind; project?: string };
-    const rows: CsvValue[][] = [];
-    let after: string | null = null;
-    do {
-      const page = await tokens.listPage({ kind, project }, EXPORT_PAGE_SIZE, after);
-      for (const token of page.items) rows.push(toCsvRow(token, state(token)));
-      after = page.next;
-    } while (after !== null);
-    return createCsvReply(`tokens-${kind}`, CSV_COLUMNS, rows);
+    const csv = await formatCsvPages(
+      CSV_COLUMNS,
+      (after) => tokens.listPage({ kind, project }, EXPORT_PAGE_SIZE, after),
+      (token) => toCsvRow(token, state(token)),
+    );
+    return createCsvReply(`tokens-${kind}`, csv);
   };
 
   /** @param request submitted values after an error; a GET has the preset */

@@ -9,7 +9,7 @@ import {
 } from '../../../kernel/contract/index.js';
 import { toAccountView, isActiveAdmin, ROLES, type AccountView } from '../model/account.js';
 import type { AccessServices } from '../services.js';
-import type { CsvValue } from '../../../lib/text/csv.js';
+import { formatCsvPages } from '../../../lib/text/csv.js';
 import { createCsvReply, readField, renderOnError, buildPageActions, requireSession } from './form.js';
 
 const adminAccess = { session: 'admin' } as const;
@@ -37,14 +37,12 @@ export function buildUserPages(services: AccessServices): PageSpec[] {
     new View('users', { items: await accounts.list(), roles: ROLES, ...problem });
 
   const exportAccounts = async (): Promise<Reply> => {
-    const rows: CsvValue[][] = [];
-    let after: string | null = null;
-    do {
-      const page = await accounts.listPage(EXPORT_PAGE_SIZE, after);
-      for (const account of page.items) rows.push(CSV_COLUMNS.map((column) => account[column]));
-      after = page.next;
-    } while (after !== null);
-    return createCsvReply('members', CSV_COLUMNS, rows);
+    const csv = await formatCsvPages(
+      CSV_COLUMNS,
+      (after) => accounts.listPage(EXPORT_PAGE_SIZE, after),
+      (account) => CSV_COLUMNS.map((column) => account[column]),
+    );
+    return createCsvReply('members', csv);
   };
 
   const detail = async (request: HttpRequest, problem: Partial<FormRejection> = {}): Promise<View> => {

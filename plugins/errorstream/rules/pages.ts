@@ -11,7 +11,7 @@ import {
   type PageSpec,
   type Reply,
 } from '../../../kernel/contract/index.js';
-import { formatCsvTable, type CsvValue } from '../../../lib/text/csv.js';
+import { formatCsvPages } from '../../../lib/text/csv.js';
 import { toLocalPath } from '../../../lib/http/local-path.js';
 import type { TrackedItems } from '../../../ports/domain/bugs.js';
 import { MATCH_TYPE_LABELS } from './match-types.js';
@@ -22,7 +22,6 @@ import { ignoreRulesCrumb, RuleEditor, IGNORE_RULES_TITLE, redirectToRule } from
 const PAGE_SIZE = 50;
 const MAX_SHOWN_GROUPS = 20;
 const CSV_PAGE_SIZE = 200;
-const MAX_EXPORTED_RULES = 10_000;
 const CSV_COLUMNS = [
   'name',
   'match_type',
@@ -82,14 +81,13 @@ class RulePages {
   async exportList(request: HttpRequest): Promise<Reply> {
     const { project, state } = request.query as { project?: string; state?: string };
     const enabled = state === undefined ? undefined : state === 'enabled';
-    const rows: CsvValue[][] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await this.registry.getPage(request.principal, { limit: CSV_PAGE_SIZE, cursor, project, enabled });
-      for (const rule of page.items) rows.push(CSV_COLUMNS.map((name) => rule[name]));
-      cursor = page.next ?? undefined;
-    } while (cursor !== undefined && rows.length < MAX_EXPORTED_RULES);
-    return text(formatCsvTable(CSV_COLUMNS, rows), 'text/csv; charset=utf-8').header(
+    const query = { limit: CSV_PAGE_SIZE, project, enabled };
+    const csv = await formatCsvPages(
+      CSV_COLUMNS,
+      (after) => this.registry.getPage(request.principal, { ...query, cursor: after ?? undefined }),
+      (rule) => CSV_COLUMNS.map((name) => rule[name]),
+    );
+    return text(csv, 'text/csv; charset=utf-8').header(
       'content-disposition',
       'attachment; filename="ignore-rules.csv"',
     );

@@ -1,7 +1,6 @@
 /** Licenses with masked keys. */
 import type { Principal } from '../../../kernel/contract/index.js';
-import { formatCsvTable, type CsvValue } from '../../../lib/text/csv.js';
-import { iteratePages } from '../../../lib/paging.js';
+import { formatCsvPages } from '../../../lib/text/csv.js';
 import type { LicenseQuery } from '../model/fields.js';
 import type { LicenseService } from '../licenses/license-service.js';
 import type { LicenseView } from '../model/view.js';
@@ -37,12 +36,9 @@ export async function buildLicenseCsv(
   principal: Principal,
   query: Partial<LicenseQuery>,
 ): Promise<string> {
-  const rows: CsvValue[][] = [];
-  const list = {
-    find: ({ after = null }: { after?: string | null } = {}) =>
-      licenses.listPage(principal, { ...query, limit: PAGE_SIZE, ...(after !== null && { cursor: after }) }),
-  };
-  for await (const items of iteratePages(list, {}))
-    rows.push(...items.map((license) => COLUMNS.map((name) => license[name])));
-  return formatCsvTable(COLUMNS, rows);
+  return formatCsvPages(
+    COLUMNS,
+    (after) => licenses.listPage(principal, { ...query, limit: PAGE_SIZE, ...(after !== null && { cursor: after }) }),
+    (license) => COLUMNS.map((name) => license[name]),
+  );
 }

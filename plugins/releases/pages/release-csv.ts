@@ -1,6 +1,5 @@
 import { text, type Reply } from '../../../kernel/contract/index.js';
-import { iteratePages } from '../../../lib/paging.js';
-import { formatCsvTable, type CsvValue } from '../../../lib/text/csv.js';
+import { formatCsvPages } from '../../../lib/text/csv.js';
 import type { ReleaseRepository } from '../publishing/release-repository.js';
 
 const COLUMNS = [
@@ -27,16 +26,12 @@ export async function buildReleaseCsv(
   docs: Pick<ReleaseRepository, 'listPage'>,
   filter: ReleaseFilter,
 ): Promise<Reply> {
-  const rows: CsvValue[][] = [];
-  const list = {
-    find: ({ after = null }: { after?: string | null } = {}) => docs.listPage(filter, PAGE_SIZE, after),
-  };
-  for await (const items of iteratePages(list, {}))
-    rows.push(...items.map((release) => COLUMNS.map((name) => release[name])));
-  return text(formatCsvTable(COLUMNS, rows), 'text/csv; charset=utf-8').header(
-    'content-disposition',
-    'attachment; filename="releases.csv"',
+  const csv = await formatCsvPages(
+    COLUMNS,
+    (after) => docs.listPage(filter, PAGE_SIZE, after),
+    (release) => COLUMNS.map((name) => release[name]),
   );
+  return text(csv, 'text/csv; charset=utf-8').header('content-disposition', 'attachment; filename="releases.csv"');
 }
 
 export function buildCsvUrl(filters: Readonly<Record<string, string | undefined>>): string {
