@@ -52,7 +52,7 @@ export class PluginLocks {
     const lease = new Lease(this.#rows, {
       id: `${plugin}:${name}`,
       ttlMs: LOCK_DURATION_MS,
-      judge: 'clock',
+      expiryMode: 'clock',
       clock,
       uuid: () => ids.uuid(),
       ...(processes && { owner: await processes.getSelf(), ownerDead: (owner) => processes.isDead(owner) }),

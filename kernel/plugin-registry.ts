@@ -173,7 +173,7 @@ interface UniqueNameKind {
   verb: string;
   names: (manifest: FullManifest) => readonly string[];
   kernel?: readonly string[];
-  mend?: string;
+  fix?: string;
 }
 
 const formatRename = (noun: string): string => `give the ${noun} another name in one of them`;
@@ -184,9 +184,9 @@ const UNIQUE_NAME_KINDS: readonly UniqueNameKind[] = [
     verb: 'provides',
     names: (m) => m.provides,
     kernel: KERNEL_TOKENS,
-    mend: 'remove one of the two plugins',
+    fix: 'remove one of the two plugins',
   },
-  { noun: 'section', verb: 'takes', names: (m) => [m.section], mend: 'give one of them another section' },
+  { noun: 'section', verb: 'takes', names: (m) => [m.section], fix: 'give one of them another section' },
   { noun: 'extension point', verb: 'offers', names: (m) => m.extensionPoints },
   { noun: 'scope', verb: 'registers', names: (m) => m.scopes },
   { noun: 'event', verb: 'registers', names: (m) => m.events },
@@ -194,7 +194,7 @@ const UNIQUE_NAME_KINDS: readonly UniqueNameKind[] = [
 ];
 
 function findSharedNames(enabledPlugins: readonly InstalledPlugin[], faults: PluginFault[]): void {
-  for (const { noun, verb, names, kernel = [], mend: fix = formatRename(noun) } of UNIQUE_NAME_KINDS) {
+  for (const { noun, verb, names, kernel = [], fix = formatRename(noun) } of UNIQUE_NAME_KINDS) {
     const owners = new Map(kernel.map((name) => [name, 'kernel']));
     for (const { manifest, loaded } of enabledPlugins) {
       for (const name of names(manifest)) {

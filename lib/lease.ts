@@ -18,7 +18,7 @@ export interface LeaseRows<O extends object = object> {
 export interface LeaseOptions<O extends object = object> {
   id: string;
   ttlMs: number;
-  judge: 'silence' | 'clock';
+  expiryMode: 'silence' | 'clock';
   clock: { now(): number; monotonic(): number };
   /** Generates the name of a term. */
   uuid: () => string;
@@ -74,7 +74,7 @@ export class Lease<O extends object = object> {
   }
 
   async #isHolderGone(row: LeaseRow<O>, left: number): Promise<boolean> {
-    const { judge: expiryMode, ttlMs, ownerDead } = this.options;
+    const { expiryMode, ttlMs, ownerDead } = this.options;
     const over = expiryMode === 'clock' ? left <= 0 || left > ttlMs + MAX_CLOCK_SKEW_MS : this.#isHolderSilent(row);
     if (over || ownerDead === undefined) return over;
     return row.owner !== null && row.owner !== undefined && ownerDead(row.owner);
@@ -103,7 +103,7 @@ export interface ProcessLeaseParts<O extends object> {
 export async function createProcessLease<O extends object>(
   rows: LeaseRows<O>,
   { clock, ids, log, processes }: ProcessLeaseParts<O>,
-  { what, ...options }: Pick<LeaseOptions, 'id' | 'ttlMs' | 'judge'> & { what: string },
+  { what, ...options }: Pick<LeaseOptions, 'id' | 'ttlMs' | 'expiryMode'> & { what: string },
 ): Promise<Lease<O>> {
   return new Lease(rows, {
     ...options,

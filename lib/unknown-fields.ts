@@ -20,12 +20,12 @@ export const cleanName = (name: string): string =>
 const formatFieldWarning = (path: string, name: string): string => `${path}${cleanName(name)} is no field of this call`;
 
 class UnknownFieldWalker {
-  readonly told: string[] = [];
+  readonly warnings: string[] = [];
 
   constructor(private readonly dropped: (value: object) => readonly string[]) {}
 
   visit(described: DescribedFields, value: unknown, path: string): void {
-    if (typeof value !== 'object' || value === null || this.told.length > MAX_LISTED_FIELDS) return;
+    if (typeof value !== 'object' || value === null || this.warnings.length > MAX_LISTED_FIELDS) return;
     const one = this.#selectBranch(described, Array.isArray(value));
     if (one === null) return;
     if (Array.isArray(value)) this.#visitList(one, value, path);
@@ -51,16 +51,16 @@ class UnknownFieldWalker {
 
   #visitObject({ keys, flags, patterns, metas }: DescribedFields, value: Record<string, unknown>, path: string): void {
     if (metas?.some(({ judged_elsewhere }) => judged_elsewhere)) {
-      this.told.push(...this.dropped(value).map((name) => formatFieldWarning(path, name)));
+      this.warnings.push(...this.dropped(value).map((name) => formatFieldWarning(path, name)));
       return;
     }
     if (keys === undefined) return;
     const open = flags?.unknown === true || patterns !== undefined;
     for (const name of [...Object.keys(value), ...(open ? [] : this.dropped(value))]) {
-      if (this.told.length > MAX_LISTED_FIELDS) return;
+      if (this.warnings.length > MAX_LISTED_FIELDS) return;
       const known = Object.hasOwn(keys, name) ? keys[name] : undefined;
       if (known === undefined) {
-        if (!open) this.told.push(formatFieldWarning(path, name));
+        if (!open) this.warnings.push(formatFieldWarning(path, name));
       } else this.visit(known, value[name], `${path}${name}.`);
     }
   }
@@ -74,8 +74,8 @@ export function listUnknownFields(
 ): string[] {
   const walk = new UnknownFieldWalker(dropped);
   walk.visit(described, body, '');
-  const { told: unknownFields } = walk;
-  return unknownFields.length > MAX_LISTED_FIELDS
-    ? [...unknownFields.slice(0, MAX_LISTED_FIELDS - 1), MORE_FIELDS_MESSAGE]
-    : unknownFields;
+  const { warnings } = walk;
+  return warnings.length > MAX_LISTED_FIELDS
+    ? [...warnings.slice(0, MAX_LISTED_FIELDS - 1), MORE_FIELDS_MESSAGE]
+    : warnings;
 }

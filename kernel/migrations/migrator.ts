@@ -284,7 +284,7 @@ export class Migrator {
     return new Lease(store.collection<LeaseRow>('kernel_leases'), {
       id: 'migrations',
       ttlMs: leaseMs,
-      judge: 'silence',
+      expiryMode: 'silence',
       clock,
       uuid: () => ids.uuid(),
       onFault: (error) => log.warn({ err: error }, 'the lease of the migrations was not renewed'),

@@ -22,7 +22,7 @@ export async function withLeaseLock<T>(
   work: (held: HeldLease) => Promise<T>,
 ): Promise<T> {
   const { leases, clock, log } = parts;
-  const lease = await createProcessLease(leases, parts, { id, what, ttlMs: LEASE_MS, judge: 'silence' });
+  const lease = await createProcessLease(leases, parts, { id, what, ttlMs: LEASE_MS, expiryMode: 'silence' });
   const began = clock.monotonic();
   let held = await lease.acquire();
   while (held === null) {

@@ -19,7 +19,7 @@ import { PublishUploadHandler } from './publishing/publish-upload-handler.js';
 import { ReleaseTimestamps } from './release-timestamps.js';
 
 const SERVICES = {
-  asking: UpdateCheckService,
+  updateChecks: UpdateCheckService,
   index: ReleaseIndex,
   lists: ReleaseListService,
   directory: ReleaseDirectoryAdapter,

@@ -70,7 +70,7 @@ function parseSessionUpdate(payload: UntypedRecord): SessionEntry | null {
   const hadErrors = typeof payload['errors'] === 'number' && payload['errors'] > 0;
   return {
     ...parseSessionAttributes(payload),
-    told: { sid, first: payload['init'] === true, outcome: outcome === 'ok' && hadErrors ? 'errored' : outcome },
+    data: { sid, first: payload['init'] === true, outcome: outcome === 'ok' && hadErrors ? 'errored' : outcome },
   };
 }
 
@@ -82,7 +82,7 @@ function parseSessionTotals(bucket: UntypedRecord): SessionEntry | null {
     abnormal: toCount(bucket['abnormal']),
   };
   const any = totals.ok + totals.errored + totals.crashed + totals.abnormal > 0;
-  return any ? { ...parseSessionAttributes(bucket), told: totals } : null;
+  return any ? { ...parseSessionAttributes(bucket), data: totals } : null;
 }
 
 const parseSessionAttributes = (attributes: UntypedRecord): Pick<SessionEntry, 'started_at' | 'user'> => ({

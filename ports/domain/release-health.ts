@@ -25,7 +25,7 @@ export interface SessionEntry {
   started_at: string | null;
   /** Only a keyed hash is stored. */
   user: string | null;
-  told: SessionUpdate | SessionTotals;
+  data: SessionUpdate | SessionTotals;
 }
 
 /** Sessions of one version and environment. */

@@ -123,7 +123,7 @@ const QUEUES: Readonly<Record<string, (store: MemoryStore, clock: ManualClock) =
       new Lease(rows, {
         id: 'l',
         ttlMs: WAIT_MS,
-        judge: 'silence',
+        expiryMode: 'silence',
         clock,
         uuid: () => ids.uuid(),
         onFault: (error) => expect.fail(String(error)),

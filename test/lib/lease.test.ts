@@ -31,7 +31,7 @@ function fixture(): {
   const options: LeaseOptions = {
     id: 'evaluator',
     ttlMs: TTL,
-    judge: 'clock',
+    expiryMode: 'clock',
     clock,
     uuid: () => `holder-${++n}`,
     onFault: (error) => {
@@ -90,8 +90,8 @@ describe('lib: lease', () => {
 
   it('by renewal: stays with a live holder, regardless of the clocks', async () => {
     const { lease, clock } = fixture();
-    const held = await lease({ judge: 'silence' }).acquire();
-    const waiter = lease({ judge: 'silence' });
+    const held = await lease({ expiryMode: 'silence' }).acquire();
+    const waiter = lease({ expiryMode: 'silence' });
     for (let i = 0; i < 5; i++) {
       clock.time += 3_600_000;
       clock.up += TTL - 1;
@@ -107,8 +107,8 @@ describe('lib: lease', () => {
 
   it('is renewed while held, even if the clock stands still', async () => {
     const { lease, row, clock } = fixture();
-    const held = await lease({ judge: 'silence', ttlMs: 20 }).acquire();
-    const waiter = lease({ judge: 'silence', ttlMs: 20 });
+    const held = await lease({ expiryMode: 'silence', ttlMs: 20 }).acquire();
+    const waiter = lease({ expiryMode: 'silence', ttlMs: 20 });
     expect(await waiter.acquire()).to.equal(null);
     await waitUntil('it is renewed', async () => ((await row())?.beat ?? 0) >= 3);
     clock.pass(30);
@@ -120,7 +120,7 @@ describe('lib: lease', () => {
   it('replaces a document in an earlier format', async () => {
     const { lease, rows, clock } = fixture();
     await rows.insert({ id: 'evaluator', holder: 'dead', beat: 5 });
-    const waiter = lease({ judge: 'silence' });
+    const waiter = lease({ expiryMode: 'silence' });
     expect(await waiter.acquire()).to.equal(null);
     clock.pass(TTL);
     const held = await waiter.acquire();
@@ -150,7 +150,7 @@ describe('lib: lease', () => {
         return rows.change(...args);
       },
     };
-    const options = { id: 'x', ttlMs: 60, judge: 'clock', clock, uuid: () => 'me' } as const;
+    const options = { id: 'x', ttlMs: 60, expiryMode: 'clock', clock, uuid: () => 'me' } as const;
     const held = await new Lease(flaky, { ...options, onFault: (error) => void faults.push(error) }).acquire();
     away = true;
     await waitUntil('the signal aborts', async () => held?.signal.aborted === true);
@@ -180,7 +180,14 @@ describe('lib: lease', () => {
         return rows.change(...(args as Parameters<typeof rows.change>));
       },
     };
-    const options = { id: 'x', ttlMs: TTL, judge: 'clock', clock, uuid: () => 'me', onFault: () => undefined } as const;
+    const options = {
+      id: 'x',
+      ttlMs: TTL,
+      expiryMode: 'clock',
+      clock,
+      uuid: () => 'me',
+      onFault: () => undefined,
+    } as const;
     const held = await new Lease(counted, options).acquire();
     expect(writes).to.equal(1);
     await held?.confirm({ note: 'begun' });

@@ -45,7 +45,7 @@ export const oidcSchema = joi
       .custom(checkIssuer)
       .allow(null)
       .default(null)
-      .description('URL of the OpenID Connect provider, as its discovery document names it; null: off'),
+      .description('URL of the OpenID Connect provider, as in its discovery document; null disables it'),
     client_id: joi.string().max(500).allow('').default('').description('Id of this service at the provider'),
     client_secret: joi
       .string()
@@ -53,14 +53,14 @@ export const oidcSchema = joi
       .allow('')
       .secret()
       .default('')
-      .description('Its secret; empty: a public client, protected by PKCE alone'),
+      .description('Client secret; empty for a public client, which only PKCE protects'),
     scopes: joi
       .array()
       .items(joi.string().pattern(/^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/, 'scopes without spaces and quotes'))
       .max(50)
       .custom((given: string[]) => (given.includes('openid') ? given : ['openid', ...given]))
       .default(['openid', 'profile', 'email', 'groups'])
-      .description('Scopes to ask for; Google and Microsoft refuse `groups`'),
+      .description('Scopes to request; Google and Microsoft reject `groups`'),
     role_claim: joi
       .string()
       .min(1)
@@ -73,7 +73,7 @@ export const oidcSchema = joi
       .max(200)
       .default({})
       .description(
-        'Role of each group: `{"aos-admins": "admin", "staff": "member"}`. The highest counts, at each sign-in',
+        'Role of each group: `{"aos-admins": "admin", "staff": "member"}`. The highest role applies, at each sign-in',
       ),
     default_role: joi
       .string()
@@ -86,7 +86,7 @@ export const oidcSchema = joi
       .items(joi.string().lowercase().pattern(DOMAIN_PATTERN, 'domain names such as example.com'))
       .max(100)
       .default([])
-      .description('Domains of verified e-mail addresses that may sign in; empty: all'),
+      .description('Domains of verified e-mail addresses that may sign in; empty allows all'),
     create_accounts: joi.boolean().default(true).description('Create an account at the first sign-in'),
     link_by_email: joi
       .boolean()

@@ -1,4 +1,4 @@
-/** What a customer is told with a license key: the key, what it is for, and their own page. */
+/** Message to a customer with a license key: the key, its product, and the customer page. */
 import { toXmlText } from '../../../lib/text/xml.js';
 
 export interface KeyMessage {

@@ -95,7 +95,7 @@ export class ProbeScheduler {
   }
 
   async #acquireLease(): Promise<boolean> {
-    const options = { id: 'prober', what: 'the prober', ttlMs: PROBE_LEASE_MS, judge: 'silence' } as const;
+    const options = { id: 'prober', what: 'the prober', ttlMs: PROBE_LEASE_MS, expiryMode: 'silence' } as const;
     this.#lease ??= await createProcessLease(this.deps.leases, this.deps, options);
     this.#held = await this.#lease.acquire();
     if (this.#held === null) return false;

@@ -63,7 +63,7 @@ export class SessionIntakeService implements SessionIntake {
     try {
       await Promise.all([...adding.values()].map(({ series, delta }) => this.hours.add(series, delta)));
     } catch (error) {
-      for (const { told: sessionData } of report.entries)
+      for (const { data: sessionData } of report.entries)
         if ('sid' in sessionData) this.outcomes.forget(report.project, sessionData);
       throw error;
     }
@@ -78,7 +78,7 @@ export class SessionIntakeService implements SessionIntake {
   }
 
   async #buildDelta(project: string, entry: SessionEntry, began: string, sender: SessionSender): Promise<HourDelta> {
-    const { told: sessionData, user } = entry;
+    const { data: sessionData, user } = entry;
     const counts =
       'sid' in sessionData ? await this.outcomes.countUpdate(project, sessionData) : toSessionCounts(sessionData);
     const delta = createEmptyDelta();
@@ -111,7 +111,7 @@ const toSessionCounts = ({
   errored,
   crashed,
   abnormal,
-}: Exclude<SessionEntry['told'], { sid: string }>): SessionCounts => ({
+}: Exclude<SessionEntry['data'], { sid: string }>): SessionCounts => ({
   started: ok + errored + crashed + abnormal,
   errored,
   crashed,

@@ -19,7 +19,7 @@ const getContentType = (name: string): string =>
 /** A replaced file causes a retryable error while nothing has been sent. */
 async function* streamBytes(
   file: StoredFile,
-  { start, end, room: allocateBuffer }: { start: number; end: number; room: () => Uint8Array },
+  { start, end, allocateBuffer }: { start: number; end: number; allocateBuffer: () => Uint8Array },
   whole: () => void,
 ): AsyncGenerator<Uint8Array> {
   try {
@@ -69,7 +69,7 @@ export function createStoreRoute(
         etag: `"${file.tag}"`,
         modifiedAt: file.modifiedAt,
         contentType: getContentType(segments.at(-1) ?? ''),
-        open: (start, end, allocateBuffer) => streamBytes(file, { start, end, room: allocateBuffer }, whole),
+        open: (start, end, allocateBuffer) => streamBytes(file, { start, end, allocateBuffer }, whole),
       }).header('cache-control', 'private, no-cache');
     },
   };

@@ -72,7 +72,7 @@ function describe() {
       directed(name),
       ' to ',
       directed(channel.value),
-      `${runs} and offers it to ${machines} at once. Issues that wait for this version are closed.`,
+      `${runs} and offers it to ${machines} immediately. Issues that wait for this version are closed.`,
     );
 }
 form.addEventListener('input', describe);

@@ -73,10 +73,7 @@ export const checkAnswer = withSchemaName(
     channel: joi.string(),
     platform: platformSchema,
     current_version: joi.string(),
-    latest_version: joi
-      .string()
-      .allow(null)
-      .description('The newest version available to this machine; null if there is none'),
+    latest_version: joi.string().allow(null).description('The newest version available to this machine, or null'),
     current_withdrawn: joi.boolean().description('The requested version was withdrawn'),
     signed: joi.boolean(),
     release: offeredRelease.allow(null).description('Null if up to date'),

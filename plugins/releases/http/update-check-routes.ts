@@ -47,13 +47,7 @@ export function parseProduct(slug: string): string {
   return slug;
 }
 
-export function updateCheckRoutes({
-  asking: updateChecks,
-  index,
-  channels,
-  lists,
-  deps,
-}: ReleaseServices): RouteSpec[] {
+export function updateCheckRoutes({ updateChecks, index, channels, lists, deps }: ReleaseServices): RouteSpec[] {
   const { signer, clock } = deps;
   return [
     {

@@ -93,7 +93,7 @@ export class PublishLeaseManager {
       id,
       what: 'a publish',
       ttlMs: LEASE_MS,
-      judge: 'silence',
+      expiryMode: 'silence',
     });
   }
 }

@@ -89,7 +89,7 @@ export class MonitorEvaluator {
    * @returns null when a live owner holds it
    */
   async #acquireLease(): Promise<HeldLease | null> {
-    const options = { id: 'evaluator', what: 'the evaluator', ttlMs: EVALUATOR_LEASE_MS, judge: 'clock' } as const;
+    const options = { id: 'evaluator', what: 'the evaluator', ttlMs: EVALUATOR_LEASE_MS, expiryMode: 'clock' } as const;
     return (await createProcessLease(this.deps.leases, this.deps, options)).acquire();
   }
 

@@ -84,7 +84,7 @@ export class WindowApplier {
       id: 'maintenance',
       what: 'maintenance windows',
       ttlMs: WINDOWS_LEASE_MS,
-      judge: 'clock',
+      expiryMode: 'clock',
     } as const;
     const lease = await createProcessLease(this.deps.leases, this.deps, options);
     for (let waited = 0; waited < LEASE_WAIT_MS; waited += RETRY_DELAY_MS) {

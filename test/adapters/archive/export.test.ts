@@ -1,5 +1,5 @@
 /**
- * What an export holds at once: a machine of 256 MB exports source maps too (docs/backup.md,
+ * Memory of an export: a machine of 256 MB exports source maps too (docs/backup.md,
  * backup and moving).
  */
 import { expect } from 'chai';

@@ -48,7 +48,7 @@ describe('web: publishing in the browser', () => {
     await filled(web.page, '1.0.0', 'a.tar.gz');
     await web.page.locator('[data-publish-confirm] > summary').click();
     expect(await web.page.locator('[data-publish-summary]').innerText()).to.equal(
-      'Publishes shop 1.0.0 to stable and offers it to all machines at once. Issues that wait for this version are closed.',
+      'Publishes shop 1.0.0 to stable and offers it to all machines immediately. Issues that wait for this version are closed.',
     );
     await web.page.getByRole('button', { name: 'Publish release', exact: true }).click();
     await web.page.waitForURL(/\/releases\/[0-9a-f]{40}$/);

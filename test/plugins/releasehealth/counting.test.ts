@@ -67,12 +67,12 @@ function processOn(store: DocumentStore, clock: ManualClock, writes = { n: 0 }, 
 const update = (sid: string, more: Partial<SessionUpdate> = {}, user: string | null = null): SessionEntry => ({
   started_at: null,
   user,
-  told: { sid, first: false, outcome: 'ok', ...more },
+  data: { sid, first: false, outcome: 'ok', ...more },
 });
 const totals = (ok: number, crashed = 0, started_at: string | null = null): SessionEntry => ({
   started_at,
   user: null,
-  told: { ok, errored: 0, crashed, abnormal: 0 },
+  data: { ok, errored: 0, crashed, abnormal: 0 },
 });
 
 for (const engine of stores.all) {

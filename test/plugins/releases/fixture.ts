@@ -173,7 +173,7 @@ export function fixtureOn(
   };
   change(deps);
   const services = buildServices(ContainerScope.createRoot({}), deps);
-  const { uploads, asking } = services;
+  const { uploads, updateChecks } = services;
   const publishFiles: Fixture['publishFiles'] = (version, files, more = {}) =>
     uploads.publish(CI, {
       request: {
@@ -201,7 +201,13 @@ export function fixtureOn(
     publish: (version, content = version, more = {}) => publishFiles(version, { 'app.txt': content }, more),
     publishFiles,
     check: async (version, { platform = 'any', instance, channel = 'stable' } = {}) => {
-      const reply = await asking.check({ product: 'shop', version, channel, platform, instance: instance ?? null });
+      const reply = await updateChecks.check({
+        product: 'shop',
+        version,
+        channel,
+        platform,
+        instance: instance ?? null,
+      });
       return JSON.parse(reply.body as string) as Checked;
     },
   };

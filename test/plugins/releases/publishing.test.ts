@@ -314,7 +314,7 @@ describe('releases: publishing', () => {
     });
     await one.publishFiles('1.2', Object.fromEntries(names.slice(0, 500)) as Record<string, string>);
     const ask = (version: string) =>
-      one.asking.check({ product: 'shop', channel: 'stable', platform: 'any', version, instance: null });
+      one.updateChecks.check({ product: 'shop', channel: 'stable', platform: 'any', version, instance: null });
     const [first, second] = [(await ask('1.0')).body, (await ask('1.0.1')).body];
     if (!(first instanceof SharedBytes && second instanceof SharedBytes)) throw new Error('not shared');
     expect(first.parts[1]).to.equal(second.parts[1]);

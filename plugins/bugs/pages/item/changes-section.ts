@@ -4,7 +4,7 @@ import { buildAgentCommands } from './facts-section.js';
 import { listStatusMoves } from './status-moves.js';
 
 const MAX_ASSIGNEE_SUGGESTIONS = 100;
-/** The first of them that is possible has a button of its own. */
+/** The first allowed status gets its own button. */
 const PRIMARY_STATUSES = ['resolved', 'closed', 'open'] as const;
 
 export async function buildChangesSection({ page, request, item, problem }: ItemSectionInput): Promise<object> {

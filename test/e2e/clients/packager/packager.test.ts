@@ -526,7 +526,7 @@ describe('packager', function () {
       ['a bad channel', ['--channel', '../x'], /--channel .* is not a valid channel name/],
       ['a bad percentage', ['--rollout-percent', '101'], /--rollout-percent/],
       ['a directory that is not there', ['--publish-dir', '/nowhere/linux-x64'], /does not exist/],
-      ['a server that is none', ['--server', 'example'], /--server example is not an http/],
+      ['a server without a scheme', ['--server', 'example'], /--server example is not an http/],
       ['a server that would see the token in clear', ['--server', 'http://releases.example'], /unencrypted/],
       ['a server with a password in it', ['--server', 'https://a:b@releases.example'], /not contain a user name/],
       ['notes that are not there', ['--notes-file', '/nowhere.md'], /nowhere\.md cannot be read/],

@@ -13,7 +13,7 @@ import { runCli, runCliJson, TestService } from '../../../../support/service.js'
 import { hasLitestream, Litestream, startS3Server, type S3Server } from './litestream.js';
 
 const KEY_FILES = ['data-key', 'license-key', 'release-key.pem'];
-/** More than the service writes before a checkpoint of its own. */
+/** More than the service writes before its own checkpoint. */
 const LOG_BYTES = 20 * 1024 * 1024;
 const WAL_SALT = [16, 24] as const;
 const HANG_MS = 60_000;
