@@ -48,20 +48,25 @@ describe('web: project home page', () => {
     await web.page.getByRole('link', { name: 'Projects', exact: true }).first().click();
     await web.page.getByRole('main').getByRole('link', { name: 'shop' }).click();
     await web.page.waitForURL('**/projects/shop');
-    // A count that takes longer than a page can wait is there at the next look.
-    await waitUntil('the items are counted', async () => {
-      if (/1 open\s.*1 critical/is.test(await main())) return true;
+    // Counts and machine reports that take longer than a page waits are there after a reload.
+    const wanted = [
+      /1\s+Open\b/i,
+      /1\s+Critical/i,
+      /A voucher/,
+      /beta: 1\.4\.0/,
+      /1 of 1 machine \(100 %\)/,
+      /till-1/,
+      /Kettleworth/,
+    ];
+    await waitUntil('the page shows the project', async () => {
+      const shown = await main();
+      if (wanted.every((one) => one.test(shown))) return true;
       await web.page.reload();
       return false;
     });
-    const text = await main();
-    expect(text)
-      .to.match(/1\s+Open/)
-      .and.match(/1\s+Critical/)
-      .and.contain('A voucher')
-      .and.not.contain('A letter');
-    expect(text).to.contain('beta: 1.4.0').and.contain('1 of 1 machine (100 %)');
-    expect(text).to.contain('till-1').and.contain('Kettleworth').and.not.contain('post-1');
+    expect(await main())
+      .to.not.contain('A letter')
+      .and.not.contain('post-1');
     const links = await web.page
       .getByRole('main')
       .locator('a')
