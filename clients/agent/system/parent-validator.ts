@@ -5,7 +5,7 @@
 import type { Stats } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { AgentFailure } from '../exit.js';
+import { AgentFailure, getErrorCode } from '../exit.js';
 import { statPath, ON_WINDOWS } from './files.js';
 
 const OTHERS_WRITE_MASK = 0o002;
@@ -43,7 +43,7 @@ export class ParentValidator {
     if (stats === null || !stats.isDirectory()) throw createUnsafeFailure(root, 'is not a directory');
     const why = getWritableReason(stats);
     if (why !== null) throw createUnsafeFailure(root, why);
-    await checkWritable(root);
+    if (!(await checkWritable(root))) throw createUnsafeFailure(root, 'is not a directory');
     await checkAncestors(root);
     return new ParentValidator(root, stats.dev);
   }
@@ -73,15 +73,20 @@ export class ParentValidator {
     if (stats.dev !== this.device) throw createUnsafeFailure(at, 'is on another device');
     const why = getWritableReason(stats);
     if (why !== null) throw createUnsafeFailure(at, why);
-    await checkWritable(at);
-    return 'directory';
+    // Another agent, which holds the lock, may have removed its folder since `stat`.
+    return (await checkWritable(at)) ? 'directory' : 'missing';
   }
 }
 
-async function checkWritable(path: string): Promise<void> {
-  await access(path, constants.W_OK | constants.X_OK).catch((error: unknown) => {
+/** @returns false when the path does not exist */
+async function checkWritable(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.W_OK | constants.X_OK);
+    return true;
+  } catch (error) {
+    if (getErrorCode(error) === 'ENOENT') return false;
     throw new AgentFailure('spaceOrPermission', `${path} is not writable; nothing was changed`, { cause: error });
-  });
+  }
 }
 
 export async function checkAncestors(path: string): Promise<void> {
