@@ -41,6 +41,7 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
       'words_at',
       'outbox_at',
       'build_key',
+      'fix_key',
       'muted_by_rule_id',
       'muted_until',
       'duplicate_of',

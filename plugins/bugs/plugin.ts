@@ -19,6 +19,7 @@ import {
   REPORT_FILTERS,
   VERSION_FAULT_LISTENERS,
   VERSION_FAULTS,
+  VERSION_FIXES,
 } from '../../ports/domain/bugs.js';
 import { BUILD_HISTORY, PUBLISHED_VERSIONS } from '../../ports/domain/releases.js';
 import { AGENT_REQUESTED, AGENT_SETTINGS, AGENT_WORK } from '../../ports/domain/agent-requests.js';
@@ -110,6 +111,7 @@ export default definePlugin<BugsConfig>({
     ERROR_GROUPS,
     GROUP_MUTER,
     VERSION_FAULTS,
+    VERSION_FIXES,
     AGENT_SETTINGS,
     AGENT_WORK,
     BUILD_HISTORY,
@@ -214,6 +216,7 @@ export default definePlugin<BugsConfig>({
         [GROUP_MUTER.name]: services.muting,
         [UNMAPPED_OCCURRENCES.name]: services.late,
         [VERSION_FAULTS.name]: services.faults,
+        [VERSION_FIXES.name]: services.fixes,
         [BUILD_HISTORY.name]: services.history,
         [PUBLISHED_VERSIONS.name]: services.publishedBuilds,
         [AGENT_WORK.name]: services.agentWork,

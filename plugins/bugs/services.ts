@@ -34,6 +34,7 @@ import { SplitService } from './splitting/split-service.js';
 import { ItemCloser } from './builds/item-closer.js';
 import { CommitHistoryRepository } from './builds/commit-history.js';
 import { PublishedBuildRepository } from './builds/published-builds.js';
+import { VersionFixReader } from './builds/version-fixes.js';
 import { VersionFaultTracker } from './builds/version-faults.js';
 import { CombinedReportFilter } from './muting/report-filters.js';
 import { ReleaseTimelineService } from './builds/release-timeline.js';
@@ -61,6 +62,7 @@ const SERVICE_CLASSES = {
   builds: ItemCloser,
   events: StoredOccurrenceReader,
   faults: VersionFaultTracker,
+  fixes: VersionFixReader,
   history: CommitHistoryRepository,
   publishedBuilds: PublishedBuildRepository,
   timeline: ReleaseTimelineService,

@@ -10,7 +10,7 @@ import {
 import type { LeaseRow } from '../../lib/lease.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
 import type { LiveTokenDetector } from '../../ports/domain/live-tokens.js';
-import type { BugsApi, VersionFaults } from '../../ports/domain/bugs.js';
+import type { BugsApi, VersionFaults, VersionFixes } from '../../ports/domain/bugs.js';
 import type { BuildHistory } from '../../ports/domain/releases.js';
 import type { ReleaseHealth } from '../../ports/domain/release-health.js';
 import type { MachineInventory } from '../../ports/domain/machines/inventory.js';
@@ -43,6 +43,7 @@ export interface ReleaseDeps {
   bugs: () => BugsApi | undefined;
   history: () => BuildHistory | undefined;
   faults: () => VersionFaults | undefined;
+  fixes: () => VersionFixes | undefined;
   health: () => ReleaseHealth | undefined;
   machines: () => MachineInventory | undefined;
   short: () => boolean;

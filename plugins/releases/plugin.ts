@@ -4,7 +4,7 @@ import { AUDIT } from '../../ports/domain/audit.js';
 import { LIVE_TOKENS } from '../../ports/domain/live-tokens.js';
 import { RELEASE_LINKS } from '../../ports/domain/item-facts.js';
 import { BUILD_HISTORY } from '../../ports/domain/releases.js';
-import { BUGS, VERSION_FAULT_LISTENERS, VERSION_FAULTS } from '../../ports/domain/bugs.js';
+import { BUGS, VERSION_FAULT_LISTENERS, VERSION_FAULTS, VERSION_FIXES } from '../../ports/domain/bugs.js';
 import { STORAGE_SPACE } from '../../ports/domain/health.js';
 import { LICENSE_CHANGE_LISTENERS, LICENSES } from '../../ports/domain/licensing.js';
 import { MACHINE_RELEASES, MACHINES } from '../../ports/domain/machines/inventory.js';
@@ -69,6 +69,7 @@ function createDeps(ctx: PluginContext<ReleasesConfig>, protect: ReleaseDeps['pr
     bugs: () => ctx.find(BUGS),
     history: () => ctx.find(BUILD_HISTORY),
     faults: () => ctx.find(VERSION_FAULTS),
+    fixes: () => ctx.find(VERSION_FIXES),
     health: () => ctx.find(RELEASE_HEALTH),
     machines: () => ctx.find(MACHINES),
     short: () => ctx.find(STORAGE_SPACE)?.isLow() ?? false,
@@ -119,6 +120,7 @@ export default definePlugin<ReleasesConfig>({
     BUGS.name,
     BUILD_HISTORY.name,
     VERSION_FAULTS.name,
+    VERSION_FIXES.name,
     RELEASE_HEALTH.name,
     MACHINES.name,
     STORAGE_SPACE.name,

@@ -320,7 +320,29 @@ export interface VersionFaults {
    * @param version in any spelling of contract 40's grammar
    */
   count(project: string, version: string, since: string, evidence: PublicEvidence): Promise<number>;
+  /** Most events first. */
+  list(
+    project: string,
+    version: string,
+    since: string,
+    evidence: PublicEvidence,
+    limit: number,
+  ): Promise<VersionItem[]>;
 }
+
+/** An item in a release's lists. */
+export type VersionItem = Pick<
+  Item,
+  'id' | 'ref' | 'title' | 'type' | 'status' | 'severity' | 'hit_count' | 'people' | 'last_seen_at'
+>;
+
+/** Items that a version fixes: it is their fix version, or its publish closed them. */
+export interface VersionFixes {
+  /** Most events first. `total` counts all. */
+  list(project: string, version: string, limit: number): Promise<{ items: VersionItem[]; total: number }>;
+}
+
+export const VERSION_FIXES = token<VersionFixes>('bugs.version_fixes');
 
 export const VERSION_FAULTS = token<VersionFaults>('bugs.version_faults');
 

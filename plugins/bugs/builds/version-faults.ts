@@ -12,10 +12,13 @@ import { createHmac } from 'node:crypto';
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import { getOperatorNetwork } from '../../../lib/addresses.js';
 import { parseNamedVersion } from '../../../lib/versions.js';
-import type { PublicEvidence, Report, VersionFaults } from '../../../ports/domain/bugs.js';
+import type { PublicEvidence, Report, VersionFaults, VersionItem } from '../../../ports/domain/bugs.js';
+import type { Filter } from '../../../ports/store/index.js';
+import { findReadable } from '../../../ports/store/skipped-documents.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
 import { toBuildKey } from '../item/build-names.js';
+import { toVersionItems } from './version-fixes.js';
 
 type FaultFields = Pick<ItemDoc, 'fault_key' | 'fault_at' | 'public_fault'>;
 const MAX_NETWORKS = 50;
@@ -28,20 +31,26 @@ export class VersionFaultTracker implements VersionFaults {
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'clock' | 'faultWatchers' | 'senderKey'>) {}
 
   async count(project: string, version: string, since: string, evidence: PublicEvidence): Promise<number> {
-    if (parseNamedVersion(version).version === null) return 0;
-    const faults = {
-      fault_key: toBuildKey(project, version),
-      fault_at: { gte: since },
-      muted: false,
-      status: { ne: 'duplicate' as const },
-    };
     const { items } = this.deps;
-    const networks = Math.min(evidence.networks, MAX_NETWORKS);
-    const [confirmed, reported] = await Promise.all([
-      items.count({ ...faults, 'public_fault.n': { exists: false } }),
-      items.count({ ...faults, 'public_fault.n': { gte: networks }, hit_count: { gte: evidence.reports } }),
-    ]);
-    return confirmed + reported;
+    const counts = await Promise.all(
+      buildFaultFilters(project, version, since, evidence).map((one) => items.count(one)),
+    );
+    return counts.reduce((sum, n) => sum + n, 0);
+  }
+
+  async list(
+    project: string,
+    version: string,
+    since: string,
+    evidence: PublicEvidence,
+    limit: number,
+  ): Promise<VersionItem[]> {
+    const filters = buildFaultFilters(project, version, since, evidence);
+    const pages = await Promise.all(filters.map((filter) => findReadable(this.deps.items, { filter, limit })));
+    return toVersionItems(
+      pages.flatMap(({ items }) => items),
+      limit,
+    );
   }
 
   /**
@@ -95,6 +104,22 @@ export class VersionFaultTracker implements VersionFaults {
     const [project = '', version = ''] = key.split(' ');
     for (const watcher of this.deps.faultWatchers()) watcher.onFaultCounted(project, version);
   }
+}
+
+/** Of confirmed faults, and of those that enough intake keys reported. */
+function buildFaultFilters(project: string, version: string, since: string, evidence: PublicEvidence): Filter[] {
+  if (parseNamedVersion(version).version === null) return [];
+  const faults: Filter = {
+    fault_key: toBuildKey(project, version),
+    fault_at: { gte: since },
+    muted: false,
+    status: { ne: 'duplicate' },
+  };
+  const networks = Math.min(evidence.networks, MAX_NETWORKS);
+  return [
+    { ...faults, 'public_fault.n': { exists: false } },
+    { ...faults, 'public_fault.n': { gte: networks }, hit_count: { gte: evidence.reports } },
+  ];
 }
 
 const hasPublicSender = ({ intake_key }: ReportSender): boolean => typeof intake_key === 'string';

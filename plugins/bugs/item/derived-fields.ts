@@ -18,7 +18,7 @@ type DerivationSource = Pick<
   | 'resolved_in_build'
   | 'sent'
 > &
-  Partial<Pick<ItemDoc, 'held' | 'blocked' | 'pr_url' | 'pr_fix_at' | 'pr_key' | 'review'>>;
+  Partial<Pick<ItemDoc, 'held' | 'blocked' | 'pr_url' | 'pr_fix_at' | 'pr_key' | 'fix_key' | 'review'>>;
 
 /** `n`, or `m:<rule>` if an ignore rule matched. */
 export const getReportFastCountKind = (ruleId: string | null | undefined): string =>
@@ -46,17 +46,19 @@ function computePullRequestKey({ project, status, review, pr_url, pr_fix_at }: D
 
 type DerivedFields = Pick<
   ItemDoc,
-  typeof FAST_COUNT_KIND_FIELD | 'queue_key' | 'build_key' | 'severity_rank' | 'pr_key'
+  typeof FAST_COUNT_KIND_FIELD | 'queue_key' | 'build_key' | 'fix_key' | 'severity_rank' | 'pr_key'
 >;
 
 export function computeDerivedFields(item: DerivationSource): DerivedFields {
   const build = item.resolved_in_build;
   const pr_key = computePullRequestKey(item);
+  const fix_key = build === null ? null : toBuildKey(item.project, build);
   return {
     ...((pr_key !== null || item.pr_key) && { pr_key }),
     [FAST_COUNT_KIND_FIELD]: getItemFastCountKind(item),
     queue_key: computeQueueKey(item),
-    build_key: build !== null && PUBLISH_CLOSABLE_STATUSES.has(item.status) ? toBuildKey(item.project, build) : null,
+    ...((fix_key !== null || item.fix_key) && { fix_key }),
+    build_key: PUBLISH_CLOSABLE_STATUSES.has(item.status) ? fix_key : null,
     severity_rank: getSeverityRank(item.severity),
   };
 }

@@ -143,6 +143,8 @@ export interface ItemDoc extends Omit<Item, DerivedItemField>, PlaceMarks {
   queue_key: string | null;
   /** `<project> <version>` while a publish may close the item. */
   build_key: string | null;
+  /** `<project> <version>` of the fix; missing in older documents. */
+  fix_key?: string | null;
   search_text: string;
   /** Per minute (`m<minute since 1970>`, the last hour) and hour (`h…`, the last two days). */
   minutes: { [minute: string]: number };

@@ -20,6 +20,7 @@ import { listShownCommits } from './commits.js';
 import { listReleaseEvents } from './events.js';
 import { listChannels, listPromotionChannels, parsePercent } from './form-options.js';
 import { listShownFaults } from './faults.js';
+import { listShownFixes } from './fixes.js';
 import { getShownHealth } from './health.js';
 import { publishPages } from './publish.js';
 import { buildCsvUrl, buildReleaseCsv } from './release-csv.js';
@@ -64,13 +65,14 @@ async function listFiles({ services, doc }: ReleasePageContext): Promise<Manifes
 
 async function renderDetail(parts: ReleasePageContext, problem?: FormRejection): Promise<View> {
   const { services, request, doc } = parts;
-  const [files, adoption, products, health, commits, faults, hasLater, events] = await Promise.all([
+  const [files, adoption, products, health, commits, faults, fixes, hasLater, events] = await Promise.all([
     listFiles(parts),
     loadAdoption(services.deps, doc),
     listProductOptions(services),
     getShownHealth(services, doc),
     listShownCommits(services, doc),
     listShownFaults(services.deps, doc),
+    listShownFixes(services.deps, doc),
     services.rollbacks.hasLater(doc),
     listReleaseEvents(services.deps.audit, doc),
   ]);
@@ -79,8 +81,9 @@ async function renderDetail(parts: ReleasePageContext, problem?: FormRejection):
     title: `${doc.product} ${doc.version}`,
     sections: [
       { id: 'notes', label: 'Notes' },
+      ...(fixes === undefined ? [] : [{ id: 'fixes', label: 'Issues fixed', count: fixes.total }]),
       ...(faults === undefined ? [] : [{ id: 'faults', label: 'New issues', count: faults.all }]),
-      ...(commits === undefined ? [] : [{ id: 'commits', label: 'Commits', count: commits.total }]),
+      { id: 'commits', label: 'Commits', count: commits?.total },
       { id: 'files', label: 'Files', count: doc.file_count },
       { id: 'events', label: 'Events', count: events.length },
     ],
@@ -93,6 +96,7 @@ async function renderDetail(parts: ReleasePageContext, problem?: FormRejection):
     health,
     commits,
     faults,
+    fixes,
     channels: listPromotionChannels(services.index, doc).map((name) => ({ value: name, label: name })),
     parts: toAdoptionShares(adoption?.versions ?? [], doc.version),
     marks: ROLLOUT_STEPS,

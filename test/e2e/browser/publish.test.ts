@@ -17,7 +17,7 @@ describe('web: publishing in the browser', () => {
   const web = useBrowser({
     settings: { SVC_LIMITS__PACKAGE_BYTES: String(24 * 1024 * 1024) },
     projects: ['shop'],
-    scopes: 'watchdog:ping,watchdog:manage',
+    scopes: 'watchdog:ping,watchdog:manage,bugtracker:report,bugtracker:manage',
     tab: {},
     prepare: async () => {
       folder = await mkdtemp(join(tmpdir(), 'aos-publish-'));
@@ -25,6 +25,9 @@ describe('web: publishing in the browser', () => {
       await writeFile(join(folder, 'b.tar.gz'), buildPackage('README.md', 'b'));
       await writeFile(join(folder, 'large.tar.gz'), randomBytes(20 * 1024 * 1024));
       await writeFile(join(folder, 'none.tar.gz'), 'this is no package');
+      const ref = await web.reportError('shop', 'The voucher is counted twice', { app_version: '0.9.0' });
+      const fix = { status: 'resolved', resolved_in_build: '1.0.0' };
+      await web.call('PATCH', `/api/bugtracker/v1/bugs/${ref}`, fix);
     },
   });
   after(async () => {
@@ -57,6 +60,19 @@ describe('web: publishing in the browser', () => {
     expect(await notes.innerText()).to.contain('<script>globalThis.owned = 1</script>');
     expect(await web.page.evaluate('globalThis.owned')).to.equal(undefined);
     expect(await web.page.locator('section[aria-labelledby="faults"]').innerText()).to.contain('Auto-halt: 0 of 5');
+    const fixed = web.page.locator('section[aria-labelledby="fixes"]').getByRole('row').nth(1);
+    expect(await fixed.innerText())
+      .to.contain('The voucher is counted twice')
+      .and.contain('Closed');
+    const parts = web.page.getByRole('navigation', { name: 'Parts of this release' }).getByRole('link');
+    expect((await parts.allInnerTexts()).map((text) => text.replace(/\s+/g, ' '))).to.deep.equal([
+      'Notes',
+      'Issues fixed 1',
+      'New issues',
+      'Commits',
+      'Files 1',
+      'Events 1',
+    ]);
     expect(web.tab.faults).to.deep.equal([]);
   });
 

@@ -107,6 +107,7 @@ export const HOT_QUERIES: readonly HotQuery[] = [
   },
   { collection: 'items', for: 'the duplicates of an item', filter: ['duplicate_of'], sort: [] },
   { collection: 'items', for: 'the errors of a version', filter: ['fault_key', 'fault_at'], sort: [] },
+  { collection: 'items', for: 'items that a version fixes', filter: ['fix_key'], sort: [] },
   { collection: 'items', for: 'items closed by one publish', filter: ['closed_by'], sort: [] },
   { collection: 'keys', for: 'the grouping keys of an item', filter: ['item_id'], sort: [] },
   { collection: 'items', for: 'resolved blockers', filter: ['relink_at'], sort: [['relink_at', 'asc']] },

@@ -162,6 +162,7 @@ export function fixtureOn(
     history: () => undefined,
     bugs: () => undefined,
     faults: () => undefined,
+    fixes: () => undefined,
     health: () => undefined,
     short: () => false,
     packageBytes: 10_000_000,

@@ -342,7 +342,7 @@ describe('releases: publishing', () => {
   it('halts a rollout by the error stream once, and continues when it is set again', async () => {
     let faults = 0;
     const one = await memoryFixture((deps) => {
-      deps.faults = () => ({ count: async () => faults });
+      deps.faults = () => ({ count: async () => faults, list: async () => [] });
     });
     await one.publish('1.0');
     await one.publish('1.1', 'b', { rollout_percent: 50 });
