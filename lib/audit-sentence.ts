@@ -3,6 +3,8 @@ import { capitalize } from './sentence.js';
 const AUDIT_PHRASES: Readonly<Record<string, string>> = {
   'access_files.regenerated': 'Regenerated access files',
   'incident.explained': 'Set root cause of incident',
+  'invitation.created': 'Invited member',
+  'invitation.resent': 'Renewed invitation',
   'incident.handed_back': 'Unacknowledged incident',
   'license.bulk_created': 'Created licenses',
   'license.expiring': 'License expires soon',
@@ -107,6 +109,11 @@ const SENTENCES: Readonly<Record<string, SentenceFormatter>> = {
     `A form of ${actor} to ${hidePathParameters(name)} was denied: its token did not match`,
   'incident.explained': (actor, name) => `${actor} set the root cause of incident ${name}`,
   'incident.handed_back': (actor, name) => `${actor} unacknowledged incident ${name}`,
+  'invitation.accepted': (_, name, { details }) =>
+    `${details['username'] ?? 'someone'} accepted the invitation to ${name}`,
+  'invitation.created': (actor, name, { details }) => `${actor} invited ${name} as ${details['role'] ?? 'member'}`,
+  'invitation.resent': (actor, name) => `${actor} renewed the invitation of ${name}`,
+  'invitation.revoked': (actor, name) => `${actor} revoked the invitation of ${name}`,
   'license.bulk_created': (actor, name) => `${actor} created licenses for ${name}`,
   'license.expired': (_, name) => `License ${name} expired`,
   'license.expiring': (_, name) => `License ${name} expires soon`,

@@ -16,11 +16,13 @@ import { TOKEN_PROJECTS, TOKEN_PURPOSES, TOKENS } from '../../ports/domain/token
 import { definePlugin, extend } from '../../kernel/contract/index.js';
 import { HOUR_MS } from '../../lib/time.js';
 import { CATALOG, RUNTIME } from '../../ports/domain/system.js';
+import { MAIL_QUEUES } from '../../ports/domain/mail/mail-queue.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { checkUsername } from './model/account.js';
 import { buildAccessServices, type AccessConfig, type AccessServices } from './services.js';
 import { buildTokenCommands } from './commands/token.js';
 import { buildUserCommands } from './commands/user.js';
+import { INVITATION_INDEXES } from './invitations/invitation.js';
 import { OIDC_ERRORS } from './oidc/errors.js';
 import { oidcSchema } from './oidc/settings.js';
 import { buildAccessPages } from './pages/pages.js';
@@ -36,6 +38,7 @@ async function sweepExpired(services: AccessServices): Promise<void> {
   await services.login.sweep();
   await services.states.sweep();
   await services.forms.sweep();
+  await services.invitations.sweep();
   await services.throttle.sweep();
   await services.known.sweep();
   await services.tokens.sweep(new Date(services.clock.now() - ENDED_RETENTION_MS).toISOString());
@@ -75,7 +78,13 @@ export default definePlugin<AccessConfig>({
     LOGIN_ATTEMPT_LIMITER,
     THROTTLE,
   ].map(({ name }) => name),
-  extensionPoints: [TOKEN_PROJECTS.point, TOKEN_PURPOSES.point, ACCOUNT_CHANGE_LISTENERS.point, AUDIT_TARGETS.point],
+  extensionPoints: [
+    TOKEN_PROJECTS.point,
+    TOKEN_PURPOSES.point,
+    ACCOUNT_CHANGE_LISTENERS.point,
+    AUDIT_TARGETS.point,
+    MAIL_QUEUES.point,
+  ],
   extends: [SEARCH_PROVIDERS.point],
   errors: OIDC_ERRORS,
   config: joi.object({
@@ -135,6 +144,7 @@ export default definePlugin<AccessConfig>({
       name: 'sessions',
       indexes: [{ fields: ['account_id', 'created_at'] }, { fields: ['expires_at'] }, { fields: ['last_seen_at'] }],
     },
+    { name: 'invitations', indexes: INVITATION_INDEXES },
     { name: 'challenges', indexes: [{ fields: ['expires_at'] }] },
     { name: 'spent_states', indexes: [{ fields: ['expires_at'] }] },
     { name: 'forms', indexes: [{ fields: ['expires_at'] }] },

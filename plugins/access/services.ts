@@ -16,6 +16,8 @@ import { LoginService } from './login/login.js';
 import { MasterTokenService } from './master-tokens.js';
 import { KnownAddresses } from './login/known-addresses.js';
 import { CombinedTokenProjects } from './token-projects.js';
+import { InvitationMailer, SERVICE_URL } from './invitations/invitation-mail.js';
+import { InvitationService } from './invitations/invitations.js';
 import { AdminRoster } from './accounts/roster.js';
 import { PasskeyService } from './passkeys/passkeys.js';
 import { PasswordVerifier } from './login/password-verifier.js';
@@ -61,6 +63,8 @@ const SERVICE_CLASSES = {
   authenticator: AccessAuthenticator,
   forms: SubmittedFormStore,
   liveTokens: TokenFinder,
+  mailer: InvitationMailer,
+  invitations: InvitationService,
   external: ExternalSignIn,
 };
 
@@ -69,6 +73,7 @@ export type AccessServices = ReturnType<typeof buildAccessServices>;
 export function buildAccessServices(ctx: PluginContext<AccessConfig>) {
   ctx.bind(PROCESS_COUNT, () => ctx.resolve(RUNTIME).countProcesses());
   ctx.bind(SIGN_IN_SETTINGS, ctx.config);
+  ctx.bind(SERVICE_URL, ctx.app.base_url.replace(/\/$/, ''));
   ctx.bind(PURPOSE_PROVIDERS, () => ctx.extensions(TOKEN_PURPOSES));
   const services = ctx.services(SERVICE_CLASSES);
   const { tokens, audit, accounts } = services;

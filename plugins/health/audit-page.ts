@@ -123,6 +123,7 @@ const ACTION_NOUNS = [
   'credential',
   'grouping_rule',
   'ignore_rule',
+  'invitation',
   'license',
   'login',
   'migrations',

@@ -10,7 +10,7 @@ import { ONBOARDING_STEPS } from '../../ports/domain/dashboard.js';
 import { PROJECT_CLEANUPS, PROJECTS } from '../../ports/domain/projects.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { WATCHDOG } from '../../ports/domain/watchdog.js';
-import { MAIL_QUEUE } from '../../ports/domain/mail/mail-queue.js';
+import { MAIL_QUEUE, MAIL_QUEUES } from '../../ports/domain/mail/mail-queue.js';
 import { ALARM_RECEIVERS } from '../../ports/domain/alarms/receivers.js';
 import type { EgressPolicy } from '../../ports/outbound.js';
 import { DAY_MS, toIsoString } from '../../lib/time.js';
@@ -86,6 +86,7 @@ export default definePlugin<NotificationsConfig>({
   extends: [
     ALARM_RECEIVERS.point,
     CONFIG_KINDS.point,
+    MAIL_QUEUES.point,
     PROJECT_CLEANUPS.point,
     SEARCH_PROVIDERS.point,
     ONBOARDING_STEPS.point,
@@ -188,6 +189,7 @@ export default definePlugin<NotificationsConfig>({
         extend(PROJECT_CLEANUPS, { clear: (project) => channels.removeProject(project) }),
         extend(SEARCH_PROVIDERS, createChannelSearch(channels)),
         extend(CONFIG_KINDS, createChannelKind(channels)),
+        extend(MAIL_QUEUES, mails),
         extend(ONBOARDING_STEPS, {
           id: 'channel',
           order: 70,

@@ -425,6 +425,10 @@ export class PlantedService {
     );
     this.addresses['/notifications/{id}'] = channel.location ?? '';
     this.addresses['/notifications/{id}/edit'] = `${channel.location}/edit`;
+    const invited = { email: `${'w'.repeat(64)}@${'w'.repeat(180)}.test`, role: 'member', full_name: 'W'.repeat(100) };
+    const sent = await admin.post('/users/invitations', invited, '/users');
+    const { text: shown } = await admin.get(sent.location ?? '');
+    this.addresses['/invitations/{token}'] = /\/invitations\/\w{43}/.exec(shown)?.[0] ?? '';
     const users = await admin.get('/users');
     this.addresses['/users/{id}'] = /href="(\/users\/[^"/]+)"/.exec(users.text)?.[1] ?? '';
   }

@@ -12,6 +12,7 @@ import { WebSession } from './web-session.js';
 const PUBLIC = new Set([
   '/login/passkey',
   '/login',
+  '/invitations/{token}',
   '/license',
   '/license/{project}',
   '/license/release',

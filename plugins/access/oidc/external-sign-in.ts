@@ -9,7 +9,8 @@ import { isLastAdminError } from '../accounts/roster.js';
 import { AuditService } from '../audit/audit.js';
 import { SecurityLog } from '../audit/security-log.js';
 import { checkUsername, toEmailKey, type Account, type ExternalIdentity } from '../model/account.js';
-import type { ExternalProfile, LinkedAccount, SignInPort } from './port.js';
+import { InvitationEnded, InvitationService } from '../invitations/invitations.js';
+import type { ExternalProfile, InvitedIdentity, LinkedAccount, SignInPort } from './port.js';
 import { refuseSignIn } from './errors.js';
 import { LoginService, type LoginStep } from '../login/login.js';
 import type { BrowserInfo } from '../login/session-opener.js';
@@ -23,6 +24,7 @@ export class ExternalSignIn implements SignInPort {
     @inject(collection<Account>('accounts')) private readonly rows: Collection<Account>,
     @inject(AccountService) private readonly accounts: AccountService,
     @inject(LoginService) private readonly login: LoginService,
+    @inject(InvitationService) private readonly invitations: InvitationService,
     @inject(AuditService) private readonly audit: AuditService,
     @inject(SecurityLog) private readonly security: SecurityLog,
     @inject(PORT.cipher) private readonly cipher: Cipher,
@@ -59,6 +61,20 @@ export class ExternalSignIn implements SignInPort {
       }
     }
     throw refuseSignIn('sign_in_denied', 'No free username was found for you. Ask an administrator.');
+  }
+
+  async acceptInvitation(
+    key: string,
+    { identity, profile, email, role }: InvitedIdentity,
+  ): Promise<LinkedAccount | null> {
+    try {
+      return await this.invitations.acceptExternal(key, email, (invited) =>
+        this.create(identity, { ...profile, full_name: profile.full_name ?? invited.full_name }, role ?? invited.role),
+      );
+    } catch (error) {
+      if (error instanceof InvitationEnded) throw refuseSignIn('sign_in_denied', error.message);
+      throw error;
+    }
   }
 
   async setRole(account: LinkedAccount, role: Role): Promise<LinkedAccount> {

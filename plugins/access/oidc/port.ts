@@ -17,6 +17,15 @@ export interface ExternalProfile extends AccountProfile {
   username: string;
 }
 
+export interface InvitedIdentity {
+  identity: ExternalIdentity;
+  profile: ExternalProfile;
+  /** Verified by the provider. */
+  email: string | null;
+  /** From the groups; null: the invitation's. */
+  role: Role | null;
+}
+
 export interface SignInPort {
   findByIdentity(identity: ExternalIdentity): Promise<LinkedAccount | null>;
   /**
@@ -26,6 +35,12 @@ export interface SignInPort {
   linkByEmail(identity: ExternalIdentity, email: string): Promise<LinkedAccount | null>;
   /** Never an existing account: a taken name gets a number. */
   create(identity: ExternalIdentity, profile: ExternalProfile, role: Role): Promise<LinkedAccount>;
+  /**
+   * Creates the account of an invitation, with the provider's role or else the invited one.
+   * @returns null when the invitation is for another address
+   * @throws ServiceError sign_in_denied when the invitation ended
+   */
+  acceptInvitation(key: string, given: InvitedIdentity): Promise<LinkedAccount | null>;
   /** Keeps the role of the last active administrator. */
   setRole(account: LinkedAccount, role: Role): Promise<LinkedAccount>;
   setProfile(account: LinkedAccount, profile: AccountProfile): Promise<void>;

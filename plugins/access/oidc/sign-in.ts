@@ -18,6 +18,8 @@ export const OIDC_FLOW_LIFETIME_MS = 10 * 60_000;
 
 interface Flow extends AuthorizationSecrets {
   next: string;
+  /** Key of the invitation whose link began the sign-in. */
+  invitation?: string;
 }
 
 const FLOW = token<Flow>('oidc');
@@ -32,11 +34,13 @@ export class OidcSignIn {
 
   /**
    * @param next page of this service
+   * @param invitation key of the invitation to accept
    * @returns the provider's address, and the value of the browser's cookie
    */
-  async begin(next: string): Promise<{ url: string; cookie: string }> {
+  async begin(next: string, invitation?: string): Promise<{ url: string; cookie: string }> {
     const { url, secrets } = await this.provider.buildAuthorizationUrl();
-    return { url, cookie: this.states.seal(FLOW, { ...secrets, next }, OIDC_FLOW_LIFETIME_MS) };
+    const flow = { ...secrets, next, ...(invitation !== undefined && { invitation }) };
+    return { url, cookie: this.states.seal(FLOW, flow, OIDC_FLOW_LIFETIME_MS) };
   }
 
   /** @throws ServiceError sign_in_failed, sign_in_denied, role_not_allowed, provider_unavailable */
@@ -50,11 +54,11 @@ export class OidcSignIn {
     if (begun === null || !isEqualText(parameters.get('state') ?? '', begun.state)) throw createEndedError();
     if ((await this.states.redeem(FLOW, cookie)) === null) throw createEndedError();
     const answer = await this.provider.exchange(parameters, begun);
-    const account = await this.#findAccount(answer, from);
+    const account = await this.#findAccount(answer, from, begun.invitation);
     return { step: await this.accounts.signIn(account, from, answer.idToken), next: begun.next };
   }
 
-  async #findAccount(answer: ProviderAnswer, from: BrowserInfo): Promise<LinkedAccount> {
+  async #findAccount(answer: ProviderAnswer, from: BrowserInfo, invitation?: string): Promise<LinkedAccount> {
     const { claims, issuer, subject } = answer;
     const identity = { issuer, subject };
     const bound = await this.accounts.findByIdentity(identity);
@@ -73,6 +77,12 @@ export class OidcSignIn {
     const known = bound ?? (await this.#linkByEmail(identity, claims));
     if (known?.disabled) throw deny('Your account is disabled. Ask an administrator.');
     const profile = readProfile(claims, subject);
+    if (known === null && invitation !== undefined) {
+      const email = readVerifiedEmail(claims);
+      const invited = await this.accounts.acceptInvitation(invitation, { identity, profile, email, role });
+      if (invited === null) throw deny('The verified e-mail address of this sign-in isn’t the invited one.');
+      return invited;
+    }
     if (known === null) {
       if (!this.settings.create_accounts) throw deny('You have no account here. Ask an administrator to create one.');
       if (role === null) throw denyRole();

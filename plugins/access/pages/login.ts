@@ -9,6 +9,7 @@ import { PASSKEY_CHALLENGE_LIFETIME_MS } from '../passkeys/passkeys.js';
 import type { SubmittedPasskey } from '../passkeys/submitted-passkey.js';
 import { SESSION_LIFETIME_MS, SESSION_COOKIE } from '../sessions/sessions.js';
 import { readBrowser, readField, toLocalPath, renderOnError, requireSession } from './form.js';
+import { buildInvitationPages } from './invitations.js';
 import { buildOidcPages } from './oidc.js';
 import { resumeForm } from './resume.js';
 
@@ -184,6 +185,7 @@ export function buildLoginPages(services: AccessServices): PageSpec[] {
     ...(oidc === null
       ? []
       : buildOidcPages(oidc.signIn, (step, next) => getRedirectTarget(services, step, { next, kept: '' }))),
+    ...buildInvitationPages(services, (step) => getRedirectTarget(services, step, { next: '/', kept: '' })),
     {
       method: 'POST',
       path: '/logout',

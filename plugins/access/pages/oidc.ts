@@ -25,19 +25,23 @@ const callbackSchema = joi.object({
   error_uri: parameter.allow(''),
 });
 
+/** @param invitation key of the invitation to accept */
+export async function startProviderSignIn(signIn: OidcSignIn, next: string, invitation?: string): Promise<Redirect> {
+  const { url, cookie } = await signIn.begin(next, invitation);
+  return new Redirect(url).cookie({
+    name: OIDC_COOKIE,
+    value: cookie,
+    maxAgeSeconds: OIDC_FLOW_LIFETIME_MS / 1000,
+  });
+}
+
 /** @param finish answers with the session, or asks for the second factor */
 export function buildOidcPages(
   signIn: OidcSignIn,
   finish: (step: LoginStep, next: string) => Promise<Redirect | View>,
 ): PageSpec[] {
-  const start = async (request: HttpRequest): Promise<PageResult> => {
-    const { url, cookie } = await signIn.begin(toLocalPath((request.query as { next?: string }).next ?? '/'));
-    return new Redirect(url).cookie({
-      name: OIDC_COOKIE,
-      value: cookie,
-      maxAgeSeconds: OIDC_FLOW_LIFETIME_MS / 1000,
-    });
-  };
+  const start = (request: HttpRequest): Promise<PageResult> =>
+    startProviderSignIn(signIn, toLocalPath((request.query as { next?: string }).next ?? '/'));
 
   const complete = async (request: HttpRequest): Promise<PageResult> => {
     const parameters = new URLSearchParams(request.query as Record<string, string>);

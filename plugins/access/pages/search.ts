@@ -5,12 +5,18 @@ import { isLive } from '../model/token.js';
 import type { TokenService } from '../tokens/tokens.js';
 
 export const createAccountSearch = (accounts: Pick<AccountService, 'list'>): SearchProvider => ({
-  label: 'Users',
+  label: 'Members',
   icon: 'users',
   order: 70,
   role: 'admin',
   acts: [
-    { verb: 'New', also: ['add', 'create', 'invite'], noun: 'user', nouns: ['account', 'person'], href: '/users' },
+    {
+      verb: 'Invite',
+      also: ['add', 'create', 'new'],
+      noun: 'member',
+      nouns: ['account', 'person', 'user'],
+      href: '/users',
+    },
   ],
   find: async ({ words, limit }) => {
     const all = await accounts.list();

@@ -10,10 +10,11 @@ import {
 import { toAccountView, isActiveAdmin, ROLES, type AccountView } from '../model/account.js';
 import type { AccessServices } from '../services.js';
 import { formatCsvPages } from '../../../lib/text/csv.js';
+import { buildInvitationActions, toInvitationRow } from './invitations.js';
 import { createCsvReply, readField, renderOnError, buildPageActions, requireSession } from './form.js';
 
 const adminAccess = { session: 'admin' } as const;
-const title = 'Users';
+const title = 'Members';
 const params = joi.object({ id: joi.string().guid().required() });
 
 const EXPORT_PAGE_SIZE = 200;
@@ -31,10 +32,16 @@ const CSV_COLUMNS = [
 ] as const satisfies readonly (keyof AccountView)[];
 
 export function buildUserPages(services: AccessServices): PageSpec[] {
-  const { accounts, sessions } = services;
+  const { accounts, sessions, invitations } = services;
 
-  const list = async (problem: Partial<FormRejection> & { form?: object } = {}): Promise<View> =>
-    new View('users', { items: await accounts.list(), roles: ROLES, ...problem });
+  const list = async (problem: Partial<FormRejection> & { form?: object; invited?: object } = {}): Promise<View> =>
+    new View('users', {
+      items: await accounts.list(),
+      invitations: (await invitations.listPending()).map(toInvitationRow),
+      can_mail: invitations.canMail,
+      roles: ROLES,
+      ...problem,
+    });
 
   const exportAccounts = async (): Promise<Reply> => {
     const csv = await formatCsvPages(
@@ -50,7 +57,7 @@ export function buildUserPages(services: AccessServices): PageSpec[] {
     const admins = (await accounts.list()).filter((other) => isActiveAdmin(other) && other.id !== account.id);
     const last = isActiveAdmin(account) && admins.length === 0;
     const own = account.id === requireSession(request).account_id;
-    const crumbs = [{ label: 'Users', href: '/users' }, { label: account.username }];
+    const crumbs = [{ label: title, href: '/users' }, { label: account.username }];
     return new View('user', {
       title: account.username,
       account: toAccountView(account),
@@ -88,7 +95,7 @@ export function buildUserPages(services: AccessServices): PageSpec[] {
         label: 'Members',
         icon: 'users',
         order: 20,
-        also: ['accounts', 'users', 'passwords', 'people', 'roles', 'team'],
+        also: ['accounts', 'invitations', 'users', 'passwords', 'people', 'roles', 'team'],
       },
       access: adminAccess,
       input: { query: joi.object({ format: joi.string().valid('csv').empty('') }) },
@@ -120,6 +127,7 @@ export function buildUserPages(services: AccessServices): PageSpec[] {
         );
       },
     },
+    ...buildInvitationActions(services, list),
     { path: '/users/{id}', title, access: adminAccess, input: { params }, handle: (request) => detail(request) },
     action(
       'role',

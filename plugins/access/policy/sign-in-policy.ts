@@ -12,6 +12,7 @@ export interface SignInSettings {
   /** `recovery`: only administrators, as a way in while the provider is unavailable. */
   local: boolean | 'recovery';
   second_factor: 'optional' | 'admins' | 'all';
+  oidc: { issuer: string | null };
 }
 
 export const SIGN_IN_SETTINGS = token<SignInSettings>('access.sign_in_settings');
@@ -53,6 +54,19 @@ export class SignInPolicy {
   /** Whether an account with this role can sign in with a password. */
   canUsePassword(role: Role): boolean {
     return this.settings.local === true || (this.settings.local === 'recovery' && role === 'admin');
+  }
+
+  /** How a person with this role can sign in to the pages, or to the installer. */
+  listSignInMethods(role: Role): { password: boolean; provider: boolean } {
+    return {
+      password: this.canUsePassword(role),
+      provider: role !== 'installer' && this.settings.oidc.issuer !== null,
+    };
+  }
+
+  /** @throws ServiceError password_disabled */
+  requirePassword(role: Role): void {
+    if (!this.canUsePassword(role)) throw createPasswordDisabledError();
   }
 
   isSecondFactorRequired(role: Role): boolean {

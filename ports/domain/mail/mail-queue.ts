@@ -1,4 +1,4 @@
-import { token } from '../../token.js';
+import { extensionPoint, token } from '../../token.js';
 
 export interface OutgoingMail {
   /** Idempotency key of the mail. */
@@ -23,3 +23,6 @@ export interface MailQueue {
 }
 
 export const MAIL_QUEUE = token<MailQueue>('notifications.mail_queue');
+
+/** For the accounts, which the plugin with the queue depends on. */
+export const MAIL_QUEUES = extensionPoint<MailQueue>('access.mail_queues');

@@ -243,6 +243,12 @@ describe('web: clicks per task', () => {
     await click(web.page.getByRole('button', { name: 'Create token' }));
     await said('You won’t be able to see this');
   });
+  task('Invite a member', async () => {
+    await clickSetting('Members');
+    await web.page.getByRole('textbox', { name: 'E-mail' }).first().fill('lena@example.com');
+    await click(button('Create invitation link'));
+    await said('Copy invitation link');
+  });
   task('Test a webhook', async () => {
     await clickSetting('Webhooks');
     await click(link('Pager'));
