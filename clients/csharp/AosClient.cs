@@ -292,6 +292,7 @@ namespace Aos
             var beat = new Dictionary<string, object>(fields ?? new Dictionary<string, object>());
             beat["source"] = source;
             beat["status"] = status;
+            if (isStable && !beat.ContainsKey("instance_id")) beat["instance_id"] = MachineId;
             return Send("/api/watchdog/v1/ping", beat);
         }
 

@@ -196,7 +196,9 @@ class Client:
 
     def heartbeat(self, source: str, status: str = "ok", **fields: Any) -> Beat:
         """One heartbeat: `interval` (seconds), `message`, `checks`, `metrics`, `app_version`."""
-        answer = self._ask("POST", "/api/watchdog/v1/ping", dict(fields, source=source, status=status))
+        # A container whose id changes with each start is not a machine.
+        beat = dict({"instance_id": self.machine_id} if self._is_stable else {}, **fields)
+        answer = self._ask("POST", "/api/watchdog/v1/ping", dict(beat, source=source, status=status))
         state = None if answer.body is None else answer.body.get("state")
         return Beat(answer.body is not None, state, answer.unauthorized, answer.is_transient, answer.error)
 

@@ -23,6 +23,8 @@ export interface Heartbeat {
   checks?: Readonly<Record<string, CheckResult>>;
   metrics?: Readonly<Record<string, number>>;
   app_version?: string;
+  /** Of the machine. Default: the client's machine id, where it is stable; pages have none. */
+  instance_id?: string;
 }
 
 export interface Beat {
@@ -63,12 +65,18 @@ const CHECK_TIMEOUT_MS = 5_000;
 
 export async function sendHeartbeat(context: ClientContext, beat: Heartbeat, background = false): Promise<Beat> {
   const { token } = context;
-  const verdict = evaluateResponse(
-    await context.ask('POST', PING_PATH, { token, body: { status: 'ok', ...beat }, background }),
-  );
+  const body = { status: 'ok', ...(await getInstanceField(context)), ...beat };
+  const verdict = evaluateResponse(await context.ask('POST', PING_PATH, { token, body, background }));
   if (verdict.kind !== 'answer') return { sent: false, ...toFailureFields(verdict) };
   const { state } = verdict.body;
   return { sent: true, isTransient: false, unauthorized: false, ...(typeof state === 'string' && { state }) };
+}
+
+/** Pages, and containers whose id changes with each start, are not machines. */
+async function getInstanceField({ host, machine }: ClientContext): Promise<Pick<Heartbeat, 'instance_id'>> {
+  if (host.platform === 'any') return {};
+  const { id, isStable } = await machine();
+  return isStable ? { instance_id: id } : {};
 }
 
 /**

@@ -3,7 +3,6 @@
  * collected in memory and written shortly afterwards; one that says nothing new is dropped. A crash
  * loses reports of a few seconds, which the machines repeat.
  */
-import { hash } from 'node:crypto';
 import {
   inject,
   injectable,
@@ -16,8 +15,8 @@ import {
 import { BoundedMap } from '../../lib/bounded-map.js';
 import { MINUTE_MS } from '../../lib/time.js';
 import type { MachineReleases, MachineReport } from '../../ports/domain/machines/inventory.js';
-import type { Filter } from '../../ports/store/index.js';
 import type { InventoryDoc } from './documents.js';
+import { getInstanceRowId, getMonitorRowId, MachineRowFinder, mergeRows, toNameKey } from './row-finder.js';
 
 export const MACHINE_ROWS = token<Collection<InventoryDoc>>('machines.rows');
 export const MACHINE_LOG = token<Logger>('machines.log');
@@ -35,6 +34,7 @@ const DEFAULT_CHANNEL = 'stable';
 @injectable()
 export class MachineReportWriter {
   readonly #reported: BoundedMap<string>;
+  readonly #finder: MachineRowFinder;
   readonly #waiting = new Map<string, MachineReport>();
   #timer: NodeJS.Timeout | null = null;
   #writing: Promise<void> = Promise.resolve();
@@ -46,6 +46,7 @@ export class MachineReportWriter {
     @inject(PORT.clock) private readonly clock: Clock,
     @inject(MACHINE_LOG) private readonly log: Logger,
   ) {
+    this.#finder = new MachineRowFinder(rows);
     this.#reported = new BoundedMap({
       most: MAX_REMEMBERED_REPORTS,
       ttlMs: REPEAT_INTERVAL_MS,
@@ -54,7 +55,7 @@ export class MachineReportWriter {
   }
 
   record(report: MachineReport): void {
-    const key = `${report.source}\n${report.project}\n${report.key}`;
+    const key = `${report.source}\n${report.project}\n${report.key}\n${report.instance_id ?? ''}`;
     const { name, version, channel, platform, license_id } = report;
     const said = `${version}\n${channel}\n${platform}\n${name}\n${license_id}`;
     if (this.#reported.get(key) === said) return;
@@ -98,38 +99,14 @@ export class MachineReportWriter {
   }
 
   async #write(report: MachineReport, sizes: Map<string, number>): Promise<void> {
-    const known = await this.#findRow(report);
+    const found = await this.#finder.findRows(report);
+    const known = mergeRows(found);
     if (known === null && report.source === 'update_check' && (await this.#isFull(report.project, sizes))) return;
-    const at = this.clock.iso();
-    const row = this.#buildRow(report, known, at);
-    const { id, ...fields } = row;
-    const isMonitorOnly = known !== null && known.id !== id;
+    // A heartbeat without a version says which monitor a machine has, not that it runs the project.
+    if (known === null && report.source === 'heartbeat' && report.version === null) return;
+    const { id, ...fields } = this.#buildRow(report, known, this.clock.iso());
     await this.rows.change({ id }, { set: fields }, { upsert: true });
-    if (isMonitorOnly) await this.rows.remove({ id: known.id });
-  }
-
-  /** Monitors and instances belong together when one has the other's name. */
-  async #findRow({ source, project, key, name }: MachineReport): Promise<InventoryDoc | null> {
-    if (source === 'heartbeat') {
-      return (
-        (await this.#findOne({ project, monitor: key })) ??
-        (await this.rows.get(getInstanceRowId(project, key))) ??
-        (await this.#findOne({ project, name_key: { in: toNameKeys(key, name) }, monitor: null }))
-      );
-    }
-    const own = await this.rows.get(getInstanceRowId(project, key));
-    if (own !== null) return own;
-    const names = [...new Set([key, name ?? key])];
-    return (
-      (await this.#findOne({ project, monitor: { in: names }, instance_id: null })) ??
-      (await this.#findOne({ project, name_key: { in: toNameKeys(key, name) }, instance_id: null }))
-    );
-  }
-
-  /** Null when several machines have the name. */
-  async #findOne(filter: Filter): Promise<InventoryDoc | null> {
-    const { items } = await this.rows.find({ filter, limit: 2 });
-    return items.length === 1 ? (items[0] ?? null) : null;
+    for (const row of found) if (row.id !== id) await this.rows.remove({ id: row.id });
   }
 
   async #isFull(project: string, sizes: Map<string, number>): Promise<boolean> {
@@ -141,7 +118,7 @@ export class MachineReportWriter {
   #buildRow(report: MachineReport, known: InventoryDoc | null, at: string): InventoryDoc {
     const { source, project, key } = report;
     const isMonitor = source === 'heartbeat';
-    const instance_id = isMonitor ? (known?.instance_id ?? null) : key;
+    const instance_id = isMonitor ? (report.instance_id ?? known?.instance_id ?? null) : key;
     const name = isMonitor ? (known?.name ?? report.name) : (report.name ?? known?.name ?? null);
     const version_verified =
       (known?.version_verified ?? false) || (source !== 'update_check' && report.version !== null);
@@ -150,7 +127,8 @@ export class MachineReportWriter {
     const version = (isOutranked ? known?.version : report.version) ?? known?.version ?? null;
     const platform = (isOutranked ? known?.platform : null) ?? report.platform ?? known?.platform ?? null;
     const found = version === null ? null : (this.releases()?.findChannel(project, version) ?? null);
-    const reported_channel = report.channel ?? known?.reported_channel ?? null;
+    const isContradicted = isOutranked && report.version !== known?.version;
+    const reported_channel = (isContradicted ? null : report.channel) ?? known?.reported_channel ?? null;
     const channel = reported_channel ?? found ?? DEFAULT_CHANNEL;
     return {
       id: instance_id === null ? getMonitorRowId(project, key) : getInstanceRowId(project, instance_id),
@@ -174,11 +152,3 @@ export class MachineReportWriter {
 }
 
 const toHour = (at: string): string => `${at.slice(0, 13)}:00:00.000Z`;
-const toNameKey = (name: string): string => name.toLowerCase();
-const toNameKeys = (key: string, name: string | null): string[] => [
-  ...new Set([toNameKey(key), toNameKey(name ?? key)]),
-];
-const getRowId = (kind: string, project: string, key: string): string =>
-  hash('sha256', `${kind}\n${project}\n${key}`, 'hex').slice(0, 32);
-const getInstanceRowId = (project: string, instance: string): string => getRowId('instance', project, instance);
-const getMonitorRowId = (project: string, source: string): string => getRowId('monitor', project, source);

@@ -211,7 +211,7 @@ export class HeartbeatIntake {
     }
     const { next } = changeSet;
     this.#recent.set(next);
-    this.#recordMachine(next);
+    this.#recordMachine(next, heartbeat.instance_id);
     this.#acceptedCount += 1;
     const { warn, down } = getLimits(next, now);
     const interval = next.schedule || next.period_seconds ? (warn - now) / 1000 : getIntervalSeconds(next);
@@ -231,9 +231,9 @@ export class HeartbeatIntake {
     };
   }
 
-  #recordMachine({ source, project, name, app_version: version }: MonitorDoc): void {
-    if (project === null || version === null) return;
-    const about = { name, version, channel: null, platform: null, license_id: null };
+  #recordMachine({ source, project, name, app_version: version }: MonitorDoc, instance_id: string | null): void {
+    if (project === null || (version === null && instance_id === null)) return;
+    const about = { instance_id, name, version, channel: null, platform: null, license_id: null };
     this.deps.machines()?.record({ source: 'heartbeat', project, key: source, ...about });
   }
 

@@ -30,6 +30,7 @@ export interface HeartbeatBody {
   checks?: Record<string, unknown> | null;
   metrics?: Record<string, unknown> | null;
   app_version?: string | null;
+  instance_id?: string | null;
   os?: string | null;
   certificate?: Observation['certificate'];
 }
@@ -52,6 +53,8 @@ export interface ReceivedHeartbeat {
   interval: number | null;
   message: string | null;
   app_version: string | null;
+  /** The machine's, as in its update checks and activations. */
+  instance_id: string | null;
   os: string | null;
   /** JSON text. */
   checks: string;
@@ -69,6 +72,10 @@ const truncateText = (text: string | null | undefined, most: number): string | n
   const whole = scrubTokens(text);
   return cleanText(whole.length > most ? whole.slice(0, most) : whole);
 };
+
+/** A truncated id would be another machine's. */
+const parseInstanceId = (id: string | null | undefined): string | null =>
+  id && id.length <= MAX_SHORT_TEXT_CHARACTERS ? cleanStoredText(id) : null;
 
 /**
  * @param longest characters of the message
@@ -93,6 +100,7 @@ export function parseHeartbeat(
     interval: body.interval ?? null,
     message: truncateText(body.message, longest),
     app_version: truncateText(body.app_version, MAX_SHORT_TEXT_CHARACTERS),
+    instance_id: parseInstanceId(body.instance_id),
     os: truncateText(body.os, MAX_SHORT_TEXT_CHARACTERS),
     checks: text,
     metrics_json: body.metrics ? formatMetrics(body.metrics) : '{}',

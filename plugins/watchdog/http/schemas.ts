@@ -42,6 +42,9 @@ export const heartbeatBody = withSchemaName(
       checks: joi.object().allow(null).description('name → {ok, message}; a failed check changes ok to a warning'),
       metrics: joi.object().allow(null).description('name → number; at most 64, names at most 64 characters'),
       app_version: text,
+      instance_id: text.description(
+        'Of the machine, as in its update checks and activations (`machine_id`); joins them to one machine',
+      ),
       os: text,
     })
     .example({

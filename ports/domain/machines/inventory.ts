@@ -9,6 +9,8 @@ export interface MachineReport {
   project: string;
   /** Instance id or machine id; of a heartbeat, the monitor's source. */
   key: string;
+  /** Of a heartbeat: the id that the machine's update checks and activations use. */
+  instance_id?: string | null;
   name: string | null;
   version: string | null;
   channel: string | null;

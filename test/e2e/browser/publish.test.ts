@@ -203,8 +203,10 @@ describe('web: publishing in the browser', () => {
   });
 
   it('lists machines by version and last contact, with the install command', async () => {
-    const ping = { source: 'till-1', interval: 60_000, app_version: '1.0.0' };
+    const ping = { source: 'till-1', interval: 60_000, app_version: '1.0.0', instance_id: 'f00d' };
+    const asked = 'product=shop&channel=stable&platform=linux-x64&version=1.0.0&instance_id=f00d';
     await web.post('/api/watchdog/v1/monitors', { source: 'till-1', project: 'shop' });
+    expect((await fetch(`${web.url}/api/updateservice/v1/check?${asked}`)).status).to.equal(200);
     await web.post('/api/watchdog/v1/ping', ping);
     await web.tab.go('/');
     await web.page.getByRole('link', { name: 'Machines', exact: true }).first().click();
@@ -213,6 +215,7 @@ describe('web: publishing in the browser', () => {
     const row = web.page.getByRole('row').filter({ hasText: 'till-1' });
     expect(await row.innerText())
       .to.contain('1.0.0')
+      .and.contain('linux-x64')
       .and.match(/just now|s ago/);
     expect(await web.page.getByRole('heading', { name: 'Installers' }).count()).to.equal(1);
   });

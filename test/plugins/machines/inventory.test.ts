@@ -48,10 +48,33 @@ describe('machines: the inventory', () => {
     'check, activation, heartbeat': [check, activation, heartbeat],
     'heartbeat, activation, check': [heartbeat, activation, check],
     'activation, heartbeat, check': [activation, heartbeat, check],
-    'heartbeat, check, activation by the monitor’s name': [
+    'heartbeat, activation by the monitor’s name, check': [
       report({ source: 'heartbeat', key: 'm4', name: 'TILL-LINZ-1' }),
       activation,
       check,
+    ],
+    'heartbeat, check, activation': [heartbeat, check, activation],
+    'check, heartbeat, activation': [check, heartbeat, activation],
+    'check, heartbeat by the monitor’s name, activation': [
+      check,
+      report({ source: 'heartbeat', key: 'm4', name: 'TILL-LINZ-1' }),
+      activation,
+    ],
+    'check, activation without a name, heartbeat with the machine’s id': [
+      check,
+      { ...activation, name: null },
+      { ...heartbeat, instance_id: 'id-7' },
+    ],
+    'heartbeat of an old client, check, activation without a name, heartbeat with the machine’s id': [
+      heartbeat,
+      check,
+      { ...activation, name: null },
+      { ...heartbeat, instance_id: 'id-7' },
+    ],
+    'check, heartbeat without a version, activation': [
+      check,
+      { ...heartbeat, version: null, instance_id: 'id-7' },
+      activation,
     ],
   }))
     it(`shows one machine for ${name}`, async () => {
@@ -82,6 +105,60 @@ describe('machines: the inventory', () => {
       const { items } = await inventory.list({ limit: 10 });
       expect(items.map(({ version }) => version)).to.deep.equal([expected]);
     });
+
+  it('keeps machines apart that send heartbeats of one source with separate ids', async () => {
+    const { inventory } = await createInventory();
+    for (const instance_id of ['id-1', 'id-2', 'id-1'])
+      for (const source of ['update_check', 'heartbeat'] as const)
+        inventory.record(report({ source, key: source === 'heartbeat' ? 'farm' : instance_id, instance_id }));
+    const { items } = await inventory.list({ limit: 10 });
+    expect(items.map(({ instance_id, monitor }) => `${instance_id} ${monitor}`)).to.have.members([
+      'id-1 farm',
+      'id-2 farm',
+    ]);
+  });
+
+  it('does not count a heartbeat without a version as a machine', async () => {
+    const { inventory } = await createInventory();
+    inventory.record(report({ source: 'heartbeat', key: 'db-1', version: null, instance_id: 'id-9' }));
+    expect((await inventory.list({ limit: 10 })).items).to.deep.equal([]);
+  });
+
+  it('does not join a machine to a monitor whose name another machine has too', async () => {
+    const { inventory } = await createInventory();
+    for (const key of ['id-1', 'id-2']) inventory.record(report({ source: 'activation', key, name: 'till' }));
+    inventory.record(report({ source: 'heartbeat', key: 'till' }));
+    await inventory.list({ limit: 1 });
+    inventory.record(report({ source: 'activation', key: 'id-1', name: 'till', version: '2.2.1' }));
+    expect((await inventory.list({ limit: 10 })).items).to.have.length(3);
+  });
+
+  for (const [name, key] of [
+    ['the source in other letters', 'TILL-LINZ-1'],
+    ['the name of the monitor', 'Till Linz 1'],
+  ] as const)
+    it(`leaves a monitor as it is after an update check with ${name}`, async () => {
+      const { inventory } = await createInventory();
+      inventory.record(heartbeat);
+      const [before] = (await inventory.list({ limit: 1 })).items;
+      inventory.record(report({ source: 'update_check', key, version: '9.9', channel: 'beta' }));
+      const { items } = await inventory.list({ limit: 10 });
+      expect(items).to.have.length(2);
+      expect(items.find(({ id }) => id === before?.id)).to.deep.equal(before);
+    });
+
+  it('leaves the name, version, platform and channel of a machine after a contradicting update check', async () => {
+    const { inventory } = await createInventory();
+    inventory.record({ ...activation, platform: 'win-x64' });
+    inventory.record({ ...heartbeat, instance_id: 'id-7' });
+    const [before] = (await inventory.list({ limit: 1 })).items;
+    const forged = { channel: 'beta', platform: 'linux-x64', version: '1.0' };
+    inventory.record(report({ source: 'update_check', key: 'id-7', ...forged }));
+    const { items } = await inventory.list({ limit: 10 });
+    expect(items.map(({ last_seen_at: _seen, ...row }) => row)).to.deep.equal([
+      (({ last_seen_at: _seen, ...row }) => row)(before as (typeof items)[number]),
+    ]);
+  });
 
   it('keeps machines apart that share a name', async () => {
     const { inventory } = await createInventory();

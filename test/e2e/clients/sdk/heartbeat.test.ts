@@ -17,7 +17,7 @@ describe('sdk: heartbeats, bugs, tokens', function () {
   beforeEach(async () => {
     server = await new FakeServer().start();
     dir = await folder();
-    client = createClient({ server: server.url, project: 'shop', token: 't-1', cacheDir: dir });
+    client = createClient({ server: server.url, project: 'shop', token: 't-1', cacheDir: dir, machineId: 'till-7' });
     server.reply = json(200, { status: 'success', source: 'shop', state: 'up' });
   });
   afterEach(async () => {
@@ -36,7 +36,7 @@ describe('sdk: heartbeats, bugs, tokens', function () {
     const [asked] = server.asked;
     expect(asked?.path).to.equal('/api/watchdog/v1/ping');
     expect(asked?.headers['authorization']).to.equal('Bearer t-1');
-    expect(asked?.body).to.deep.equal({ status: 'ok', ...beat });
+    expect(asked?.body).to.deep.equal({ status: 'ok', instance_id: 'till-7', ...beat });
     server.reply = json(401, error('unauthorized'));
     expect(await client.heartbeat(beat)).to.include({ sent: false, isTransient: false, unauthorized: true });
     server.reply = page(401, '');
@@ -65,6 +65,7 @@ describe('sdk: heartbeats, bugs, tokens', function () {
     while (beats.length < 3) await new Promise((resolve) => setTimeout(resolve, 20));
     const body = server.asked[1]?.body ?? {};
     expect(body).to.deep.include({ source: 'shop', status: 'ok', interval: 0.1, app_version: '1.2' });
+    expect(body['instance_id']).to.equal('till-7');
     expect(body['checks']).to.deep.equal({
       good: { ok: true },
       bad: { ok: false, message: 'disk full' },

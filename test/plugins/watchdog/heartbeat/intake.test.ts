@@ -39,6 +39,16 @@ describe('watchdog heartbeat (pure)', () => {
     expect(state('error', true, true)).to.equal('down');
   });
 
+  it('reads the machine’s id, but never a part of it', () => {
+    for (const [instance_id, expected] of [
+      ['f00d', 'f00d'],
+      ['', null],
+      [null, null],
+      ['x'.repeat(201), null],
+    ] as const)
+      expect(parseHeartbeat({ source: 'a', instance_id }).instance_id).to.equal(expected);
+  });
+
   it('treats a check without a boolean ok as not failed, and reports it', () => {
     const beat = parseHeartbeat({
       source: 'a',
