@@ -11,8 +11,11 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
 const MAX_COMMENT_WIDTH = 100;
+const MAX_TEMPLATE_WIDTH = 160;
 const MAX_SUBJECT_LENGTH = 72;
 const SKIPPED = /^(test\/fixtures|adapters\/cli\/templates|web\/assets\/vendor|clients\/demo\/programs)\//;
+/** Templates of tests, and the gallery, which shows templates as they are written. */
+const UNWRAPPED = /^test\/|plugins\/manual\/views\/components\.hbs$/;
 /** The demo, tests of examples and word lists show texts of other programs. */
 const NOT_OF_USERS = /^clients\/demo\/|\.test\.ts$|runtime-values\.ts$/;
 const PLUGINS = ['typescript', 'decorators-legacy'];
@@ -100,11 +103,29 @@ function checkComments(text, report) {
   }
 }
 
+function listFiles(...patterns) {
+  const listing = execFileSync('git', ['ls-files', ...patterns], { cwd: ROOT, encoding: 'utf8' });
+  return listing.split('\n').filter((file) => file !== '');
+}
+
+/** Prettier cannot parse the partials of Handlebars, so only the width is checked. */
+function checkTemplates() {
+  return listFiles('*.hbs')
+    .filter((file) => !UNWRAPPED.test(file))
+    .flatMap((file) =>
+      readFileSync(join(ROOT, file), 'utf8')
+        .split('\n')
+        .flatMap(({ length }, index) =>
+          length > MAX_TEMPLATE_WIDTH
+            ? [`${file}:${index + 1}: a line of ${length} characters, at most ${MAX_TEMPLATE_WIDTH}`]
+            : [],
+        ),
+    );
+}
+
 function checkSources() {
-  const listing = execFileSync('git', ['ls-files', '*.ts', '*.mjs'], { cwd: ROOT, encoding: 'utf8' });
-  const files = listing.split('\n').filter((file) => file !== '' && !SKIPPED.test(file));
-  const findings = [];
-  for (const file of files) {
+  const findings = checkTemplates();
+  for (const file of listFiles('*.ts', '*.mjs').filter((name) => !SKIPPED.test(name))) {
     const text = readFileSync(join(ROOT, file), 'utf8');
     const report = (line, message) => findings.push(`${file}:${line}: ${message}`);
     checkComments(text, report);

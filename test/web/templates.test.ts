@@ -163,7 +163,7 @@ describe('layouts', () => {
     ];
     const nav = { ...context.nav, tabs: { label: 'Issues', items } };
     const page = renderFile('web/layouts/app.hbs', { ...context, nav, crumbs: null });
-    expect(page).to.match(/aria-label="Issues pages">.*href="\/errors" aria-current="page">Errors/);
+    expect(page).to.match(/aria-label="Issues pages">[^]*href="\/errors" aria-current="page">Errors/);
     expect(page.indexOf('Issues pages')).to.be.lessThan(page.indexOf('<h1>Item'));
     expect(renderFile('web/layouts/app.hbs', { ...context, nav })).to.not.include('Issues pages');
   });

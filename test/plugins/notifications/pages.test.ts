@@ -96,7 +96,7 @@ describe('notifications: pages', () => {
     const page = (await browser.get(String(saved.headers['location']))).text;
     expect(page)
       .to.include('Monitor down and recovered')
-      .and.match(/Last message<\/dt><dd[^>]*><time/);
+      .and.match(/Last message<\/dt>\s*<dd[^>]*><time/);
     const found = await rows().get(String(saved.headers['location']).split('/').at(-1) ?? '');
     expect(found).to.include({ name: 'Microsoft Teams', last_sent_at: fixture.clock.iso() });
     expect(found?.events).to.include.members(['monitor.down', 'bug.critical']);
@@ -150,9 +150,9 @@ describe('notifications: pages', () => {
   it('shows the time of a successful test as the last message', async () => {
     receiver.answer = status(204);
     const path = await submit('slack', { target: receiver.url });
-    expect((await browser.get(path)).text).to.match(/Last message<\/dt><dd[^>]*>—/);
+    expect((await browser.get(path)).text).to.match(/Last message<\/dt>\s*<dd[^>]*>—/);
     await browser.post(`${path}/test`, {}, path);
-    expect((await browser.get(path)).text).to.match(/Last message<\/dt><dd[^>]*><time/);
+    expect((await browser.get(path)).text).to.match(/Last message<\/dt>\s*<dd[^>]*><time/);
   });
 
   it('shows the form again with its errors', async () => {

@@ -572,7 +572,7 @@ describe('bugs: pages', () => {
       const html = await list({ severity: ['critical', 'high'], sort: 'hit_count' });
       expect(html)
         .to.include('Grave &lt;b&gt;')
-        .and.match(/href="[^"]*severity[^"]*" aria-current="page" title="Saved view, shared/);
+        .and.match(/href="[^"]*severity[^"]*" aria-current="page"\s+title="Saved view, shared/);
       const [view] = await fixture.views.list({ id: `user:${MEMBER.account_id}`, name: MEMBER.username, admin: false });
       const gone = await send('/bugs/views/{id}/delete', { match }, { id: view?.id ?? '' });
       expect(gone.location).to.include('/bugs?severity=critical');
@@ -583,7 +583,7 @@ describe('bugs: pages', () => {
       const views = '/bugs/views';
       const saved = await send(views, { name: 'Alpha only', match: 'severity=high', audience: 'project:alpha' });
       expect(saved.flash?.message).to.equal('View “Alpha only” saved for everyone in alpha');
-      const tab = /class="nav-item saved-view">[^\n]*Alpha only/;
+      const tab = /class="nav-item saved-view">[^]*?Alpha only/;
       expect(await list({ project: ['alpha'] })).to.match(tab);
       const elsewhere = await list({ project: ['beta'] });
       expect(elsewhere).to.not.match(tab);

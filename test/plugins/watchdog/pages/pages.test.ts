@@ -54,7 +54,9 @@ describe('watchdog pages', function () {
     await monitors.bulk(docs.map((insert) => ({ insert })));
   };
   const hrefs = (page: Answer): string[] =>
-    [...page.text.matchAll(/class="cell-main"><a href="\/monitors\/([^"]+)"/g)].map(([, source]) => source as string);
+    [...page.text.matchAll(/class="cell-main">\s*<a href="\/monitors\/([^"]+)"/g)].map(
+      ([, source]) => source as string,
+    );
 
   describe('/monitors', () => {
     it('lists the worst first, each once across pages, and states when no more follow', async () => {
@@ -354,7 +356,7 @@ describe('watchdog pages', function () {
       const page = await fixture.api('GET', `/status/${await idOf('top')}`, null);
       expect(page.status).to.equal(200);
       expect(page.text).to.include('The shop').and.include('2 components down').and.include('container-wide');
-      const names = [...page.text.matchAll(/status-name"><b>([^<]+)/g)].map(([, name]) => name);
+      const names = [...page.text.matchAll(/status-name">\s*<b>([^<]+)/g)].map(([, name]) => name);
       expect(names).to.deep.equal(['Shop', 'b-router', 'c-behind', 'a-well']);
       expect(page.text).to.include('; b-router is down');
       expect(page.text.match(/class="state-bar"/g)).to.have.length(4);
