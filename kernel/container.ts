@@ -18,7 +18,8 @@ export class ContainerScope {
 
   private constructor(parent: DependencyContainer, values: Readonly<Record<string, unknown>>) {
     this.#container = parent.createChildContainer();
-    for (const [name, value] of Object.entries(values)) this.#container.register(name, { useValue: value });
+    // A factory also returns null, which tsyringe takes for no value.
+    for (const [name, value] of Object.entries(values)) this.#container.register(name, { useFactory: () => value });
   }
 
   static createRoot(values: Readonly<Record<string, unknown>> = {}): ContainerScope {
@@ -30,7 +31,7 @@ export class ContainerScope {
   }
 
   bind<T>(key: Key<T>, value: T): void {
-    this.#container.register<T>(toInjectionToken(key), { useValue: value });
+    this.#container.register<T>(toInjectionToken(key), { useFactory: () => value });
   }
 
   /**

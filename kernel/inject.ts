@@ -2,7 +2,7 @@
 // tsyringe's decorators require the polyfill to be loaded first.
 import 'reflect-metadata';
 import { inject as injectAt, type InjectionToken } from 'tsyringe';
-import type { Token } from '../ports/token.js';
+import type { Token, TokenValues } from '../ports/token.js';
 
 // Exported from here, so that the polyfill is always loaded first.
 export { injectable } from 'tsyringe';
@@ -27,6 +27,15 @@ export type Injection<T> = <C extends Class<unknown>, I extends number>(
 export function inject<T>(key: Key<T>): Injection<T> {
   const token = toInjectionToken(key);
   return (target, member, index) => injectAt(token)(target, member, index);
+}
+
+/** Binds a value to each token of a record. */
+export function bindAll<R extends Readonly<Record<string, Token<unknown>>>>(
+  scope: { bind<T>(key: Key<T>, value: T): void },
+  tokens: R,
+  values: TokenValues<R>,
+): void {
+  for (const [name, key] of Object.entries(tokens)) scope.bind(key, values[name as keyof R]);
 }
 
 export function toInjectionToken<T>(key: Key<T>): InjectionToken<T> {

@@ -10,6 +10,11 @@ export interface Token<T> {
   readonly type?: T;
 }
 
+/** The values of a record of tokens. */
+export type TokenValues<R extends Readonly<Record<string, Token<unknown>>>> = {
+  -readonly [N in keyof R]: R[N] extends Token<infer T> ? T : never;
+};
+
 /** An event with `data` of type `T`: `'bug.created'`. */
 export interface EventType<T> {
   readonly event: string;

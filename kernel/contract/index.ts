@@ -16,10 +16,18 @@ export { added, addedBy, collection, PORT, type Addition, type AppSettings } fro
 export type { CorePorts, DeclaredPorts, Ports } from '../../ports/ports.js';
 export { listen } from '../../ports/events.js';
 export { event, extend, extensionPoint, perPlugin, token } from '../../ports/token.js';
-export type { RequestingPlugin, EventType, Extension, ExtensionPoint, PerPlugin, Token } from '../../ports/token.js';
+export type {
+  RequestingPlugin,
+  EventType,
+  Extension,
+  ExtensionPoint,
+  PerPlugin,
+  Token,
+  TokenValues,
+} from '../../ports/token.js';
 export { joi } from './joi.js';
 export type { ObjectSchema, Schema } from 'joi';
-export { inject, injectable, type Class, type Key } from '../inject.js';
+export { bindAll, inject, injectable, type Class, type Key } from '../inject.js';
 export type { Instances } from '../container.js';
 export {
   createFormPage,

@@ -12,18 +12,22 @@ import type { ReleasePublished } from '../../ports/domain/releases.js';
 import type { DomainEvent } from '../../ports/events.js';
 import { ItemCloser } from './builds/item-closer.js';
 import { PublishedBuildRepository } from './builds/published-builds.js';
-import { DEPS, type BugDeps } from './deps.js';
+import { DEPS } from './deps.js';
 import { ItemService } from './store/item-service.js';
 import { planUnmute } from './muting/muting-service.js';
 import { FeedbackService } from './feedback/feedback.js';
 import { ReportIntake, ReportBatchIntake } from './intake/intake.js';
+import type { ReportMetrics } from './report-metrics.js';
+import type { ItemDoc } from './item/model.js';
+import type { Collection } from '../../ports/store/index.js';
 
 const BATCH_SIZE = 200;
 
 @injectable()
 export class BugTrackerService implements BugsApi {
   constructor(
-    @inject(DEPS) private readonly deps: BugDeps,
+    @inject(DEPS.items) private readonly itemRows: Collection<ItemDoc>,
+    @inject(DEPS.reports) private readonly reports: ReportMetrics,
     @inject(ReportIntake) private readonly intake: ReportIntake,
     @inject(ReportBatchIntake) private readonly lists: ReportBatchIntake,
     @inject(ItemService) private readonly items: ItemService,
@@ -51,12 +55,12 @@ export class BugTrackerService implements BugsApi {
 
   /** Returns null if no feedback waits for the report. */
   #handleRecorded(report: Report, done: ReportResult): Promise<void> | null {
-    this.deps.reports.countRecorded(report, done);
+    this.reports.countRecorded(report, done);
     return this.comments.linkPending(report);
   }
 
   countRejection(source: Report['source']): void {
-    this.deps.reports.countRejection(source);
+    this.reports.countRejection(source);
   }
 
   addFeedback(given: UserFeedback): Promise<boolean> {
@@ -67,7 +71,7 @@ export class BugTrackerService implements BugsApi {
     let n = 0;
     for (;;) {
       signal?.throwIfAborted();
-      const page = await this.deps.items.find({ filter: { muted_by_rule_id: ruleId }, limit: BATCH_SIZE });
+      const page = await this.itemRows.find({ filter: { muted_by_rule_id: ruleId }, limit: BATCH_SIZE });
       await Promise.all(page.items.map(({ id }) => this.#unmute(id, ruleId)));
       n += page.items.length;
       if (page.items.length < BATCH_SIZE) return n;
@@ -86,7 +90,7 @@ export class BugTrackerService implements BugsApi {
     const refs = new Map<string, string>();
     for (let at = 0; at < ids.length; at += BATCH_SIZE) {
       const filter = { id: { in: ids.slice(at, at + BATCH_SIZE) } };
-      for (const { id, ref } of (await this.deps.items.find({ filter, limit: BATCH_SIZE })).items) refs.set(id, ref);
+      for (const { id, ref } of (await this.itemRows.find({ filter, limit: BATCH_SIZE })).items) refs.set(id, ref);
     }
     return ids.flatMap((id) => refs.get(id) ?? []);
   }

@@ -4,7 +4,7 @@ import { toIsoString } from '../../lib/time.js';
 import { removeAll } from '../../ports/store/remove-all.js';
 import { ItemCloser } from './builds/item-closer.js';
 import { LeaseExpiryRecorder } from './claims/lease-expiry.js';
-import { DEPS, type BugDeps } from './deps.js';
+import { DEPS, type BugsConfig } from './deps.js';
 import { PendingFeedbackService } from './feedback/pending-feedback.js';
 import { SAMPLING_WINDOW_MS } from './item/payload-sampling.js';
 import { LinkService } from './links/link-service.js';
@@ -18,6 +18,10 @@ import { ItemOutbox } from './store/item-outbox.js';
 import { SearchTextService } from './store/search-texts.js';
 import { ItemRemovalService } from './editing/removal.js';
 import { PullRequestReviewService } from './editing/reviews.js';
+import type { Clock } from '../../ports/clock.js';
+import type { StoredOccurrence } from './item/occurrence-documents.js';
+import type { ItemDoc } from './item/model.js';
+import type { Collection } from '../../ports/store/index.js';
 
 /** Each service completes what a crash left of its work. */
 @injectable()
@@ -68,7 +72,10 @@ export class RecoveryService {
 @injectable()
 export class BugsJobs {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'occurrences' | 'clock' | 'config'>,
+    @inject(DEPS.items) private readonly items: Collection<ItemDoc>,
+    @inject(DEPS.occurrences) private readonly occurrences: Collection<StoredOccurrence>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.config) private readonly config: BugsConfig,
     @inject(RecoveryService) private readonly repairs: RecoveryService,
     @inject(LeaseExpiryRecorder) private readonly expiry: LeaseExpiryRecorder,
     @inject(ItemCloser) private readonly closing: ItemCloser,
@@ -108,16 +115,16 @@ export class BugsJobs {
   /** Hourly: expired data, payloads older than 30 days, and items past their retention. */
   async deleteExpired(signal?: AbortSignal): Promise<void> {
     await this.repairs.deleteExpired(signal);
-    const before = toIsoString(this.deps.clock.now() - SAMPLING_WINDOW_MS);
-    await removeAll(this.deps.occurrences, { received_at: { lt: before } }, signal);
+    const before = toIsoString(this.clock.now() - SAMPLING_WINDOW_MS);
+    await removeAll(this.occurrences, { received_at: { lt: before } }, signal);
     if (signal?.aborted === true) return;
-    const { retention_days: days } = this.deps.config;
+    const { retention_days: days } = this.config;
     if (days !== null) await this.repairs.applyRetention(days, signal);
   }
 
   /** `last_seen_at` never decreases otherwise after the clock ran ahead. */
   async #clampLastSeen(): Promise<void> {
-    const { items, clock } = this.deps;
+    const { items, clock } = this;
     const ahead = { last_seen_at: { gt: toIsoString(clock.now() + MAX_AHEAD_MS) } };
     if ((await items.count(ahead)) === 0) return;
     const now = clock.iso();

@@ -1,11 +1,11 @@
-import type { Instances, PluginContext } from '../../kernel/contract/index.js';
+import { bindAll, type Instances, type PluginContext } from '../../kernel/contract/index.js';
 import { BugTrackerService } from './api.js';
 import { BugsJobs } from './jobs.js';
 import { ClaimableItemNotifier } from './claims/claimable-item-notifier.js';
 import { HandoverBuilder } from './claims/handover.js';
 import { LeaseService } from './claims/leases.js';
 import { NextItemService } from './claims/next-item.js';
-import { DEPS, type BugDeps } from './deps.js';
+import { DEPS, GET_COLLECTION, type BugDeps } from './deps.js';
 import { GroupingRuleCache } from './grouping-rules/rule-cache.js';
 import { ReportIntake } from './intake/intake.js';
 import { BulkEditService } from './editing/bulk-edits.js';
@@ -85,6 +85,7 @@ const SERVICE_CLASSES = {
 export type BugServices = Instances<typeof SERVICE_CLASSES>;
 
 export function buildServices(scope: Pick<PluginContext, 'bind' | 'services'>, deps: BugDeps): BugServices {
-  scope.bind(DEPS, deps);
+  bindAll(scope, DEPS, deps);
+  scope.bind(GET_COLLECTION, (name) => deps[name as 'items']);
   return scope.services(SERVICE_CLASSES);
 }

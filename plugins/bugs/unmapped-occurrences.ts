@@ -12,13 +12,13 @@ import type {
   RewrittenOccurrence,
 } from '../../ports/domain/frame-rewriting.js';
 import { SYSTEM_CALLER } from './caller.js';
-import { DEPS, type BugDeps } from './deps.js';
+import { DEPS } from './deps.js';
 import { MergeService } from './editing/merging.js';
 import { GroupingRuleCache } from './grouping-rules/rule-cache.js';
 import { applyRuleOutcome } from './grouping-rules/rule-outcome.js';
 import { GroupingKeyResolver, type KeyedReport } from './groups/grouping-keys.js';
 import { toSlotId } from './item/document-ids.js';
-import type { ItemDoc } from './item/model.js';
+import type { ItemDoc, TextsDoc, KeyDoc } from './item/model.js';
 import type { OccurrenceDoc, StoredOccurrence } from './item/occurrence-documents.js';
 import { unpackOccurrence } from './item/occurrence-payload.js';
 import { isFinished } from './item/transitions.js';
@@ -26,6 +26,10 @@ import { cleanText } from '../../lib/text/clean-text.js';
 import { scrubDetails } from './text/scrub-report.js';
 import { scrubText } from './text/scrub-text.js';
 import { rebuildSearchText } from './text/search-text.js';
+import type { GroupingSettings } from './grouping/grouping-settings.js';
+import type { Logger } from '../../ports/logger.js';
+import type { Clock } from '../../ports/clock.js';
+import type { Collection } from '../../ports/store/index.js';
 
 const MAX_ATTEMPTS = 12;
 /** Doubles up to MAX_RETRY_DELAY_MS. */
@@ -37,14 +41,20 @@ const MAX_KEYS = 500;
 @injectable()
 export class StoredUnmappedOccurrences implements UnmappedOccurrences {
   constructor(
-    @inject(DEPS) private readonly deps: BugDeps,
+    @inject(DEPS.items) private readonly items: Collection<ItemDoc>,
+    @inject(DEPS.texts) private readonly texts: Collection<TextsDoc>,
+    @inject(DEPS.keys) private readonly keyRows: Collection<KeyDoc>,
+    @inject(DEPS.occurrences) private readonly occurrences: Collection<StoredOccurrence>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.log) private readonly log: Logger,
+    @inject(DEPS.grouping) private readonly grouping: GroupingSettings,
     @inject(GroupingRuleCache) private readonly rules: GroupingRuleCache,
     @inject(GroupingKeyResolver) private readonly keys: GroupingKeyResolver,
     @inject(MergeService) private readonly merging: MergeService,
   ) {}
 
   async listDue(limit: number): Promise<UnmappedOccurrence[]> {
-    const { occurrences, items, clock } = this.deps;
+    const { occurrences, items, clock } = this;
     const filter = { late_at: { lte: clock.iso() } };
     for (;;) {
       const page = await occurrences.find({ filter, sort: [['late_at', 'asc']], limit });
@@ -64,15 +74,15 @@ export class StoredUnmappedOccurrences implements UnmappedOccurrences {
 
   async #unpack(stored: StoredOccurrence): Promise<OccurrenceDoc | null> {
     try {
-      return await unpackOccurrence(stored, (id) => this.deps.texts.get(id));
+      return await unpackOccurrence(stored, (id) => this.texts.get(id));
     } catch (err) {
-      this.deps.log.warn({ err, occurrence: stored.id }, 'frames were not mapped: the occurrence is damaged');
+      this.log.warn({ err, occurrence: stored.id }, 'frames were not mapped: the occurrence is damaged');
       return null;
     }
   }
 
   async postpone(occurrence: UnmappedOccurrence): Promise<string | null> {
-    const { occurrences, clock } = this.deps;
+    const { occurrences, clock } = this;
     const { id, occurrence_id } = occurrence;
     const stored = await this.#find(occurrence);
     if (stored?.late === undefined) return null;
@@ -87,7 +97,7 @@ export class StoredUnmappedOccurrences implements UnmappedOccurrences {
   }
 
   async defer({ id, occurrence_id }: UnmappedOccurrence, until: string): Promise<void> {
-    const { occurrences, clock } = this.deps;
+    const { occurrences, clock } = this;
     const oldest = toIsoString(clock.now() - MAX_AGE_MS);
     const young = { id, occurrence_id, received_at: { gte: oldest } };
     if ((await occurrences.change(young, { set: { late_at: until } })) === null)
@@ -97,7 +107,7 @@ export class StoredUnmappedOccurrences implements UnmappedOccurrences {
   async rewrite(occurrence: UnmappedOccurrence, rewritten: RewrittenOccurrence): Promise<void> {
     // Sources may contain credentials, as reports may.
     const { stack_trace, context, place } = scrubRewritten(rewritten);
-    const { items, texts, occurrences } = this.deps;
+    const { items, texts, occurrences } = this;
     const { id, occurrence_id } = occurrence;
     const found = await occurrences.get(id);
     const item = found?.occurrence_id === occurrence_id ? await items.get(found.item_id) : null;
@@ -122,13 +132,13 @@ export class StoredUnmappedOccurrences implements UnmappedOccurrences {
 
   /** Returns null when gone, or its slot was reused. */
   async #find({ id, occurrence_id }: UnmappedOccurrence): Promise<OccurrenceDoc | null> {
-    const stored = await this.deps.occurrences.get(id);
+    const stored = await this.occurrences.get(id);
     if (stored?.occurrence_id !== occurrence_id) return null;
-    return unpackOccurrence(stored, (itemId) => this.deps.texts.get(itemId));
+    return unpackOccurrence(stored, (itemId) => this.texts.get(itemId));
   }
 
   async #clearPending({ id, occurrence_id }: Pick<OccurrenceDoc, 'id' | 'occurrence_id'>): Promise<void> {
-    await this.deps.occurrences.change({ id, occurrence_id }, { unset: ['late', 'late_at'] });
+    await this.occurrences.change({ id, occurrence_id }, { unset: ['late', 'late_at'] });
   }
 
   /**
@@ -141,7 +151,7 @@ export class StoredUnmappedOccurrences implements UnmappedOccurrences {
     const keyed = await this.#deriveKeys(item, after);
     const ownerItemId = await this.keys.findItem(item.project, keyed.dedup_key);
     if (ownerItemId === item.id) return keyed.dedup_key;
-    const { items: own } = await this.deps.keys.find({ filter: { item_id: item.id }, limit: MAX_KEYS });
+    const { items: own } = await this.keyRows.find({ filter: { item_id: item.id }, limit: MAX_KEYS });
     const isUndecided = own.length < MAX_KEYS && own.every(({ came }) => came !== 'rewritten');
     if (!isUndecided || item.status === 'duplicate') return keyed.dedup_key;
     if (ownerItemId === null) await this.keys.addRewritten(keyed, item.id);
@@ -153,7 +163,7 @@ export class StoredUnmappedOccurrences implements UnmappedOccurrences {
    * Merges an unclaimed item into the item that the error was counted in under its original source.
    */
   async #join({ id }: ItemDoc, into: string): Promise<void> {
-    const { items } = this.deps;
+    const items = this.items;
     const [item, other] = [await items.get(id), await items.get(into)];
     // A muted item would hide the error.
     if (item === null || other === null || isFinished(other.status) || other.muted) return;
@@ -168,7 +178,7 @@ export class StoredUnmappedOccurrences implements UnmappedOccurrences {
 
   async #deriveKeys({ type, project, title }: ItemDoc, occurrence: OccurrenceDoc): Promise<KeyedReport> {
     const report = { ...occurrence, type, project, title };
-    return applyRuleOutcome(report, await this.rules.evaluate(report), this.deps.grouping.masks);
+    return applyRuleOutcome(report, await this.rules.evaluate(report), this.grouping.masks);
   }
 
   async #updatePlace(
@@ -176,7 +186,7 @@ export class StoredUnmappedOccurrences implements UnmappedOccurrences {
     before: OccurrenceDoc,
     after: OccurrenceDoc,
   ): Promise<void> {
-    const { items } = this.deps;
+    const items = this.items;
     const { file_path, line_no } = after;
     const had = { file_path: before.file_path, line_no: before.line_no };
     if ((await items.change({ id, ...had }, { set: { file_path, line_no } })) === null) return;

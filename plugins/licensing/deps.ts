@@ -1,5 +1,6 @@
 import {
   token,
+  type TokenValues,
   type Clock,
   type Collection,
   type Ids,
@@ -22,29 +23,29 @@ export type LicensingConfig = {
   expiring_days: number;
 };
 
-export interface LicensingDeps {
-  licenses: Collection<LicenseDoc>;
-  activations: Collection<ActivationDoc>;
-  leases: Collection<SeatLeaseDoc>;
-  marks: Collection<StoreAccessMarkDoc>;
-  expiryMarks: Collection<ExpiryMarkDoc>;
-  clock: Clock;
-  ids: Ids;
-  log: Logger;
-  cipher: Cipher;
-  hasher: Pick<PasswordHasher, 'hash'>;
-  signer: Signer;
-  audit: AuditLog;
-  projects: Pick<ProjectDirectory, 'get' | 'requireAccepting' | 'list'>;
-  brands: Pick<SellerBrands, 'find' | 'findCommon'>;
-  throttle: AttemptThrottle;
-  mail: () => MailQueue | undefined;
+export const DEPS = {
+  licenses: token<Collection<LicenseDoc>>('licensing.licenses'),
+  activations: token<Collection<ActivationDoc>>('licensing.activations'),
+  leases: token<Collection<SeatLeaseDoc>>('licensing.leases'),
+  marks: token<Collection<StoreAccessMarkDoc>>('licensing.marks'),
+  expiryMarks: token<Collection<ExpiryMarkDoc>>('licensing.expiryMarks'),
+  clock: token<Clock>('licensing.clock'),
+  ids: token<Ids>('licensing.ids'),
+  log: token<Logger>('licensing.log'),
+  cipher: token<Cipher>('licensing.cipher'),
+  hasher: token<Pick<PasswordHasher, 'hash'>>('licensing.hasher'),
+  signer: token<Signer>('licensing.signer'),
+  audit: token<AuditLog>('licensing.audit'),
+  projects: token<Pick<ProjectDirectory, 'get' | 'requireAccepting' | 'list'>>('licensing.projects'),
+  brands: token<Pick<SellerBrands, 'find' | 'findCommon'>>('licensing.brands'),
+  throttle: token<AttemptThrottle>('licensing.throttle'),
+  mail: token<() => MailQueue | undefined>('licensing.mail'),
   /** Without a trailing slash. */
-  baseUrl: () => string;
-  machines: () => MachineInventory | undefined;
-  watchers: () => readonly LicenseChangeListener[];
-  emit: PluginContext['emit'];
-  config: LicensingConfig;
-}
+  baseUrl: token<() => string>('licensing.baseUrl'),
+  machines: token<() => MachineInventory | undefined>('licensing.machines'),
+  watchers: token<() => readonly LicenseChangeListener[]>('licensing.watchers'),
+  emit: token<PluginContext['emit']>('licensing.emit'),
+  config: token<LicensingConfig>('licensing.config'),
+};
 
-export const DEPS = token<LicensingDeps>('licensing.deps');
+export type LicensingDeps = TokenValues<typeof DEPS>;

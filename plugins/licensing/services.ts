@@ -1,4 +1,4 @@
-import type { Instances, PluginContext } from '../../kernel/contract/index.js';
+import { bindAll, type Instances, type PluginContext } from '../../kernel/contract/index.js';
 import { DEPS, type LicensingDeps } from './deps.js';
 import { LicenseDirectoryAdapter } from './licenses/directory.js';
 import { LicenseExpiryJob } from './licenses/expiry-job.js';
@@ -37,7 +37,7 @@ export type LicensingServices = Instances<typeof SERVICES> & {
 export function buildServices(scope: Pick<PluginContext, 'bind' | 'services'>, deps: LicensingDeps): LicensingServices {
   const ofLicenses = new LicensingOutbox(deps.licenses, deps);
   const ofActivations = new LicensingOutbox(deps.activations, deps);
-  scope.bind(DEPS, deps);
+  bindAll(scope, DEPS, deps);
   scope.bind(LICENSE_OUTBOX, ofLicenses);
   scope.bind(ACTIVATION_OUTBOX, ofActivations);
   return { ...scope.services(SERVICES), outboxes: [ofLicenses, ofActivations] };

@@ -1,4 +1,4 @@
-import { token } from '../../kernel/contract/index.js';
+import { token, type TokenValues } from '../../kernel/contract/index.js';
 import type { Cipher } from '../../ports/cipher.js';
 import type { Clock } from '../../ports/clock.js';
 import type { WatchdogApi } from '../../ports/domain/watchdog.js';
@@ -17,19 +17,19 @@ export interface ProbesConfig {
   allow_cidrs: string[];
 }
 
-export interface ProbesDeps {
-  probes: Collection<ProbeDoc>;
-  leases: Collection<LeaseRow<ProcessOwner>>;
-  clock: Clock;
-  ids: Ids;
-  log: Logger;
-  cipher: Cipher;
-  outbound: Pick<Outbound, 'request' | 'checkUrl'>;
-  reach: NetworkProbe;
-  processes: Processes;
-  watchdog: Pick<WatchdogApi, 'recordObservation' | 'find'>;
-  policy: EgressPolicy;
-  version: string;
-}
+export const DEPS = {
+  probes: token<Collection<ProbeDoc>>('probes.probes'),
+  leases: token<Collection<LeaseRow<ProcessOwner>>>('probes.leases'),
+  clock: token<Clock>('probes.clock'),
+  ids: token<Ids>('probes.ids'),
+  log: token<Logger>('probes.log'),
+  cipher: token<Cipher>('probes.cipher'),
+  outbound: token<Pick<Outbound, 'request' | 'checkUrl'>>('probes.outbound'),
+  reach: token<NetworkProbe>('probes.reach'),
+  processes: token<Processes>('probes.processes'),
+  watchdog: token<Pick<WatchdogApi, 'recordObservation' | 'find'>>('probes.watchdog'),
+  policy: token<EgressPolicy>('probes.policy'),
+  version: token<string>('probes.version'),
+};
 
-export const DEPS = token<ProbesDeps>('probes.deps');
+export type ProbesDeps = TokenValues<typeof DEPS>;

@@ -1,5 +1,5 @@
 import joi from 'joi';
-import { definePlugin, extend } from '../../kernel/contract/index.js';
+import { bindAll, definePlugin, extend } from '../../kernel/contract/index.js';
 import { AUDIT } from '../../ports/domain/audit.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { MONITOR_PROBES, WATCHDOG } from '../../ports/domain/watchdog.js';
@@ -63,7 +63,7 @@ export default definePlugin<ProbesConfig>({
       policy: { mode: ctx.config.egress_policy, allow: ctx.config.allow_cidrs },
       version: app.version,
     };
-    ctx.bind(DEPS, deps);
+    bindAll(ctx, DEPS, deps);
     const { probes, asker, prober } = ctx.services({
       probes: ProbeService,
       asker: ProbeRunner,

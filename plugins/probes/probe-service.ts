@@ -1,9 +1,13 @@
 import { inject, injectable } from '../../kernel/contract/index.js';
 import { invalid } from '../../kernel/errors.js';
-import type { Json } from '../../ports/store/index.js';
-import { DEPS, type ProbesDeps } from './deps.js';
+import type { Json, Collection } from '../../ports/store/index.js';
+import { DEPS } from './deps.js';
 import { getOrigin, type ProbeWithHeaders, type ProbeDoc } from './model/probe.js';
 import { parseProbe, validateProbe, toStoredProbe } from './model/probe-schema.js';
+import type { NetworkProbe } from '../../ports/network-probe.js';
+import type { Outbound, EgressPolicy } from '../../ports/outbound.js';
+import type { Clock } from '../../ports/clock.js';
+import type { Cipher } from '../../ports/cipher.js';
 
 const getEncryptionPurpose = (source: string): string => `probes/headers/${source}`;
 
@@ -15,24 +19,28 @@ const validateWebSocketUrl = (url: string, checkUrl: (url: string) => string | n
 @injectable()
 export class ProbeService {
   constructor(
-    @inject(DEPS)
-    private readonly deps: Pick<ProbesDeps, 'probes' | 'cipher' | 'clock' | 'outbound' | 'reach' | 'policy'>,
+    @inject(DEPS.probes) private readonly probes: Collection<ProbeDoc>,
+    @inject(DEPS.cipher) private readonly cipher: Cipher,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.outbound) private readonly outbound: Pick<Outbound, 'request' | 'checkUrl'>,
+    @inject(DEPS.reach) private readonly reach: NetworkProbe,
+    @inject(DEPS.policy) private readonly policy: EgressPolicy,
   ) {}
 
   find(source: string): Promise<ProbeDoc | null> {
-    return this.deps.probes.get(source);
+    return this.probes.get(source);
   }
 
   /** @throws ServiceError validation_failed */
   async prepare(given: unknown, source: string): Promise<PreparedProbe> {
     if (given === null) return null;
     const open = this.validate(given);
-    const fault = open.kind === 'icmp' ? await this.deps.reach.findEchoFault() : null;
+    const fault = open.kind === 'icmp' ? await this.reach.findEchoFault() : null;
     if (fault !== null) throw invalid({ 'probe.kind': `icmp cannot be used: ${fault}` });
     const headers = await this.#resolveHeaders(open, source);
     return {
       probe: toStoredProbe(open),
-      headers: headers === null ? null : this.deps.cipher.seal(JSON.stringify(headers), getEncryptionPurpose(source)),
+      headers: headers === null ? null : this.cipher.seal(JSON.stringify(headers), getEncryptionPurpose(source)),
       header_names: Object.keys(headers ?? {}),
     };
   }
@@ -57,12 +65,12 @@ export class ProbeService {
     if (headers === null) return whole;
     return {
       ...whole,
-      headers: JSON.parse(this.deps.cipher.open(headers, getEncryptionPurpose(id))) as Record<string, string>,
+      headers: JSON.parse(this.cipher.open(headers, getEncryptionPurpose(id))) as Record<string, string>,
     };
   }
 
   async save(source: string, checked: PreparedProbe): Promise<void> {
-    const { probes, clock } = this.deps;
+    const { probes, clock } = this;
     if (checked === null) await probes.remove({ id: source });
     else {
       const set = { ...checked, updated_at: clock.iso() } as unknown as Record<string, Json>;
@@ -80,7 +88,7 @@ export class ProbeService {
   /** @throws ServiceError validation_failed */
   validate(given: unknown): ProbeWithHeaders {
     const open = validateProbe(given);
-    const { outbound, policy, reach } = this.deps;
+    const { outbound, policy, reach } = this;
     const faults: Record<string, string | null> = {
       ...('host' in open && { host: reach.checkHost(open.host, policy) }),
       ...(open.kind === 'http' && { url: outbound.checkUrl(open.url, policy) }),

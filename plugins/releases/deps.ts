@@ -1,5 +1,6 @@
 import {
   token,
+  type TokenValues,
   type Clock,
   type Collection,
   type Ids,
@@ -21,36 +22,36 @@ import type { Signer } from '../../ports/signer.js';
 import type { ReleasesConfig } from './config.js';
 import type { ManifestPart, PublishDoc, ReleaseDoc, StatementDoc } from './model.js';
 
-export interface ReleaseDeps {
-  releases: Collection<ReleaseDoc>;
-  manifests: Collection<ManifestPart>;
-  publishes: Collection<PublishDoc>;
-  statements: Collection<StatementDoc>;
-  leases: Collection<LeaseRow<ProcessOwner>>;
-  clock: Clock;
-  ids: Ids;
-  log: Logger;
-  emit: PluginContext['emit'];
-  config: ReleasesConfig;
-  store: ReleaseStore;
-  signer: Signer;
-  installers: Pick<Installers, 'readManifest' | 'getPendingManifest'>;
-  baseUrl: () => string;
-  audit: Pick<AuditLog, 'record' | 'listByTarget'>;
-  liveTokens: LiveTokenDetector;
-  projects: ProjectDirectory;
-  processes: Processes;
-  bugs: () => BugsApi | undefined;
-  history: () => BuildHistory | undefined;
-  faults: () => VersionFaults | undefined;
-  fixes: () => VersionFixes | undefined;
-  health: () => ReleaseHealth | undefined;
-  machines: () => MachineInventory | undefined;
-  short: () => boolean;
-  packageBytes: number;
+export const DEPS = {
+  releases: token<Collection<ReleaseDoc>>('releases.releases'),
+  manifests: token<Collection<ManifestPart>>('releases.manifests'),
+  publishes: token<Collection<PublishDoc>>('releases.publishes'),
+  statements: token<Collection<StatementDoc>>('releases.statements'),
+  leases: token<Collection<LeaseRow<ProcessOwner>>>('releases.leases'),
+  clock: token<Clock>('releases.clock'),
+  ids: token<Ids>('releases.ids'),
+  log: token<Logger>('releases.log'),
+  emit: token<PluginContext['emit']>('releases.emit'),
+  config: token<ReleasesConfig>('releases.config'),
+  store: token<ReleaseStore>('releases.store'),
+  signer: token<Signer>('releases.signer'),
+  installers: token<Pick<Installers, 'readManifest' | 'getPendingManifest'>>('releases.installers'),
+  baseUrl: token<() => string>('releases.baseUrl'),
+  audit: token<Pick<AuditLog, 'record' | 'listByTarget'>>('releases.audit'),
+  liveTokens: token<LiveTokenDetector>('releases.liveTokens'),
+  projects: token<ProjectDirectory>('releases.projects'),
+  processes: token<Processes>('releases.processes'),
+  bugs: token<() => BugsApi | undefined>('releases.bugs'),
+  history: token<() => BuildHistory | undefined>('releases.history'),
+  faults: token<() => VersionFaults | undefined>('releases.faults'),
+  fixes: token<() => VersionFixes | undefined>('releases.fixes'),
+  health: token<() => ReleaseHealth | undefined>('releases.health'),
+  machines: token<() => MachineInventory | undefined>('releases.machines'),
+  short: token<() => boolean>('releases.short'),
+  packageBytes: token<number>('releases.packageBytes'),
   /** Before its first package arrives (contract 40, publishing). */
-  protect: (product: string) => Promise<void>;
-  alone: boolean;
-}
+  protect: token<(product: string) => Promise<void>>('releases.protect'),
+  alone: token<boolean>('releases.alone'),
+};
 
-export const DEPS = token<ReleaseDeps>('releases.deps');
+export type ReleaseDeps = TokenValues<typeof DEPS>;

@@ -1,11 +1,12 @@
-import { inject, injectable, type Principal } from '../../kernel/contract/index.js';
+import { inject, injectable, type Principal, type Collection } from '../../kernel/contract/index.js';
 import { requireProject } from '../../kernel/errors.js';
 import type { Filter } from '../../ports/store/index.js';
-import { DEPS, type ReleaseDeps } from './deps.js';
+import { DEPS } from './deps.js';
 import type { Platform } from '../../lib/formats/platform.js';
 import { ReleaseTimestamps } from './release-timestamps.js';
 import { toReleaseView, type ReleaseView } from './view.js';
 import { findReadable, pickWarnings, type ListWarnings } from '../../ports/store/skipped-documents.js';
+import type { ReleaseDoc } from './model.js';
 
 export interface ReleaseQuery {
   product?: string;
@@ -28,7 +29,7 @@ export interface ReleasePage extends ListWarnings {
 @injectable()
 export class ReleaseListService {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<ReleaseDeps, 'releases'>,
+    @inject(DEPS.releases) private readonly releases: Collection<ReleaseDoc>,
     @inject(ReleaseTimestamps) private readonly stamps: ReleaseTimestamps,
   ) {}
 
@@ -43,12 +44,12 @@ export class ReleaseListService {
     const filter: Filter = { product, channel, platform, updated_at };
     const sort = since === undefined ? ([['published_at', 'desc']] as const) : ([['updated_at', 'asc']] as const);
     const server_time = this.stamps.getSafeCursor();
-    const page = await findReadable(this.deps.releases, { filter, sort, limit, after: cursor });
+    const page = await findReadable(this.releases, { filter, sort, limit, after: cursor });
     return {
       items: page.items.map(toReleaseView),
       next_cursor: page.next,
       has_more: page.next !== null,
-      ...(query.include_total ? { total: await this.deps.releases.count(filter) } : {}),
+      ...(query.include_total ? { total: await this.releases.count(filter) } : {}),
       ...(since === undefined ? {} : { server_time }),
       ...pickWarnings(page),
     };

@@ -1,4 +1,4 @@
-import type { Instances, PluginContext } from '../../kernel/contract/index.js';
+import { bindAll, type Instances, type PluginContext } from '../../kernel/contract/index.js';
 import { UpdateCheckService } from './update-check/update-check-service.js';
 import { ManifestRepository } from './update-check/manifest-repository.js';
 import { ReleaseIndex } from './update-check/release-index.js';
@@ -41,6 +41,6 @@ const SERVICES = {
 export type ReleaseServices = Instances<typeof SERVICES> & { deps: ReleaseDeps };
 
 export function buildServices(scope: Pick<PluginContext, 'bind' | 'services'>, deps: ReleaseDeps): ReleaseServices {
-  scope.bind(DEPS, deps);
+  bindAll(scope, DEPS, deps);
   return { ...scope.services(SERVICES), deps };
 }

@@ -1,5 +1,6 @@
 import {
   token,
+  type TokenValues,
   type Cipher,
   type Clock,
   type Collection,
@@ -25,26 +26,26 @@ export interface LogoDoc extends Doc {
 /** A type is assignable to a plain record. */
 export type StatusPagesConfig = { hosts: string[] };
 
-export interface StatusPagesDeps {
-  pages: Collection<StatusPageDoc>;
-  announcements: Collection<AnnouncementDoc>;
-  logos: Collection<LogoDoc>;
-  subscribers: Collection<SubscriberDoc>;
-  mail: () => MailQueue | undefined;
-  clock: Clock;
-  ids: Ids;
-  log: Logger;
-  watchdog: Pick<WatchdogApi, 'listConditions'>;
-  projects: Pick<ProjectDirectory, 'get' | 'list'>;
-  brands: Pick<SellerBrands, 'find' | 'readLogo'>;
-  audit: Pick<AuditLog, 'record'>;
-  hasher: PasswordHasher;
-  cipher: Pick<Cipher, 'seal' | 'open' | 'derive'>;
-  throttle: AttemptThrottle;
+export const DEPS = {
+  pages: token<Collection<StatusPageDoc>>('statuspages.pages'),
+  announcements: token<Collection<AnnouncementDoc>>('statuspages.announcements'),
+  logos: token<Collection<LogoDoc>>('statuspages.logos'),
+  subscribers: token<Collection<SubscriberDoc>>('statuspages.subscribers'),
+  mail: token<() => MailQueue | undefined>('statuspages.mail'),
+  clock: token<Clock>('statuspages.clock'),
+  ids: token<Ids>('statuspages.ids'),
+  log: token<Logger>('statuspages.log'),
+  watchdog: token<Pick<WatchdogApi, 'listConditions'>>('statuspages.watchdog'),
+  projects: token<Pick<ProjectDirectory, 'get' | 'list'>>('statuspages.projects'),
+  brands: token<Pick<SellerBrands, 'find' | 'readLogo'>>('statuspages.brands'),
+  audit: token<Pick<AuditLog, 'record'>>('statuspages.audit'),
+  hasher: token<PasswordHasher>('statuspages.hasher'),
+  cipher: token<Pick<Cipher, 'seal' | 'open' | 'derive'>>('statuspages.cipher'),
+  throttle: token<AttemptThrottle>('statuspages.throttle'),
   /** With port 0, known only after the server listens. */
-  baseUrl: () => string;
-  hosts: readonly string[];
-  timezone: string;
-}
+  baseUrl: token<() => string>('statuspages.baseUrl'),
+  hosts: token<readonly string[]>('statuspages.hosts'),
+  timezone: token<string>('statuspages.timezone'),
+};
 
-export const DEPS = token<StatusPagesDeps>('statuspages.deps');
+export type StatusPagesDeps = TokenValues<typeof DEPS>;

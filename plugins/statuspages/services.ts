@@ -1,4 +1,4 @@
-import type { Clock, Instances, PluginContext } from '../../kernel/contract/index.js';
+import { bindAll, type Clock, type Instances, type PluginContext } from '../../kernel/contract/index.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import { DEPS, type StatusPagesDeps } from './deps.js';
 import { PageHostResolver } from './public-page/page-hosts.js';
@@ -31,7 +31,7 @@ export function buildServices(
   scope: Pick<PluginContext, 'bind' | 'services'>,
   deps: StatusPagesDeps,
 ): StatusPageServices {
-  scope.bind(DEPS, deps);
+  bindAll(scope, DEPS, deps);
   const { clock, projects, timezone, throttle } = deps;
   const countAttempt = async (key: string): Promise<void> => {
     const attempt = await throttle.begin([key]);

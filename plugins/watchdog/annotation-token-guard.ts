@@ -4,16 +4,16 @@
  */
 import { inject, injectable } from '../../kernel/contract/index.js';
 import { invalid } from '../../kernel/errors.js';
-import { findLiveTokenFields } from '../../ports/domain/live-tokens.js';
-import { DEPS, type WatchdogDeps } from './deps.js';
+import { findLiveTokenFields, type LiveTokenDetector } from '../../ports/domain/live-tokens.js';
+import { DEPS } from './deps.js';
 
 @injectable()
 export class AnnotationTokenGuard {
-  constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'liveTokens'>) {}
+  constructor(@inject(DEPS.liveTokens) private readonly liveTokens: LiveTokenDetector) {}
 
   /** @throws ServiceError validation_failed */
   async rejectTokens(fields: object): Promise<void> {
-    const wrong = await findLiveTokenFields(this.deps.liveTokens, { ...fields });
+    const wrong = await findLiveTokenFields(this.liveTokens, { ...fields });
     if (Object.keys(wrong).length > 0) throw invalid(wrong);
   }
 }

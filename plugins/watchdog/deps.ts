@@ -1,4 +1,4 @@
-import { token } from '../../kernel/contract/index.js';
+import { token, type TokenValues } from '../../kernel/contract/index.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
 import type { LiveTokenDetector } from '../../ports/domain/live-tokens.js';
 import type { AlarmReceivers } from '../../ports/domain/alarms/receivers.js';
@@ -34,41 +34,43 @@ export interface WatchdogConfig {
   monitor_metrics: boolean;
 }
 
-export interface WatchdogDeps {
-  monitors: Collection<MonitorDoc>;
-  chunks: Collection<ChunkDoc>;
-  rollups: Collection<RollupDoc>;
-  timeline: Collection<TimelineDoc>;
-  runs: Collection<RunDoc>;
-  leases: Collection<LeaseDoc>;
-  outages: Collection<OutageDoc>;
-  marks: Collection<TimeMarkDoc>;
-  windows: Collection<WindowDoc>;
-  incidents: Collection<IncidentDoc>;
-  changes: Collection<ChangeDoc>;
-  addresses: Collection<AddressDoc>;
-  clock: Clock;
-  ids: Ids;
-  log: Logger;
-  config: WatchdogConfig;
+export const DEPS = {
+  monitors: token<Collection<MonitorDoc>>('watchdog.monitors'),
+  chunks: token<Collection<ChunkDoc>>('watchdog.chunks'),
+  rollups: token<Collection<RollupDoc>>('watchdog.rollups'),
+  timeline: token<Collection<TimelineDoc>>('watchdog.timeline'),
+  runs: token<Collection<RunDoc>>('watchdog.runs'),
+  leases: token<Collection<LeaseDoc>>('watchdog.leases'),
+  outages: token<Collection<OutageDoc>>('watchdog.outages'),
+  marks: token<Collection<TimeMarkDoc>>('watchdog.marks'),
+  windows: token<Collection<WindowDoc>>('watchdog.windows'),
+  incidents: token<Collection<IncidentDoc>>('watchdog.incidents'),
+  changes: token<Collection<ChangeDoc>>('watchdog.changes'),
+  addresses: token<Collection<AddressDoc>>('watchdog.addresses'),
+  clock: token<Clock>('watchdog.clock'),
+  ids: token<Ids>('watchdog.ids'),
+  log: token<Logger>('watchdog.log'),
+  config: token<WatchdogConfig>('watchdog.config'),
   /** 0 means unlimited. */
-  monitorsPerToken: number;
-  processes: Processes;
-  tokens: Pick<TokenIssuer, 'issue' | 'list' | 'find' | 'revoke' | 'revokeBySource'>;
-  liveTokens: LiveTokenDetector;
-  audit: Pick<AuditLog, 'record'>;
-  projects: Pick<ProjectDirectory, 'get' | 'list'>;
-  probes: () => MonitorProbes | null;
-  machines: () => MachineInventory | undefined;
-  receivers: () => readonly AlarmReceivers[];
+  monitorsPerToken: token<number>('watchdog.monitorsPerToken'),
+  processes: token<Processes>('watchdog.processes'),
+  tokens: token<Pick<TokenIssuer, 'issue' | 'list' | 'find' | 'revoke' | 'revokeBySource'>>('watchdog.tokens'),
+  liveTokens: token<LiveTokenDetector>('watchdog.liveTokens'),
+  audit: token<Pick<AuditLog, 'record'>>('watchdog.audit'),
+  projects: token<Pick<ProjectDirectory, 'get' | 'list'>>('watchdog.projects'),
+  probes: token<() => MonitorProbes | null>('watchdog.probes'),
+  machines: token<() => MachineInventory | undefined>('watchdog.machines'),
+  receivers: token<() => readonly AlarmReceivers[]>('watchdog.receivers'),
   /** For deletions of expired data (`ServiceRuntime.clock`). */
-  isClockTrusted: () => Promise<boolean>;
-  isRejectingHeartbeats: () => boolean;
-  emit: (
-    event: string,
-    data: object,
-    options: { id: string; timestamp: string; project_slug: string | null },
-  ) => Promise<boolean>;
-}
+  isClockTrusted: token<() => Promise<boolean>>('watchdog.isClockTrusted'),
+  isRejectingHeartbeats: token<() => boolean>('watchdog.isRejectingHeartbeats'),
+  emit: token<
+    (
+      event: string,
+      data: object,
+      options: { id: string; timestamp: string; project_slug: string | null },
+    ) => Promise<boolean>
+  >('watchdog.emit'),
+};
 
-export const DEPS = token<WatchdogDeps>('watchdog.deps');
+export type WatchdogDeps = TokenValues<typeof DEPS>;

@@ -1,10 +1,12 @@
 import { inject, injectable } from '../../kernel/contract/index.js';
 import { HOUR_MS, toIsoString, MINUTE_MS } from '../../lib/time.js';
-import { DEPS, type WatchdogDeps } from './deps.js';
-import type { MonitorDoc } from './model/documents.js';
+import { DEPS } from './deps.js';
+import type { MonitorDoc, TimelineDoc, ChangeDoc } from './model/documents.js';
 import { getMonitorId } from './model/monitor-id.js';
 import { explainDown } from './model/down-explanation.js';
 import { AncestryLoader, listAncestors } from './tree/ancestry.js';
+import type { Clock } from '../../ports/clock.js';
+import type { Collection } from '../../ports/store/index.js';
 
 const LOOKBACK_MS = 24 * HOUR_MS;
 const MAX_SIBLINGS = 500;
@@ -27,7 +29,10 @@ export interface DownExplanation {
 @injectable()
 export class DownExplanationService {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors' | 'timeline' | 'changes' | 'clock'>,
+    @inject(DEPS.monitors) private readonly monitors: Collection<MonitorDoc>,
+    @inject(DEPS.timeline) private readonly timeline: Collection<TimelineDoc>,
+    @inject(DEPS.changes) private readonly changes: Collection<ChangeDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
     @inject(AncestryLoader) private readonly ancestry: AncestryLoader,
   ) {}
 
@@ -38,18 +43,18 @@ export class DownExplanationService {
   async explain(doc: MonitorDoc, probed: boolean): Promise<DownExplanation | null> {
     if (doc.state !== 'down') return null;
     const [around, changes] = await Promise.all([this.#loadContext(doc), this.#listChanges(doc)]);
-    const why = explainDown(doc, { ...around, probed }, this.deps.clock.now());
+    const why = explainDown(doc, { ...around, probed }, this.clock.now());
     return why === null ? null : { why, changes };
   }
 
   async recordRelease(id: string, at: string, project: string | null, text: string): Promise<void> {
-    await this.deps.changes.change({ id }, { setOnInsert: { at, project, text } }, { upsert: true });
+    await this.changes.change({ id }, { setOnInsert: { at, project, text } }, { upsert: true });
   }
 
   async #loadContext({ source, parent_source, down_since_utc }: MonitorDoc) {
     const alone = { parent: null, siblings: 0, together: 0 };
     if (parent_source === null) return alone;
-    const { monitors } = this.deps;
+    const monitors = this.monitors;
     const parent = await monitors.get(getMonitorId(parent_source));
     if (parent === null || parent.deleted_at !== null) return alone;
     const { items } = await monitors.find({ filter: { parent_source, deleted_at: null }, limit: MAX_SIBLINGS });
@@ -62,7 +67,7 @@ export class DownExplanationService {
   }
 
   async #listChanges(doc: MonitorDoc): Promise<EarlierChange[]> {
-    const { timeline, changes } = this.deps;
+    const { timeline, changes } = this;
     const down = Date.parse(doc.down_since_utc ?? doc.last_state_change_utc);
     const at = { gte: toIsoString(down - LOOKBACK_MS), lte: toIsoString(down) };
     const above = listAncestors(doc, await this.ancestry.loadAncestors([doc])).slice(0, MAX_SHOWN_ANCESTORS);

@@ -5,13 +5,17 @@
 import { inject, injectable } from '../../kernel/contract/index.js';
 import { iteratePages } from '../../lib/paging.js';
 import type { MonitorState } from '../../ports/domain/watchdog.js';
-import { DEPS, type WatchdogDeps } from './deps.js';
+import { DEPS } from './deps.js';
 import { MonitorChangeSet } from './model/monitor-change-set.js';
 import type { MonitorDoc } from './model/documents.js';
 import { getMonitorId } from './model/monitor-id.js';
 import { isInMaintenance } from './model/timing.js';
 import { MonitorOutbox } from './timeline/monitor-outbox.js';
 import { MAX_TREE_DEPTH } from './tree/ancestry.js';
+import type { Logger } from '../../ports/logger.js';
+import type { Ids } from '../../ports/ids.js';
+import type { Clock } from '../../ports/clock.js';
+import type { Collection } from '../../ports/store/index.js';
 
 const PAGE_SIZE = 200;
 const STATES_WORST_FIRST = ['down', 'warning', 'up', 'maintenance', 'stopped', 'unknown'] as const;
@@ -27,7 +31,10 @@ export class GroupStateService {
   readonly #running = new Set<Promise<void>>();
 
   constructor(
-    @inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors' | 'clock' | 'ids' | 'log'>,
+    @inject(DEPS.monitors) private readonly monitors: Collection<MonitorDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.ids) private readonly ids: Ids,
+    @inject(DEPS.log) private readonly log: Logger,
     @inject(MonitorOutbox) private readonly outbox: MonitorOutbox,
   ) {}
 
@@ -35,7 +42,7 @@ export class GroupStateService {
   refreshLater(changed: readonly MonitorChild[]): void {
     if (changed.every(({ parent_source }) => parent_source === null)) return;
     const task = this.#refresh(changed).catch((error: unknown) =>
-      this.deps.log.error({ err: error }, 'a group could not be updated; the next evaluator run will retry'),
+      this.log.error({ err: error }, 'a group could not be updated; the next evaluator run will retry'),
     );
     this.#running.add(task);
     void task.finally(() => this.#running.delete(task));
@@ -49,7 +56,7 @@ export class GroupStateService {
 
   async refreshAll(): Promise<void> {
     const query = { filter: { group: true, deleted_at: null }, limit: PAGE_SIZE };
-    for await (const items of iteratePages(this.deps.monitors, query))
+    for await (const items of iteratePages(this.monitors, query))
       await this.#refresh(items.map(({ source }) => ({ parent_source: source })));
   }
 
@@ -73,7 +80,7 @@ export class GroupStateService {
 
   /** Returns null when it is not a group or already correct. */
   async #writeState(source: string): Promise<MonitorDoc | null> {
-    const { monitors, clock, ids } = this.deps;
+    const { monitors, clock, ids } = this;
     for (;;) {
       const doc = await monitors.get(getMonitorId(source));
       if (doc === null || doc.deleted_at !== null || doc.group !== true) return null;

@@ -1,4 +1,4 @@
-import type { Clock, Instances, PluginContext } from '../../kernel/contract/index.js';
+import { bindAll, type Clock, type Instances, type PluginContext } from '../../kernel/contract/index.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
 import type { ProjectDirectory, SellerBrands } from '../../ports/domain/projects.js';
 import type { Authenticator } from '../../ports/http/index.js';
@@ -74,7 +74,7 @@ export function buildServices(
   deps: WatchdogDeps,
   more: Pick<ExternalServices, 'authenticator' | 'baseUrl' | 'beats' | 'brands' | 'timezone'>,
 ): WatchdogServices {
-  scope.bind(DEPS, deps);
+  bindAll(scope, DEPS, deps);
   const { audit, tokens, clock, probes, projects } = deps;
   return { ...scope.services(SERVICE_CLASSES), audit, tokens, projects, probes, clock, ...more };
 }

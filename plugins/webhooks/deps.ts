@@ -1,5 +1,6 @@
 import {
   token,
+  type TokenValues,
   type Clock,
   type Collection,
   type Ids,
@@ -21,27 +22,27 @@ export interface WebhooksConfig {
   allow_cidrs: string[];
 }
 
-export interface WebhookDeps {
-  webhooks: Collection<Webhook>;
-  events: Collection<StoredEvent>;
-  deliveries: Collection<WebhookDelivery>;
-  clock: Clock;
-  ids: Ids;
-  log: Logger;
-  emit: PluginContext['emit'];
-  cipher: Cipher;
-  outbound: Outbound;
-  metrics: Metrics;
-  audit: AuditLog;
-  projects: ProjectDirectory;
-  attemptData: () => readonly AttemptDataProvider[];
-  policy: EgressPolicy;
-  registered: () => readonly string[];
-  webhook_key: string;
-  version: string;
-  baseUrl: () => string;
+export const DEPS = {
+  webhooks: token<Collection<Webhook>>('webhooks.webhooks'),
+  events: token<Collection<StoredEvent>>('webhooks.events'),
+  deliveries: token<Collection<WebhookDelivery>>('webhooks.deliveries'),
+  clock: token<Clock>('webhooks.clock'),
+  ids: token<Ids>('webhooks.ids'),
+  log: token<Logger>('webhooks.log'),
+  emit: token<PluginContext['emit']>('webhooks.emit'),
+  cipher: token<Cipher>('webhooks.cipher'),
+  outbound: token<Outbound>('webhooks.outbound'),
+  metrics: token<Metrics>('webhooks.metrics'),
+  audit: token<AuditLog>('webhooks.audit'),
+  projects: token<ProjectDirectory>('webhooks.projects'),
+  attemptData: token<() => readonly AttemptDataProvider[]>('webhooks.attemptData'),
+  policy: token<EgressPolicy>('webhooks.policy'),
+  registered: token<() => readonly string[]>('webhooks.registered'),
+  webhook_key: token<string>('webhooks.webhook_key'),
+  version: token<string>('webhooks.version'),
+  baseUrl: token<() => string>('webhooks.baseUrl'),
   /** 0 ≤ x < 1 */
-  random: () => number;
-}
+  random: token<() => number>('webhooks.random'),
+};
 
-export const DEPS = token<WebhookDeps>('webhooks.deps');
+export type WebhookDeps = TokenValues<typeof DEPS>;

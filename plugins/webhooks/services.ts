@@ -1,4 +1,4 @@
-import type { Instances, PluginContext } from '../../kernel/contract/index.js';
+import { bindAll, type Instances, type PluginContext } from '../../kernel/contract/index.js';
 import { DeliveryQueue } from './deliveries/delivery-queue.js';
 import { DeliveryWorkerPool } from './deliveries/delivery-workers.js';
 import { DeliveryLog } from './deliveries/delivery-log.js';
@@ -25,6 +25,6 @@ const SERVICE_CLASSES = {
 export type WebhookServices = Instances<typeof SERVICE_CLASSES>;
 
 export function buildServices(scope: Pick<PluginContext, 'bind' | 'services'>, deps: WebhookDeps): WebhookServices {
-  scope.bind(DEPS, deps);
+  bindAll(scope, DEPS, deps);
   return scope.services(SERVICE_CLASSES);
 }

@@ -87,7 +87,7 @@ const QUEUES: Readonly<Record<string, (store: MemoryStore, clock: ManualClock) =
   'a retry of a webhook': async (store, clock) => {
     const deliveries = store.collection<WebhookDelivery>('deliveries');
     const webhooks = store.collection<Webhook>('webhooks');
-    const times = new RetryTimeCalculator({ deliveries, webhooks, clock });
+    const times = new RetryTimeCalculator(webhooks, deliveries, clock);
     await webhooks.insert({ id: 'w' } as Webhook);
     await times.clampFutureTimes();
     await deliveries.insert({

@@ -3,10 +3,13 @@
  */
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import type { BuildCommit, BuildCommits, BuildHistory } from '../../../ports/domain/releases.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { getVersionIdentity } from '../../../lib/versions.js';
 import { hashWithinProject } from '../item/document-ids.js';
 import { scrubText } from '../text/scrub-text.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { CommitsDoc } from '../item/operation-documents.js';
+import type { Collection } from '../../../ports/store/index.js';
 
 export const MAX_COMMITS = 500;
 export const MAX_FILES = 100;
@@ -17,19 +20,20 @@ const MAX_PATH_LENGTH = 300;
 
 @injectable()
 export class CommitHistoryRepository implements BuildHistory {
-  constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'commits' | 'clock'>) {}
+  constructor(
+    @inject(DEPS.commits) private readonly commits: Collection<CommitsDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+  ) {}
 
   async save(project: string, version: string, given: BuildCommits): Promise<BuildCommits> {
     const storedCommits = truncateCommits(given);
     const id = hashWithinProject(project, getVersionIdentity(version));
-    await this.deps.commits.bulk([
-      { put: { id, project, version, ...storedCommits, stored_at: this.deps.clock.iso() } },
-    ]);
+    await this.commits.bulk([{ put: { id, project, version, ...storedCommits, stored_at: this.clock.iso() } }]);
     return storedCommits;
   }
 
   async find(project: string, version: string): Promise<BuildCommits | null> {
-    const found = await this.deps.commits.get(hashWithinProject(project, getVersionIdentity(version)));
+    const found = await this.commits.get(hashWithinProject(project, getVersionIdentity(version)));
     return found && { range: found.range, commits: found.commits, truncated: found.truncated };
   }
 }

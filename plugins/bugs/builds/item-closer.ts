@@ -15,18 +15,19 @@ import {
   resolveVersion,
   type PublishedReleases,
 } from '../item/build-names.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { PublishedBuildRepository } from './published-builds.js';
 import { ItemService } from '../store/item-service.js';
 import type { ItemDoc } from '../item/model.js';
 import { isTransitionAllowed } from '../item/transitions.js';
+import type { Collection } from '../../../ports/store/index.js';
 
 const BATCH_SIZE = 200;
 
 @injectable()
 export class ItemCloser {
   constructor(
-    @inject(DEPS) private readonly deps: BugDeps,
+    @inject(DEPS.items) private readonly itemRows: Collection<ItemDoc>,
     @inject(ItemService) private readonly items: ItemService,
     @inject(PublishedBuildRepository) private readonly known: PublishedBuildRepository,
   ) {}
@@ -59,7 +60,7 @@ export class ItemCloser {
     const publication = release.publication ?? (await this.#findLastPublication(project, release.version));
     const closed = await this.#closeAll(keys, publication);
     if (release.publication === undefined) return closed;
-    const items = await collectAll(this.deps.items, { filter: { closed_by: release.publication }, limit: BATCH_SIZE });
+    const items = await collectAll(this.itemRows, { filter: { closed_by: release.publication }, limit: BATCH_SIZE });
     return items.map(({ id }) => id);
   }
 
@@ -68,7 +69,7 @@ export class ItemCloser {
   }
 
   async reconcile(): Promise<void> {
-    const waiting = await this.deps.items.groupCount('build_key', { build_key: { gt: '' } });
+    const waiting = await this.itemRows.groupCount('build_key', { build_key: { gt: '' } });
     const byProject = new Map<string, string[]>();
     for (const { key } of waiting) {
       const text = String(key);
@@ -96,7 +97,7 @@ export class ItemCloser {
     let next: string | null = null;
     for (;;) {
       const filter = { build_key: { in: keys } };
-      const page = await this.deps.items.find({ filter, sort: [['id', 'asc']], limit: BATCH_SIZE, after: next });
+      const page = await this.itemRows.find({ filter, sort: [['id', 'asc']], limit: BATCH_SIZE, after: next });
       next = page.next;
       const after = await Promise.all(
         page.items.filter(due).map((item) => this.#close(item.id, item.build_key ?? '', publication)),

@@ -1,10 +1,11 @@
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import { toIsoString } from '../../../lib/time.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { CommitHistoryRepository } from './commit-history.js';
 import { PublishedBuildRepository, type PublishedVersion } from './published-builds.js';
 import { listTracePaths, rankSuspectCommits, type SuspectCommit } from './suspect-commits.js';
+import type { Clock } from '../../../ports/clock.js';
 
 export interface ReleaseSighting extends PublishedVersion {
   /** Negative before it. */
@@ -38,7 +39,7 @@ const toSuspectView = (commit: Omit<SuspectView, 'untrusted_fields'>): SuspectVi
 @injectable()
 export class ReleaseTimelineService {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<BugDeps, 'clock'>,
+    @inject(DEPS.clock) private readonly clock: Clock,
     @inject(PublishedBuildRepository) private readonly known: PublishedBuildRepository,
     @inject(CommitHistoryRepository) private readonly history: CommitHistoryRepository,
   ) {}
@@ -56,7 +57,7 @@ export class ReleaseTimelineService {
   }
 
   listRecentPublishes(project: string, ms: number): Promise<PublishedVersion[]> {
-    return this.known.listPublishedSince(project, toIsoString(this.deps.clock.now() - ms));
+    return this.known.listPublishedSince(project, toIsoString(this.clock.now() - ms));
   }
 
   async #findSighting(project: string, version: string | null, at: string | null): Promise<ReleaseSighting | null> {

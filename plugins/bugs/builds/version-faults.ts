@@ -12,10 +12,17 @@ import { createHmac } from 'node:crypto';
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import { getOperatorNetwork } from '../../../lib/addresses.js';
 import { parseNamedVersion } from '../../../lib/versions.js';
-import type { PublicEvidence, Report, VersionFaults, VersionItem } from '../../../ports/domain/bugs.js';
-import type { Filter } from '../../../ports/store/index.js';
+import type {
+  PublicEvidence,
+  Report,
+  VersionFaultListener,
+  VersionFaults,
+  VersionItem,
+} from '../../../ports/domain/bugs.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { Collection, Filter } from '../../../ports/store/index.js';
 import { findReadable } from '../../../ports/store/skipped-documents.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
 import { toBuildKey } from '../item/build-names.js';
 import { toVersionItems } from './version-fixes.js';
@@ -28,10 +35,15 @@ type ReportSender = Pick<Report, 'intake_key' | 'address'>;
 
 @injectable()
 export class VersionFaultTracker implements VersionFaults {
-  constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'clock' | 'faultWatchers' | 'senderKey'>) {}
+  constructor(
+    @inject(DEPS.items) private readonly items: Collection<ItemDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.faultWatchers) private readonly faultWatchers: () => readonly VersionFaultListener[],
+    @inject(DEPS.senderKey) private readonly senderKey: Buffer,
+  ) {}
 
   async count(project: string, version: string, since: string, evidence: PublicEvidence): Promise<number> {
-    const { items } = this.deps;
+    const items = this.items;
     const counts = await Promise.all(
       buildFaultFilters(project, version, since, evidence).map((one) => items.count(one)),
     );
@@ -46,7 +58,7 @@ export class VersionFaultTracker implements VersionFaults {
     limit: number,
   ): Promise<VersionItem[]> {
     const filters = buildFaultFilters(project, version, since, evidence);
-    const pages = await Promise.all(filters.map((filter) => findReadable(this.deps.items, { filter, limit })));
+    const pages = await Promise.all(filters.map((filter) => findReadable(this.items, { filter, limit })));
     return toVersionItems(
       pages.flatMap(({ items }) => items),
       limit,
@@ -60,7 +72,7 @@ export class VersionFaultTracker implements VersionFaults {
     const version = report.app_version?.trim() ?? '';
     if (item.type !== 'error' || parseNamedVersion(version).version === null) return {};
     const public_fault = hasPublicSender(report) ? { networks: [this.#hash(item.id, report)], n: 1 } : undefined;
-    return { fault_key: toBuildKey(item.project, version), fault_at: this.deps.clock.iso(), public_fault };
+    return { fault_key: toBuildKey(item.project, version), fault_at: this.clock.iso(), public_fault };
   }
 
   /**
@@ -75,7 +87,7 @@ export class VersionFaultTracker implements VersionFaults {
   }
 
   async #addEvidence(doc: ItemDoc, report: Report): Promise<ItemDoc | null> {
-    const { items, clock } = this.deps;
+    const { items, clock } = this;
     let known: ItemDoc | null = doc;
     for (let attempt = 0; attempt < MAX_ATTEMPTS && known !== null; attempt++) {
       const { public_fault: fault } = known;
@@ -97,12 +109,12 @@ export class VersionFaultTracker implements VersionFaults {
 
   #hash(item: string, { address }: ReportSender): string {
     const text = `${item} ${getOperatorNetwork(address ?? '')}`;
-    return createHmac('sha256', this.deps.senderKey).update(text).digest('base64url').slice(0, 12);
+    return createHmac('sha256', this.senderKey).update(text).digest('base64url').slice(0, 12);
   }
 
   #notifyWatchers(key: string): void {
     const [project = '', version = ''] = key.split(' ');
-    for (const watcher of this.deps.faultWatchers()) watcher.onFaultCounted(project, version);
+    for (const watcher of this.faultWatchers()) watcher.onFaultCounted(project, version);
   }
 }
 

@@ -1,8 +1,9 @@
 /** Items that a version fixes (contract 20, release), for the release's page. */
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import type { VersionFixes, VersionItem } from '../../../ports/domain/bugs.js';
+import type { Collection } from '../../../ports/store/index.js';
 import { findReadable } from '../../../ports/store/skipped-documents.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { toBuildKey } from '../item/build-names.js';
 import type { ItemDoc } from '../item/model.js';
 import { PublishedBuildRepository } from './published-builds.js';
@@ -12,12 +13,12 @@ const MAX_CLOSED = 500;
 @injectable()
 export class VersionFixReader implements VersionFixes {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<BugDeps, 'items'>,
+    @inject(DEPS.items) private readonly items: Collection<ItemDoc>,
     @inject(PublishedBuildRepository) private readonly published: PublishedBuildRepository,
   ) {}
 
   async list(project: string, version: string, limit: number): Promise<{ items: VersionItem[]; total: number }> {
-    const { items } = this.deps;
+    const items = this.items;
     const builds = await this.published.listMatching(project, [version]);
     const names = [version, ...builds.flatMap(({ build }) => build ?? [])];
     const keys = [...new Set(names.map((name) => toBuildKey(project, name)))];

@@ -11,13 +11,14 @@ import { inject, injectable } from '../../../kernel/contract/index.js';
 import type { ServiceError } from '../../../kernel/errors.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { toIsoString } from '../../../lib/time.js';
-import { StoreConflict, type Filter } from '../../../ports/store/index.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { StoreConflict, type Filter, type Collection } from '../../../ports/store/index.js';
+import { DEPS, type BugsConfig } from '../deps.js';
 import { refusal } from '../errors.js';
-import type { ClaimLease } from '../item/model.js';
+import type { ClaimLease, ItemDoc } from '../item/model.js';
 import { WriteCommitter } from '../store/write-committer.js';
 import { LeaseClockAdjuster } from '../store/lease-clock-adjuster.js';
 import { LeaseExpiryRecorder } from './lease-expiry.js';
+import type { Clock } from '../../../ports/clock.js';
 
 const SHARED_COUNT_TTL_MS = 1_000;
 const SINGLE_COUNT_TTL_MS = 60_000;
@@ -52,7 +53,10 @@ export class ClaimQuota {
   readonly #pendingClaims = new Map<string, Set<Promise<unknown>>>();
 
   constructor(
-    @inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'clock' | 'config' | 'random'>,
+    @inject(DEPS.items) private readonly items: Collection<ItemDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.config) private readonly config: BugsConfig,
+    @inject(DEPS.random) private readonly random: () => number,
     @inject(LeaseClockAdjuster) private readonly times: LeaseClockAdjuster,
     @inject(LeaseExpiryRecorder) private readonly expiry: LeaseExpiryRecorder,
     @inject(WriteCommitter) private readonly commit: WriteCommitter,
@@ -64,7 +68,7 @@ export class ClaimQuota {
    * @throws ServiceError too_many_claims
    */
   async claimWithinQuota<T>(holder: LeaseHolder, claim: (slot: ClaimSlot) => Promise<T>): Promise<T> {
-    const { max_claims: most } = this.deps.config;
+    const { max_claims: most } = this.config;
     const { key } = holder;
     for (let looks = 0; ;) {
       const held = this.#getFreshCount(key, most) ?? (await this.#countOnce(holder));
@@ -117,7 +121,7 @@ export class ClaimQuota {
    * @throws NoFreeSlotError
    */
   #pickFreeSlot(reservedSlots: ReadonlySet<number>, most: number): number {
-    const start = Math.floor(this.deps.random() * most);
+    const start = Math.floor(this.random() * most);
     for (let i = 0; i < most; i++) {
       const place = (start + i) % most;
       if (!reservedSlots.has(place)) return place;
@@ -157,22 +161,22 @@ export class ClaimQuota {
   }
 
   #isFresh({ at }: LeaseCount): boolean {
-    return this.deps.clock.monotonic() - at <= (this.commit.isAtomic ? SINGLE_COUNT_TTL_MS : SHARED_COUNT_TTL_MS);
+    return this.clock.monotonic() - at <= (this.commit.isAtomic ? SINGLE_COUNT_TTL_MS : SHARED_COUNT_TTL_MS);
   }
 
   async #count({ key, credential, agent }: LeaseHolder): Promise<LeaseCount> {
     // None may be pending during the count.
     await Promise.allSettled(this.#pendingClaims.get(key) ?? new Set<Promise<unknown>>());
     await this.times.adjustAfterStep();
-    const live = { 'claim.expires_at': { gt: toIsoString(this.deps.clock.now()) } };
+    const live = { 'claim.expires_at': { gt: toIsoString(this.clock.now()) } };
     const filter = { ...live, 'claim.credential': credential, 'claim.agent': agent };
-    const held = { at: this.deps.clock.monotonic(), ...(await this.#readLeases(key, filter)) };
+    const held = { at: this.clock.monotonic(), ...(await this.#readLeases(key, filter)) };
     this.#held.set(key, held);
     return held;
   }
 
   async #readLeases(key: string, filter: Filter): Promise<Pick<LeaseCount, 'most' | 'taken'>> {
-    const { items } = this.deps;
+    const items = this.items;
     if (this.commit.isAtomic) return { most: await items.count(filter), taken: new Set() };
     const page = await items.find({ filter, sort: [['claim.expires_at', 'asc']], limit: PAGE_SIZE });
     const slots = page.items.flatMap(({ claim }) => claim?.slot ?? []);

@@ -1,10 +1,12 @@
 /** Tells the next agent about the previous one (contract 20, leases: `handover`). */
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import type { Item } from '../../../ports/domain/bugs.js';
-import { DEPS, type BugDeps } from '../deps.js';
-import type { ItemDoc } from '../item/model.js';
+import { DEPS } from '../deps.js';
+import type { ItemDoc, CommentDoc } from '../item/model.js';
 import { toCommentView, isLeaseLive } from '../item/api-views.js';
 import { ItemService } from '../store/item-service.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { Collection } from '../../../ports/store/index.js';
 
 const MAX_COMMENTS = 5;
 
@@ -42,7 +44,8 @@ export const isUntouched = ({ rev, claim_count }: Pick<ItemDoc, 'rev' | 'claim_c
 @injectable()
 export class HandoverBuilder {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<BugDeps, 'comments' | 'clock'>,
+    @inject(DEPS.comments) private readonly comments: Collection<CommentDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
     @inject(ItemService) private readonly items: ItemService,
   ) {}
 
@@ -52,7 +55,7 @@ export class HandoverBuilder {
 
   async build(item: ItemDoc): Promise<Handover> {
     if (isUntouched(item)) return NO_HANDOVER;
-    const { comments, clock } = this.deps;
+    const { comments, clock } = this;
     const last = await comments.find({
       filter: { item_id: item.id },
       sort: [['created_at', 'desc']],
@@ -75,7 +78,7 @@ export class HandoverBuilder {
 
   async #findEarlierFix({ earlier_fix: fix }: ItemDoc): Promise<Handover['earlier_fix']> {
     if (fix === undefined) return null;
-    const comment = fix.comment === null ? null : await this.deps.comments.get(fix.comment);
+    const comment = fix.comment === null ? null : await this.comments.get(fix.comment);
     return { build: fix.build, commit: fix.commit, comment: comment?.body ?? null };
   }
 }

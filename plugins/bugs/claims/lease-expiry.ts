@@ -6,12 +6,14 @@
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { toIsoString } from '../../../lib/time.js';
-import type { Filter, Sort } from '../../../ports/store/index.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import type { Filter, Sort, Collection } from '../../../ports/store/index.js';
+import { DEPS } from '../deps.js';
 import { ItemService } from '../store/item-service.js';
 import { LeaseClockAdjuster } from '../store/lease-clock-adjuster.js';
 import type { ItemDoc, LeaseClockStamp } from '../item/model.js';
 import { planExpiry } from '../item/lease.js';
+import type { Logger } from '../../../ports/logger.js';
+import type { Clock } from '../../../ports/clock.js';
 
 export const MAX_EXPIRY_BATCH_SIZE = 50;
 const PAUSE_MS = 25;
@@ -28,7 +30,9 @@ export class LeaseExpiryRecorder {
   #draining = false;
 
   constructor(
-    @inject(DEPS) private readonly deps: BugDeps,
+    @inject(DEPS.items) private readonly itemRows: Collection<ItemDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.log) private readonly log: Logger,
     @inject(ItemService) private readonly items: ItemService,
     @inject(LeaseClockAdjuster) private readonly times: LeaseClockAdjuster,
   ) {}
@@ -51,7 +55,7 @@ export class LeaseExpiryRecorder {
   }
 
   get #isIdle(): boolean {
-    return this.#remainingWork !== null || this.deps.clock.monotonic() < this.#noExpiryUntil;
+    return this.#remainingWork !== null || this.clock.monotonic() < this.#noExpiryUntil;
   }
 
   async writeAllExpired(): Promise<void> {
@@ -63,7 +67,7 @@ export class LeaseExpiryRecorder {
   async expireMatching(fits: Filter): Promise<boolean> {
     if (this.#remainingWork === null) return false;
     const filter = this.times.buildExpiredFilter({ ...fits, status: 'in_progress' });
-    const { items } = await this.deps.items.find({ filter, sort: SORT, limit: MAX_FREED_LEASES });
+    const { items } = await this.itemRows.find({ filter, sort: SORT, limit: MAX_FREED_LEASES });
     await this.#expire(items);
     return items.length > 0;
   }
@@ -79,7 +83,7 @@ export class LeaseExpiryRecorder {
       do await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       while (!this.#draining && (await this.#recordBatch()));
     } catch (error) {
-      this.deps.log.error({ err: error }, 'expired leases could not be stored; the next request retries');
+      this.log.error({ err: error }, 'expired leases could not be stored; the next request retries');
     } finally {
       this.#remainingWork = null;
     }
@@ -91,7 +95,7 @@ export class LeaseExpiryRecorder {
    * @returns whether more leases may have expired
    */
   async #recordBatch(): Promise<boolean> {
-    const { items, clock } = this.deps;
+    const { itemRows: items, clock } = this;
     const from = clock.now();
     const since = clock.monotonic();
     const page = await items.find({

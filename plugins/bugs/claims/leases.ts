@@ -6,7 +6,7 @@ import { inject, injectable } from '../../../kernel/contract/index.js';
 import { toIsoString } from '../../../lib/time.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import { getAuthorKind, type BugCaller } from '../caller.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { refusal } from '../errors.js';
 import { createClaimRequiredError } from '../item/claim-rule.js';
 import type { ChangeSet } from '../item/change-set.js';
@@ -37,6 +37,9 @@ import {
   listSkippingHolders,
   planExpiry,
 } from '../item/lease.js';
+import type { Ids } from '../../../ports/ids.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { Collection } from '../../../ports/store/index.js';
 
 export interface LeaseRequest {
   agent?: string | undefined;
@@ -72,7 +75,9 @@ export interface RenewalResult extends GrantedLease {
 @injectable()
 export class LeaseService {
   constructor(
-    @inject(DEPS) private readonly deps: BugDeps,
+    @inject(DEPS.items) private readonly itemRows: Collection<ItemDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.ids) private readonly ids: Ids,
     @inject(ItemService) private readonly items: ItemService,
     @inject(SecretGuard) private readonly secrets: SecretGuard,
     @inject(LeaseExpiryRecorder) private readonly expiry: LeaseExpiryRecorder,
@@ -91,7 +96,7 @@ export class LeaseService {
     const request = { ...leaseRequest, agent: resolveAgentName(caller, leaseRequest.agent) };
     await this.secrets.rejectSecrets({ agent: request.agent });
     const agent = request.agent ?? caller.name;
-    const live: ClaimLease | null = isLeaseLive(before.claim, this.deps.clock.now()) ? before.claim : null;
+    const live: ClaimLease | null = isLeaseLive(before.claim, this.clock.now()) ? before.claim : null;
     const own = live?.credential === caller.id && live.agent === agent;
     const claim = (slot: ClaimSlot): Promise<ClaimResult> => this.#claim(before.id, caller, request, slot);
     if (own) return claim({});
@@ -101,9 +106,9 @@ export class LeaseService {
 
   async #claim(id: string, caller: BugCaller, request: LeaseRequest, slot: ClaimSlot): Promise<ClaimResult> {
     let unread: readonly UnreadEntry[] | undefined;
-    const secret = this.deps.ids.secret();
+    const secret = this.ids.secret();
     const doc = await this.items.change(id, caller, (item, change) => {
-      const now = this.deps.clock.now();
+      const now = this.clock.now();
       const fresh = { ...createClaimLease(caller, request, secret, now, this.times.getClockStamp(now)), ...slot };
       change.by = 'holder';
       unread = undefined;
@@ -152,7 +157,7 @@ export class LeaseService {
     let unread: readonly UnreadEntry[] = [];
     const doc = await this.items.change(id, caller, (item, change) => {
       change.by = 'holder';
-      const now = this.deps.clock.now();
+      const now = this.clock.now();
       const held = this.#requireLease(item, request.claim_token, caller, now);
       const lease_seconds = request.lease_seconds ?? held.lease_seconds;
       const expires_at = computeLeaseExpiry(held.claimed_at, now, lease_seconds);
@@ -186,7 +191,7 @@ export class LeaseService {
     const reason = request.reason?.trim() || null;
     await this.secrets.rejectSecrets({ reason, comment });
     const doc = await this.items.change(id, caller, (item, change) => {
-      const now = this.deps.clock.now();
+      const now = this.clock.now();
       const held = this.#requireLease(item, claim_token, caller, now);
       const releases = (item.release_count ?? 0) + 1;
       const to = releases >= MAX_RELEASES ? 'needs_info' : 'open';
@@ -227,7 +232,7 @@ export class LeaseService {
    */
   async markUnreadShown(doc: ItemDoc, caller: BugCaller): Promise<void> {
     const { claim } = doc;
-    const now = this.deps.clock.now();
+    const now = this.clock.now();
     if (!isLeaseLive(claim, now) || claim.credential !== caller.id || !claim.unread?.length) return;
     if (caller.agent !== undefined && caller.agent !== claim.agent) return;
     const isShared = caller.agent === undefined && (await this.#isShared(claim, now));
@@ -243,7 +248,7 @@ export class LeaseService {
   /** With several agents on one credential, the reader of a response is ambiguous. */
   async #isShared({ credential, agent }: ClaimLease, now: number): Promise<boolean> {
     const others = { 'claim.credential': credential, 'claim.agent': { ne: agent } };
-    return (await this.deps.items.count({ 'claim.expires_at': { gt: toIsoString(now) }, ...others })) > 0;
+    return (await this.itemRows.count({ 'claim.expires_at': { gt: toIsoString(now) }, ...others })) > 0;
   }
 
   writeExpired(): Promise<void> {

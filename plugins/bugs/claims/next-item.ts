@@ -3,9 +3,9 @@
  * decides, so exactly one parallel caller gets it.
  */
 import { inject, injectable, type HttpRequest } from '../../../kernel/contract/index.js';
-import type { Filter } from '../../../ports/store/index.js';
+import type { Filter, Collection } from '../../../ports/store/index.js';
 import type { BugCaller } from '../caller.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { buildQueueClaim } from '../item/change-set.js';
 import { resolveAgentName, getLeaseHolder, createClaimLease } from '../item/lease.js';
 import {
@@ -25,6 +25,8 @@ import { HandoverBuilder, type Handover } from './handover.js';
 import type { GrantedLease, LeaseRequest } from './leases.js';
 import { ClaimQuota, type ClaimSlot } from './claim-quota.js';
 import { WaitingItemCounter, type WaitingItems } from './waiting-items.js';
+import type { Ids } from '../../../ports/ids.js';
+import type { Clock } from '../../../ports/clock.js';
 
 const MAX_ATTEMPTS = 3;
 
@@ -60,7 +62,9 @@ const getReservedId = (reserved: ReservedItem | null): string | null => reserved
 @injectable()
 export class NextItemService {
   constructor(
-    @inject(DEPS) private readonly deps: BugDeps,
+    @inject(DEPS.items) private readonly items: Collection<ItemDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.ids) private readonly ids: Ids,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
     @inject(SecretGuard) private readonly secrets: SecretGuard,
     @inject(LeaseExpiryRecorder) private readonly expiry: LeaseExpiryRecorder,
@@ -86,7 +90,7 @@ export class NextItemService {
     const agent = resolveAgentName(caller, request.agent) ?? findSoleTarget(filter) ?? caller.name;
     const holder = getLeaseHolder({ credential: caller.id, agent });
     const claimant = { agent, holder, lease_seconds: request.lease_seconds };
-    const { clock } = this.deps;
+    const clock = this.clock;
     const until = clock.monotonic() + (request.wait_seconds ?? 0) * 1000;
     for (;;) {
       const reserved = await this.#reserve(caller, claimant, filter);
@@ -115,7 +119,7 @@ export class NextItemService {
     slot: ClaimSlot,
   ): Promise<ReservedItem | null> {
     await this.expiry.writeExpired();
-    const { items, ids } = this.deps;
+    const { items, ids } = this;
     const { agent, holder } = claimant;
     const secret = ids.secret();
     const unfiled = { id: ids.uuid(), actor: caller.name };
@@ -137,7 +141,7 @@ export class NextItemService {
     const fits = (): Filter =>
       narrowToAny(
         { ...filter, ...filterByTarget(agent, filter), ...excludeAssigned(filter), muted: false },
-        excludeReleasedBy(holder, this.deps.clock.iso()),
+        excludeReleasedBy(holder, this.clock.iso()),
       );
     let fetched = await first();
     for (let tries = 0; fetched === null && tries < MAX_ATTEMPTS && (await this.expiry.expireMatching(fits())); tries++)

@@ -1,14 +1,17 @@
 /** What others wrote since the holder's last call (contract 20, leases: `news`). */
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import type { Collection, Doc } from '../../../ports/store/index.js';
-import { DEPS, type BugDeps } from '../deps.js';
-import type { ItemDoc, UnreadEntry } from '../item/model.js';
+import { DEPS } from '../deps.js';
+import type { ItemDoc, UnreadEntry, CommentDoc, ActivityDoc } from '../item/model.js';
 import { toActivityView, toCommentView } from '../item/api-views.js';
 import { toActivityDocument, toCommentDocument } from '../store/item-outbox.js';
 
 @injectable()
 export class UnreadEntryReader {
-  constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'comments' | 'activity'>) {}
+  constructor(
+    @inject(DEPS.comments) private readonly comments: Collection<CommentDoc>,
+    @inject(DEPS.activity) private readonly activity: Collection<ActivityDoc>,
+  ) {}
 
   /**
    * Lists entries oldest first, each with its `kind`.
@@ -18,8 +21,8 @@ export class UnreadEntryReader {
     if (unread.length === 0) return [];
     const ids = (kind: UnreadEntry['kind']): string[] => unread.flatMap((one) => (one.kind === kind ? [one.id] : []));
     const [comments, entries] = await Promise.all([
-      listStored(this.deps.comments, ids('comment')),
-      listStored(this.deps.activity, ids('activity')),
+      listStored(this.comments, ids('comment')),
+      listStored(this.activity, ids('activity')),
     ]);
     const viewsById = new Map<string, object>();
     for (const entry of item.outbox) {

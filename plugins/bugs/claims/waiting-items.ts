@@ -1,8 +1,10 @@
 /** Why `action=next` has no item (contract 20, leases: `waiting`). */
 import { inject, injectable } from '../../../kernel/contract/index.js';
-import type { Filter } from '../../../ports/store/index.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import type { Filter, Collection } from '../../../ports/store/index.js';
+import { DEPS } from '../deps.js';
 import { excludeAssigned } from '../item/queue-filters.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { ItemDoc } from '../item/model.js';
 
 export interface WaitingItems {
   reserved: number;
@@ -16,11 +18,14 @@ export interface WaitingItems {
 
 @injectable()
 export class WaitingItemCounter {
-  constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'clock'>) {}
+  constructor(
+    @inject(DEPS.items) private readonly items: Collection<ItemDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+  ) {}
 
   /** @param holder see `getLeaseHolder` in item/lease.ts */
   async count(query: Filter, agent: string, holder: string): Promise<WaitingItems> {
-    const { items, clock } = this.deps;
+    const { items, clock } = this;
     const now = clock.iso();
     const { or, status: _status, ...filter } = query;
     const within = (more: Filter): Promise<number> =>

@@ -7,17 +7,21 @@ import { inject, injectable } from '../../../kernel/contract/index.js';
 import { notFound, ServiceError } from '../../../kernel/errors.js';
 import { AGENT_REQUESTED, type AgentRequest } from '../../../ports/domain/agent-requests.js';
 import type { BugCaller } from '../caller.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { createAlreadyClaimedError, createOnHoldError } from '../item/lease.js';
 import { isFinished } from '../item/transitions.js';
 import { isHeld, isLeaseLive, getStatusAt } from '../item/api-views.js';
 import { ItemService } from '../store/item-service.js';
 import { SecretGuard } from '../store/secret-guard.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { ActivityDoc } from '../item/model.js';
+import type { Collection } from '../../../ports/store/index.js';
 
 @injectable()
 export class AgentRequestService {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<BugDeps, 'activity' | 'clock'>,
+    @inject(DEPS.activity) private readonly activity: Collection<ActivityDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
     @inject(ItemService) private readonly items: ItemService,
     @inject(SecretGuard) private readonly secrets: SecretGuard,
   ) {}
@@ -34,9 +38,9 @@ export class AgentRequestService {
     const id = hash('sha256', [caller.id, found.id, key].join('\u001f')).slice(0, 40);
     let isNewRequest = false;
     await this.items.change(found.id, caller.name, async (item, plan) => {
-      isNewRequest = !item.outbox.some((entry) => entry.id === id) && (await this.deps.activity.get(id)) === null;
+      isNewRequest = !item.outbox.some((entry) => entry.id === id) && (await this.activity.get(id)) === null;
       if (!isNewRequest) return;
-      const now = this.deps.clock.now();
+      const now = this.clock.now();
       if (isFinished(getStatusAt(item, now)))
         throw new ServiceError(
           'invalid_transition',

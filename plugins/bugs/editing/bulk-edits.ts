@@ -7,9 +7,9 @@ import { inject, injectable } from '../../../kernel/contract/index.js';
 import { conflict, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
 import { iteratePages } from '../../../lib/paging.js';
 import { matchesFilter } from '../../../ports/document.js';
-import type { Filter } from '../../../ports/store/index.js';
+import type { Filter, Collection } from '../../../ports/store/index.js';
 import type { BugCaller } from '../caller.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { createReasonRequiredError } from '../errors.js';
 import type { ItemEdit } from '../item/edit.js';
 import { EditService } from './edits.js';
@@ -17,8 +17,10 @@ import { toCallerFilter, type ItemQuery } from '../item/filters.js';
 import { ItemService } from '../store/item-service.js';
 import { addIndirectMatches } from '../store/indirect-matches.js';
 import { LeaseService } from '../claims/leases.js';
-import type { ItemDoc } from '../item/model.js';
+import type { ItemDoc, RefDoc } from '../item/model.js';
 import { parseSeverity } from '../item/severity.js';
+import type { ProjectDirectory } from '../../../ports/domain/projects.js';
+import type { SearchTextDoc } from '../item/operation-documents.js';
 
 export const MAX_IDS = 200;
 export const MAX_MATCHES = 1000;
@@ -58,7 +60,10 @@ interface BulkTarget {
 @injectable()
 export class BulkEditService {
   constructor(
-    @inject(DEPS) private readonly deps: BugDeps,
+    @inject(DEPS.items) private readonly itemRows: Collection<ItemDoc>,
+    @inject(DEPS.words) private readonly words: Collection<SearchTextDoc>,
+    @inject(DEPS.refs) private readonly refs: Collection<RefDoc>,
+    @inject(DEPS.projects) private readonly projects: ProjectDirectory,
     @inject(ItemService) private readonly items: ItemService,
     @inject(EditService) private readonly edits: EditService,
     @inject(LeaseService) private readonly leases: LeaseService,
@@ -67,7 +72,7 @@ export class BulkEditService {
   /** @throws ServiceError insufficient_scope */
   async count(query: ItemQuery, caller: BugCaller): Promise<number> {
     await this.leases.writeExpired();
-    return this.deps.items.count(await this.#buildFilter(query, caller));
+    return this.itemRows.count(await this.#buildFilter(query, caller));
   }
 
   /**
@@ -99,7 +104,7 @@ export class BulkEditService {
     await this.leases.writeExpired();
     const filter = await this.#buildFilter(query, caller);
     const targets = await this.#listMatching(filter);
-    const n = targets.length > MAX_MATCHES ? await this.deps.items.count(filter) : targets.length;
+    const n = targets.length > MAX_MATCHES ? await this.itemRows.count(filter) : targets.length;
     if (n !== request.expected_count) {
       const message = `The filter matches ${n} items, not ${request.expected_count}; nothing was changed.`;
       throw conflict(message, { extra: { count: n } });
@@ -112,12 +117,15 @@ export class BulkEditService {
 
   async #buildFilter(query: ItemQuery, caller: BugCaller): Promise<Filter> {
     const own = caller.project === null ? query : { ...query, project: query.project ?? [caller.project] };
-    return toCallerFilter(caller, await addIndirectMatches(this.deps, own));
+    return toCallerFilter(
+      caller,
+      await addIndirectMatches({ refs: this.refs, projects: this.projects, words: this.words }, own),
+    );
   }
 
   async #listMatching(filter: Filter): Promise<BulkTarget[]> {
     const targets: BulkTarget[] = [];
-    for await (const items of iteratePages(this.deps.items, { filter, limit: PAGE_SIZE })) {
+    for await (const items of iteratePages(this.itemRows, { filter, limit: PAGE_SIZE })) {
       for (const { id, ref } of items) targets.push({ name: { id, ref }, item: { id, ref } });
       if (targets.length > MAX_MATCHES) break;
     }

@@ -8,19 +8,23 @@ import { ServiceError } from '../../../kernel/errors.js';
 import { buildElapsedFilter } from '../../../lib/clock-skew.js';
 import { DAY_MS, toIsoString } from '../../../lib/time.js';
 import { matchesFilter } from '../../../ports/document.js';
-import type { Filter } from '../../../ports/store/index.js';
+import type { Filter, Collection } from '../../../ports/store/index.js';
 import type { BugCaller } from '../caller.js';
 import { LeaseService } from '../claims/leases.js';
 import { removeAll } from '../../../ports/store/remove-all.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { toItemFilter, type ItemQuery } from '../item/filters.js';
 import type { ItemStatus } from '../../../ports/domain/bugs.js';
 import type { ItemEdit } from '../item/edit.js';
 import { EditService } from './edits.js';
-import type { ItemDoc } from '../item/model.js';
-import type { BulkRunDoc } from '../item/operation-documents.js';
+import type { ItemDoc, RefDoc, ActivityDoc } from '../item/model.js';
+import type { BulkRunDoc, SearchTextDoc } from '../item/operation-documents.js';
 import { addIndirectMatches } from '../store/indirect-matches.js';
 import { findLastFinishingChange, createUndoGoneError, canUndoRun, undoLastChange } from './undo.js';
+import type { ProjectDirectory } from '../../../ports/domain/projects.js';
+import type { Logger } from '../../../ports/logger.js';
+import type { Ids } from '../../../ports/ids.js';
+import type { Clock } from '../../../ports/clock.js';
 
 const HEARTBEAT_TIMEOUT_MS = 15_000;
 const BATCH_SIZE = 100;
@@ -53,19 +57,30 @@ export class BulkRunService {
   #stopping = false;
 
   constructor(
-    @inject(DEPS) private readonly deps: BugDeps,
+    @inject(DEPS.items) private readonly items: Collection<ItemDoc>,
+    @inject(DEPS.words) private readonly words: Collection<SearchTextDoc>,
+    @inject(DEPS.refs) private readonly refs: Collection<RefDoc>,
+    @inject(DEPS.activity) private readonly activity: Collection<ActivityDoc>,
+    @inject(DEPS.bulks) private readonly bulks: Collection<BulkRunDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.ids) private readonly ids: Ids,
+    @inject(DEPS.log) private readonly log: Logger,
+    @inject(DEPS.projects) private readonly projects: ProjectDirectory,
     @inject(EditService) private readonly edits: EditService,
     @inject(LeaseService) private readonly leases: LeaseService,
   ) {}
 
   find(id: string): Promise<BulkRunDoc | null> {
-    return this.deps.bulks.get(id);
+    return this.bulks.get(id);
   }
 
   async start(order: BulkRunRequest, caller: BugCaller): Promise<BulkRunDoc> {
-    const { bulks, clock, items } = this.deps;
+    const { bulks, clock, items } = this;
     await this.leases.writeExpired();
-    const query = await addIndirectMatches(this.deps, order.query);
+    const query = await addIndirectMatches(
+      { refs: this.refs, projects: this.projects, words: this.words },
+      order.query,
+    );
     const run: BulkRunDoc = { ...this.#createRun({ ...order, query }, caller, clock.iso()), failures: [] };
     run.total = await items.count(buildRunFilter(run, null));
     await bulks.insert(run);
@@ -85,9 +100,9 @@ export class BulkRunService {
       total: updated,
       scanned: updated,
       updated,
-      finished_at: this.deps.clock.iso(),
+      finished_at: this.clock.iso(),
     };
-    await this.deps.bulks.insert(run);
+    await this.bulks.insert(run);
     return run;
   }
 
@@ -96,7 +111,7 @@ export class BulkRunService {
    * @throws ServiceError conflict when there is nothing left to undo
    */
   async undo(run: BulkRunDoc, caller: BugCaller): Promise<BulkRunDoc> {
-    const { bulks, clock } = this.deps;
+    const { bulks, clock } = this;
     const now = clock.iso();
     if (!canUndoRun(run, caller, clock.now())) throw createUndoGoneError();
     const updated = await bulks.change({ id: run.id, undone_at: null }, { set: { undone_at: now } });
@@ -109,7 +124,7 @@ export class BulkRunService {
   #createRun({ query, except, set, says, undo: back }: BulkRunRequest, caller: BugCaller, started_at: string) {
     return {
       ...INITIAL_PROGRESS,
-      id: this.deps.ids.uuid(),
+      id: this.ids.uuid(),
       query,
       except: except ?? null,
       set: { ...set },
@@ -117,7 +132,7 @@ export class BulkRunService {
       by: { id: caller.id, name: caller.name },
       state: 'running',
       total: 0,
-      owner: this.deps.ids.uuid(),
+      owner: this.ids.uuid(),
       beat_at: started_at,
       started_at,
       finished_at: null,
@@ -126,7 +141,7 @@ export class BulkRunService {
   }
 
   async resume(): Promise<void> {
-    const { bulks, clock, ids } = this.deps;
+    const { bulks, clock, ids } = this;
     const filter = { state: 'running', ...buildElapsedFilter('beat_at', HEARTBEAT_TIMEOUT_MS, clock.now()) };
     for (const run of (await bulks.find({ filter, limit: 50 })).items) {
       const set = { owner: ids.uuid(), beat_at: clock.iso(), resumed: true };
@@ -136,7 +151,7 @@ export class BulkRunService {
   }
 
   async deleteOld(signal?: AbortSignal): Promise<void> {
-    const { bulks, clock } = this.deps;
+    const { bulks, clock } = this;
     await removeAll(bulks, { finished_at: { lt: toIsoString(clock.now() - RETENTION_MS) } }, signal);
   }
 
@@ -160,9 +175,9 @@ export class BulkRunService {
     let run: BulkRunDoc | null = begun;
     while (run !== null && run.state === 'running' && !this.#stopping) {
       const { next, failures, ...counts }: BatchResult = await this.#processBatch(run);
-      const now = this.deps.clock.iso();
+      const now = this.clock.iso();
       const done = next === null;
-      const changed = await this.deps.bulks.change(
+      const changed = await this.bulks.change(
         { id: run.id, owner: run.owner },
         {
           inc: counts,
@@ -176,7 +191,7 @@ export class BulkRunService {
 
   async #processBatch(run: BulkRunDoc): Promise<BatchResult> {
     const filter = buildRunFilter(run, run.after);
-    const { items, next } = await this.deps.items.find({ filter, sort: [['id', 'asc']], limit: BATCH_SIZE });
+    const { items, next } = await this.items.find({ filter, sort: [['id', 'asc']], limit: BATCH_SIZE });
     const step: BatchResult = {
       scanned: items.length,
       updated: 0,
@@ -216,7 +231,7 @@ export class BulkRunService {
     item: ItemDoc,
     caller: BugCaller,
   ): Promise<boolean> {
-    const activity = await this.deps.activity.find({
+    const activity = await this.activity.find({
       filter: { item_id: item.id },
       sort: [['at', 'desc']],
       limit: MAX_HISTORY_ENTRIES,
@@ -228,13 +243,13 @@ export class BulkRunService {
   }
 
   async #recordFailure(run: BulkRunDoc, error: unknown): Promise<void> {
-    this.deps.log.error({ err: error, run: run.id }, 'a bulk change could not be finished');
+    this.log.error({ err: error, run: run.id }, 'a bulk change could not be finished');
     try {
-      const set = { state: 'failed', finished_at: this.deps.clock.iso() };
-      await this.deps.bulks.change({ id: run.id, owner: run.owner }, { set });
+      const set = { state: 'failed', finished_at: this.clock.iso() };
+      await this.bulks.change({ id: run.id, owner: run.owner }, { set });
     } catch (fault) {
       // The job resumes it, for lack of a heartbeat.
-      this.deps.log.error({ err: fault, run: run.id }, 'the result of a bulk change could not be stored');
+      this.log.error({ err: fault, run: run.id }, 'the result of a bulk change could not be stored');
     }
   }
 }

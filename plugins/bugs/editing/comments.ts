@@ -3,7 +3,7 @@ import { inject, injectable } from '../../../kernel/contract/index.js';
 import { denied } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import { getAuthorKind, type BugCaller } from '../caller.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { UnreadEntryReader } from '../claims/unread-entries.js';
 import { planAnswer } from './answer-plan.js';
 import type { ChangeSet } from '../item/change-set.js';
@@ -15,6 +15,7 @@ import { ItemService } from '../store/item-service.js';
 import { toCommentDocument } from '../store/item-outbox.js';
 import { LeaseClockAdjuster } from '../store/lease-clock-adjuster.js';
 import { SecretGuard } from '../store/secret-guard.js';
+import type { Clock } from '../../../ports/clock.js';
 
 export interface CommentResult {
   comment: object;
@@ -32,7 +33,7 @@ export interface NewComment {
 @injectable()
 export class CommentService {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<BugDeps, 'clock'>,
+    @inject(DEPS.clock) private readonly clock: Clock,
     @inject(ItemService) private readonly items: ItemService,
     @inject(SecretGuard) private readonly secrets: SecretGuard,
     @inject(UnreadEntryReader) private readonly news: UnreadEntryReader,
@@ -54,7 +55,7 @@ export class CommentService {
       if (keep_status !== true) planAnswer(now, change, caller);
       unread = holds ? change.takeUnread() : null;
     });
-    const { ref, status, rev } = toItemView(item, null, this.deps.clock.now());
+    const { ref, status, rev } = toItemView(item, null, this.clock.now());
     return {
       comment: toCommentView(toCommentDocument(item, entry as ItemOutboxEntry)),
       item: { ref, status, rev },
@@ -64,7 +65,7 @@ export class CommentService {
 
   /** @throws ServiceError lease_lost, claim_required */
   #renew(item: ItemDoc, claimToken: string, caller: BugCaller, change: ChangeSet): true {
-    const now = this.deps.clock.now();
+    const now = this.clock.now();
     if (!isLeaseLive(item.claim, now) || !matchesToken(item.claim, claimToken))
       throw createLeaseLostError(item, claimToken, caller, now);
     if (caller.by_tool === true && item.claim.credential !== caller.id) throw createClaimRequiredError();

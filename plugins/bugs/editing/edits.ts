@@ -7,7 +7,7 @@ import { invalid, ServiceError } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import { getAuthorKind, type BugCaller } from '../caller.js';
 import { ItemCloser } from '../builds/item-closer.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import type { ItemEdit } from '../item/edit.js';
 import type { ChangeSet } from '../item/change-set.js';
 import { DuplicateValidator } from '../merging/duplicate-validator.js';
@@ -21,7 +21,7 @@ import {
   renewLease,
 } from '../item/lease.js';
 import { createClaimRequiredError, needsClaim } from '../item/claim-rule.js';
-import type { ItemDoc, UnreadEntry } from '../item/model.js';
+import type { ItemDoc, UnreadEntry, TextsDoc } from '../item/model.js';
 import type { RekeyingDoc } from '../item/operation-documents.js';
 import { LeaseClockAdjuster } from '../store/lease-clock-adjuster.js';
 import { SecretGuard } from '../store/secret-guard.js';
@@ -46,6 +46,9 @@ import {
 import { RekeyingService } from '../merging/rekeying.js';
 import { isTransitionAllowed } from '../item/transitions.js';
 import { isLeaseLive } from '../item/api-views.js';
+import type { AccountDirectory } from '../../../ports/domain/access.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { Collection } from '../../../ports/store/index.js';
 
 export interface EditResult {
   item: Item;
@@ -70,7 +73,10 @@ export class EditService {
   readonly #duplicates: DuplicateValidator;
 
   constructor(
-    @inject(DEPS) private readonly deps: BugDeps,
+    @inject(DEPS.items) itemRows: Collection<ItemDoc>,
+    @inject(DEPS.texts) private readonly texts: Collection<TextsDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.accounts) private readonly accounts: AccountDirectory,
     @inject(ItemService) private readonly items: ItemService,
     @inject(ItemCloser) private readonly builds: ItemCloser,
     @inject(PullRequestReviewService) private readonly reviews: PullRequestReviewService,
@@ -79,7 +85,7 @@ export class EditService {
     @inject(UnreadEntryReader) private readonly news: UnreadEntryReader,
     @inject(LeaseClockAdjuster) private readonly times: LeaseClockAdjuster,
   ) {
-    this.#duplicates = new DuplicateValidator(deps, items);
+    this.#duplicates = new DuplicateValidator({ items: itemRows }, items);
   }
 
   /**
@@ -121,7 +127,7 @@ export class EditService {
     ifMatch: string | undefined,
     fits: ((item: ItemDoc) => void) | undefined,
   ): Promise<EditResult> {
-    const texts = given.description === undefined ? null : await this.deps.texts.get(id);
+    const texts = given.description === undefined ? null : await this.texts.get(id);
     let described = false;
     const moves: RekeyingDoc[] = [];
     let notes: EditNotes = { warnings: [], unread: null };
@@ -131,7 +137,7 @@ export class EditService {
       fits?.(item);
       checkType(item, edit);
       notes = { warnings: await this.#buildWarnings(item, edit), unread: null };
-      planHold(item, change, edit, caller, this.deps.clock.now());
+      planHold(item, change, edit, caller, this.clock.now());
       this.#checkLease(item, change, edit, caller, needsClaim(item, edit, caller, texts?.description ?? null));
       planFields(item, change, edit, caller);
       described = edit.description !== undefined && edit.description !== (texts?.description ?? null);
@@ -209,7 +215,7 @@ export class EditService {
   /** @throws ServiceError validation_failed when the account does not exist */
   async #resolveAssignee(edit: ItemEdit): Promise<ItemEdit> {
     if (!edit.assignee) return edit;
-    const assignee = await this.deps.accounts.findUsername(edit.assignee);
+    const assignee = await this.accounts.findUsername(edit.assignee);
     if (assignee === null) throw invalid({ assignee: 'no account with this name can sign in' });
     return { ...edit, assignee };
   }
@@ -226,7 +232,7 @@ export class EditService {
   }
 
   #checkLease(item: ItemDoc, change: ChangeSet, edit: ItemEdit, caller: BugCaller, byClaim: boolean): void {
-    const now = this.deps.clock.now();
+    const now = this.clock.now();
     const live = isLeaseLive(item.claim, now);
     if (item.status === 'in_progress' && !live) planExpiry(item, change);
     change.by = caller.kind === 'session' ? 'person' : 'other';
@@ -250,7 +256,7 @@ export class EditService {
 
   #renew(item: ItemDoc, change: ChangeSet, edit: ItemEdit): void {
     if (edit.claim_token === undefined || change.next.claim === null || item.claim === null) return;
-    const lease = renewLease(item.claim, this.deps.clock.now(), this.times.getClockStamp());
+    const lease = renewLease(item.claim, this.clock.now(), this.times.getClockStamp());
     if (lease !== item.claim) change.assign({ claim: lease });
   }
 

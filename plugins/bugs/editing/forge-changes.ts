@@ -7,10 +7,10 @@ import { inject, injectable } from '../../../kernel/contract/index.js';
 import { notFound } from '../../../kernel/errors.js';
 import { getPullRequestPage } from '../../../lib/http/pull-request-page.js';
 import type { ForgeChange, LinkOutcome } from '../../../ports/domain/forge-changes.js';
-import type { Json } from '../../../ports/store/index.js';
+import type { Json, Collection } from '../../../ports/store/index.js';
 import { ItemCloser } from '../builds/item-closer.js';
 import type { BugCaller } from '../caller.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import type { ChangeSet } from '../item/change-set.js';
 import type { ActivityDoc, ItemDoc } from '../item/model.js';
 import { isFinished } from '../item/transitions.js';
@@ -18,11 +18,13 @@ import { isLeaseLive } from '../item/api-views.js';
 import { ItemService } from '../store/item-service.js';
 import { SecretGuard } from '../store/secret-guard.js';
 import { planMerge } from './review-plan.js';
+import type { Clock } from '../../../ports/clock.js';
 
 @injectable()
 export class ForgeChangeService {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<BugDeps, 'activity' | 'clock'>,
+    @inject(DEPS.activity) private readonly activity: Collection<ActivityDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
     @inject(ItemService) private readonly items: ItemService,
     @inject(ItemCloser) private readonly builds: ItemCloser,
     @inject(SecretGuard) private readonly secrets: SecretGuard,
@@ -40,8 +42,8 @@ export class ForgeChangeService {
     const id = hash('sha256', [caller.id, found.id, given.key].join('\u001f')).slice(0, 40);
     let outcome: LinkOutcome = 'unchanged';
     const doc = await this.items.change(found.id, caller.name, async (item, plan) => {
-      const known = item.outbox.find((entry) => entry.id === id) ?? (await this.deps.activity.get(id));
-      const follower = { id, by: caller.id, now: this.deps.clock.now() };
+      const known = item.outbox.find((entry) => entry.id === id) ?? (await this.activity.get(id));
+      const follower = { id, by: caller.id, now: this.clock.now() };
       if (known === null) outcome = planChange(item, plan, change, follower);
       else
         outcome = isUnapplied(item, known, change, follower.now) ? planFix(item, plan, change, follower) : 'unchanged';

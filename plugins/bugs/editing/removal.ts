@@ -15,7 +15,7 @@ import { toBugCaller, type BugCaller } from '../caller.js';
 import { buildElapsedFilter } from '../../../lib/clock-skew.js';
 import { DAY_MS, toIsoString } from '../../../lib/time.js';
 import { removeAll } from '../../../ports/store/remove-all.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { createReasonRequiredError } from '../errors.js';
 import { GroupingKeyResolver } from '../groups/grouping-keys.js';
 import { toPublicRefId } from '../store/client-refs.js';
@@ -23,10 +23,14 @@ import { hashWithinProject, listSlotIds } from '../item/document-ids.js';
 import { LinkService } from '../links/link-service.js';
 import { RekeyingService } from '../merging/rekeying.js';
 import { ItemService } from '../store/item-service.js';
-import type { ItemDoc } from '../item/model.js';
-import type { RemovalDoc } from '../item/operation-documents.js';
+import type { ItemDoc, TextsDoc, KeyDoc, RefDoc, CommentDoc, ActivityDoc } from '../item/model.js';
+import type { RemovalDoc, SearchTextDoc } from '../item/operation-documents.js';
 import { ItemOutbox } from '../store/item-outbox.js';
 import { isLeaseLive } from '../item/api-views.js';
+import type { AuditLog } from '../../../ports/domain/audit.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { StoredOccurrence } from '../item/occurrence-documents.js';
+import type { Collection } from '../../../ports/store/index.js';
 
 const MAX_ATTEMPTS = 20;
 const BATCH_SIZE = 100;
@@ -45,7 +49,17 @@ export interface RemovalOptions {
 @injectable()
 export class ItemRemovalService {
   constructor(
-    @inject(DEPS) private readonly deps: BugDeps,
+    @inject(DEPS.items) private readonly itemRows: Collection<ItemDoc>,
+    @inject(DEPS.texts) private readonly texts: Collection<TextsDoc>,
+    @inject(DEPS.words) private readonly words: Collection<SearchTextDoc>,
+    @inject(DEPS.keys) private readonly keyRows: Collection<KeyDoc>,
+    @inject(DEPS.removals) private readonly removals: Collection<RemovalDoc>,
+    @inject(DEPS.refs) private readonly refs: Collection<RefDoc>,
+    @inject(DEPS.occurrences) private readonly occurrences: Collection<StoredOccurrence>,
+    @inject(DEPS.comments) private readonly comments: Collection<CommentDoc>,
+    @inject(DEPS.activity) private readonly activity: Collection<ActivityDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.audit) private readonly audit: () => AuditLog | undefined,
     @inject(ItemService) private readonly items: ItemService,
     @inject(GroupingKeyResolver) private readonly keys: GroupingKeyResolver,
     @inject(ItemOutbox) private readonly outbox: ItemOutbox,
@@ -69,20 +83,20 @@ export class ItemRemovalService {
       if (!(await this.#removeItem(item))) continue;
       const { ref, title } = item;
       const details = { title: title.slice(0, 200), reason: options.reason?.trim() || null };
-      await this.deps.audit()?.record(principal, 'bug.deleted', ref, details);
+      await this.audit()?.record(principal, 'bug.deleted', ref, details);
       return;
     }
     throw conflict('Too many concurrent changes of the item; try again.');
   }
 
   async deleteRetired(days: number, signal?: AbortSignal): Promise<number> {
-    const before = toIsoString(this.deps.clock.now() - days * DAY_MS);
+    const before = toIsoString(this.clock.now() - days * DAY_MS);
     let removed = 0;
     // An item is deleted after its duplicates.
     for (const status of ENDED_STATUSES.toReversed()) {
       let after: string | null = null;
       do {
-        const page: { items: ItemDoc[]; next: string | null } = await this.deps.items.find({
+        const page: { items: ItemDoc[]; next: string | null } = await this.itemRows.find({
           filter: { status, last_seen_at: { lt: before } },
           sort: [['last_seen_at', 'asc']],
           limit: BATCH_SIZE,
@@ -95,13 +109,12 @@ export class ItemRemovalService {
         after = page.next;
       } while (after !== null);
     }
-    if (removed > 0)
-      await this.deps.audit()?.record('system', 'bug.deleted', `${removed} items`, { retention_days: days });
+    if (removed > 0) await this.audit()?.record('system', 'bug.deleted', `${removed} items`, { retention_days: days });
     return removed;
   }
 
   async reconcile(): Promise<void> {
-    const { removals, items, clock } = this.deps;
+    const { removals, itemRows: items, clock } = this;
     const open = await removals.find({
       filter: buildElapsedFilter('open_at', ABANDONED_AFTER_MS, clock.now()),
       sort: [['open_at', 'asc']],
@@ -115,14 +128,14 @@ export class ItemRemovalService {
   }
 
   async deleteOldMarkers(signal?: AbortSignal): Promise<void> {
-    const { removals, clock } = this.deps;
+    const { removals, clock } = this;
     await removeAll(removals, { expires_at: { gt: '', lt: clock.iso() } }, signal);
   }
 
   /** As with PATCH (contract 20, endpoints). */
   #checkLease(item: ItemDoc, caller: BugCaller, { claim_token, force, reason }: RemovalOptions): void {
     const { claim } = item;
-    const now = this.deps.clock.now();
+    const now = this.clock.now();
     const live = isLeaseLive(claim, now);
     if (claim_token !== undefined) {
       if (!live || !matchesToken(claim, claim_token)) throw createLeaseLostError(item, claim_token, caller, now);
@@ -131,7 +144,7 @@ export class ItemRemovalService {
   }
 
   async #hasDuplicates({ id }: ItemDoc): Promise<boolean> {
-    return (await this.deps.items.count({ duplicate_of: id, status: 'duplicate' })) > 0;
+    return (await this.itemRows.count({ duplicate_of: id, status: 'duplicate' })) > 0;
   }
 
   async #removeItem(item: ItemDoc): Promise<boolean> {
@@ -142,21 +155,21 @@ export class ItemRemovalService {
       await this.outbox.flushAll(item.id);
       return false;
     }
-    const removal = buildMarker(item, this.deps.clock.iso());
+    const removal = buildMarker(item, this.clock.iso());
     const { id, rev, links } = item;
-    await this.deps.removals.change({ id }, { set: toMarkerFields(removal) }, { upsert: true });
+    await this.removals.change({ id }, { set: toMarkerFields(removal) }, { upsert: true });
     // The marker stays for the job: it may belong to another call that removed the item.
-    if ((await this.deps.items.remove({ id, rev, links: links ?? null, outbox_at: null })) === 0) return false;
+    if ((await this.itemRows.remove({ id, rev, links: links ?? null, outbox_at: null })) === 0) return false;
     await this.#finish(removal);
     return true;
   }
 
   async #finish(removal: RemovalDoc): Promise<void> {
     const { id, refs } = removal;
-    const { keys, texts, words, occurrences, comments, activity, clock } = this.deps;
+    const { keyRows: keys, texts, words, occurrences, comments, activity, clock } = this;
     await Promise.all([
       keys.remove({ item_id: id }),
-      this.deps.refs.bulk(refs.map((ref) => ({ remove: { id: ref, item_id: id } }))),
+      this.refs.bulk(refs.map((ref) => ({ remove: { id: ref, item_id: id } }))),
       texts.remove({ id }),
       words.remove({ id }),
       occurrences.remove({ id: { in: listSlotIds(id) } }),
@@ -166,7 +179,7 @@ export class ItemRemovalService {
     ]);
     this.keys.clearCache();
     const done = { ...removal, open_at: null, expires_at: toIsoString(clock.now() + MARKER_RETENTION_MS) };
-    await this.deps.removals.change({ id }, { set: toMarkerFields(done) }, { upsert: true });
+    await this.removals.change({ id }, { set: toMarkerFields(done) }, { upsert: true });
   }
 }
 

@@ -5,7 +5,7 @@ import type { Item, PluginComment, TrackedItems } from '../../../ports/domain/bu
 import type { AgentRequest } from '../../../ports/domain/agent-requests.js';
 import type { ForgeChange, LinkOutcome } from '../../../ports/domain/forge-changes.js';
 import type { BugCaller } from '../caller.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import type { ItemEdit } from '../item/edit.js';
 import { AgentRequestService } from './agent-requests.js';
@@ -13,8 +13,9 @@ import { EditService } from './edits.js';
 import { ForgeChangeService } from './forge-changes.js';
 import { PullRequestReviewService } from './reviews.js';
 import { ItemService } from '../store/item-service.js';
-import { MAX_COMMENT_LENGTH, type ItemDoc } from '../item/model.js';
+import { MAX_COMMENT_LENGTH, type ItemDoc, type CommentDoc } from '../item/model.js';
 import { SecretGuard } from '../store/secret-guard.js';
+import type { Collection } from '../../../ports/store/index.js';
 
 const MAX_KEY_LENGTH = 200;
 const MAX_LINK_KEY_LENGTH = 1000;
@@ -30,7 +31,7 @@ class AlreadyDoneError extends Error {
 @injectable()
 export class TrackedItemsFactory {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<BugDeps, 'comments'>,
+    @inject(DEPS.comments) private readonly comments: Collection<CommentDoc>,
     @inject(ItemService) private readonly items: ItemService,
     @inject(EditService) private readonly edits: EditService,
     @inject(ForgeChangeService) private readonly changes: ForgeChangeService,
@@ -70,7 +71,7 @@ export class TrackedItemsFactory {
     const id = hash('sha256', [plugin, item.id, key].join('\u001f')).slice(0, 40);
     let created = false;
     await this.items.change(item.id, caller.name, async (now, change) => {
-      created = !now.outbox.some((entry) => entry.id === id) && (await this.deps.comments.get(id)) === null;
+      created = !now.outbox.some((entry) => entry.id === id) && (await this.comments.get(id)) === null;
       if (created) change.addComment(body, 'integration', id);
     });
     return { id, created };

@@ -10,18 +10,20 @@
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import { conflict } from '../../../kernel/errors.js';
 import type { Report, UserFeedback } from '../../../ports/domain/bugs.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import { ClientRefService } from '../store/client-refs.js';
 import { scrubText } from '../text/scrub-text.js';
 import { ItemService } from '../store/item-service.js';
-import { MAX_COMMENT_LENGTH } from '../item/model.js';
+import { MAX_COMMENT_LENGTH, type ItemDoc, type CommentDoc } from '../item/model.js';
 import { FEEDBACK_AUTHOR, MAX_COMMENTS, PendingFeedbackService } from './pending-feedback.js';
+import type { Collection } from '../../../ports/store/index.js';
 
 @injectable()
 export class FeedbackService {
   constructor(
-    @inject(DEPS) private readonly deps: BugDeps,
+    @inject(DEPS.items) private readonly itemRows: Collection<ItemDoc>,
+    @inject(DEPS.comments) private readonly comments: Collection<CommentDoc>,
     @inject(ItemService) private readonly items: ItemService,
     @inject(ClientRefService) private readonly refs: ClientRefService,
     @inject(PendingFeedbackService) private readonly waiting: PendingFeedbackService,
@@ -35,14 +37,11 @@ export class FeedbackService {
     const isPublic = intake_key !== null;
     const event = this.refs.toRefId(project, event_ref, isPublic);
     const known = await this.refs.find(event);
-    const item = known === null ? null : await this.deps.items.get(known.item_id);
+    const item = known === null ? null : await this.itemRows.get(known.item_id);
     const id = this.refs.toRefId(project, client_ref, isPublic);
     const body = scrubText(cleanText(text)).slice(0, MAX_COMMENT_LENGTH);
     if (item === null) await this.waiting.addPending({ id, project, event, body });
-    if (
-      item === null ||
-      (await this.deps.comments.count({ item_id: item.id, author: FEEDBACK_AUTHOR })) >= MAX_COMMENTS
-    )
+    if (item === null || (await this.comments.count({ item_id: item.id, author: FEEDBACK_AUTHOR })) >= MAX_COMMENTS)
       return false;
     const { ref, mine } = await this.refs.bind(id, project, item.id);
     if (!mine && ref.open_at === null) return true;

@@ -8,15 +8,17 @@
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { DAY_MS, toIsoString } from '../../../lib/time.js';
-import { StoreConflict } from '../../../ports/store/index.js';
+import { StoreConflict, type Collection } from '../../../ports/store/index.js';
 import { SYSTEM_CALLER } from '../caller.js';
 import { removeAll } from '../../../ports/store/remove-all.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { hashWithinProject } from '../item/document-ids.js';
 import { MergeService } from '../editing/merging.js';
 import { ItemService } from '../store/item-service.js';
-import type { ItemDoc } from '../item/model.js';
+import type { ItemDoc, RefDoc, CommentDoc } from '../item/model.js';
 import type { PendingFeedbackDoc } from '../item/operation-documents.js';
+import type { Logger } from '../../../ports/logger.js';
+import type { Clock } from '../../../ports/clock.js';
 
 /** The user's name is in the text, because a sender may claim any name. */
 export const FEEDBACK_AUTHOR = 'user feedback';
@@ -30,14 +32,19 @@ export class PendingFeedbackService {
   #events = new Set<string>();
 
   constructor(
-    @inject(DEPS) private readonly deps: BugDeps,
+    @inject(DEPS.items) private readonly itemRows: Collection<ItemDoc>,
+    @inject(DEPS.refs) private readonly refs: Collection<RefDoc>,
+    @inject(DEPS.comments) private readonly comments: Collection<CommentDoc>,
+    @inject(DEPS.waiting) private readonly waiting: Collection<PendingFeedbackDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.log) private readonly log: Logger,
     @inject(ItemService) private readonly items: ItemService,
     @inject(MergeService) private readonly merging: MergeService,
   ) {}
 
   /** @param given `id`: its own reference; `event`: the event's */
   async addPending(given: Pick<PendingFeedbackDoc, 'id' | 'project' | 'event' | 'body'>): Promise<void> {
-    const { waiting, clock } = this.deps;
+    const { waiting, clock } = this;
     if ((await waiting.count({ project: given.project })) >= MAX_WAITING_FEEDBACK) return;
     this.#events.add(given.event);
     try {
@@ -58,21 +65,21 @@ export class PendingFeedbackService {
   /** The job retries failures. */
   async linkToEvent(event: string): Promise<void> {
     try {
-      const { items } = await this.deps.waiting.find({ filter: { event }, limit: BATCH_SIZE });
+      const { items } = await this.waiting.find({ filter: { event }, limit: BATCH_SIZE });
       for (const one of items) await this.#link(one);
       this.#events.delete(event);
     } catch (error) {
-      this.deps.log.error({ err: error }, 'feedback could not be linked to its event; a job will retry');
+      this.log.error({ err: error }, 'feedback could not be linked to its event; a job will retry');
     }
   }
 
   async deleteExpired(signal?: AbortSignal): Promise<void> {
-    const { waiting, clock } = this.deps;
+    const { waiting, clock } = this;
     await removeAll(waiting, { expires_at: { lt: clock.iso() } }, signal);
   }
 
   async reconcile(signal?: AbortSignal): Promise<void> {
-    const { waiting, refs } = this.deps;
+    const { waiting, refs } = this;
     const events = new Set<string>();
     let after: string | null = null;
     do {
@@ -97,7 +104,7 @@ export class PendingFeedbackService {
   }
 
   async #link(one: PendingFeedbackDoc): Promise<void> {
-    const { refs, items, waiting } = this.deps;
+    const { refs, itemRows: items, waiting } = this;
     const event = await refs.get(one.event);
     const about = event === null ? null : await items.get(event.item_id);
     // Its item is still being written.
@@ -105,7 +112,7 @@ export class PendingFeedbackService {
     const own = await this.#findOwnItem(one);
     if (
       own?.id !== about.id &&
-      (await this.deps.comments.count({ item_id: about.id, author: FEEDBACK_AUTHOR })) < MAX_COMMENTS
+      (await this.comments.count({ item_id: about.id, author: FEEDBACK_AUTHOR })) < MAX_COMMENTS
     ) {
       await this.#addComment(about, one);
       if (own !== null) await this.#merge(own, about);
@@ -117,15 +124,14 @@ export class PendingFeedbackService {
     const comment = hashWithinProject(about.id, id);
     // Another process may link the same feedback.
     await this.items.change(about.id, FEEDBACK_AUTHOR, async (item, change) => {
-      const known =
-        item.outbox.some((entry) => entry.id === comment) || (await this.deps.comments.get(comment)) !== null;
+      const known = item.outbox.some((entry) => entry.id === comment) || (await this.comments.get(comment)) !== null;
       if (!known) change.addComment(body, 'integration', comment);
     });
   }
 
   async #findOwnItem({ id }: PendingFeedbackDoc): Promise<ItemDoc | null> {
-    const ref = await this.deps.refs.get(id);
-    const item = ref === null ? null : await this.deps.items.get(ref.item_id);
+    const ref = await this.refs.get(id);
+    const item = ref === null ? null : await this.itemRows.get(ref.item_id);
     return item !== null && item.status === 'open' && item.hit_count === 1 && item.overflow !== true ? item : null;
   }
 
@@ -135,7 +141,7 @@ export class PendingFeedbackService {
       await this.merging.merge(own.id, about.id, SYSTEM_CALLER);
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      this.deps.log.debug({ err: error, ref: own.ref }, 'the item of a feedback could not be merged with its event');
+      this.log.debug({ err: error, ref: own.ref }, 'the item of a feedback could not be merged with its event');
     }
   }
 }

@@ -2,12 +2,16 @@ import { inject, injectable } from '../../../kernel/contract/index.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { collectAll } from '../../../lib/paging.js';
 import { RevisionedCache } from '../../../lib/caching/revisioned-cache.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import type { GroupingInput } from '../grouping/grouping-key.js';
 import type { RuleOutcome } from './compiled-rule.js';
-import { REVISION_ID, type GroupingRule, type RuleListDoc } from '../grouping/grouping-rule.js';
+import { REVISION_ID, type GroupingRule, type RuleListDoc, type RuleRevisionDoc } from '../grouping/grouping-rule.js';
 import { GroupingRuleSet } from './rule-set.js';
 import { RuleSubject } from './rule-subject.js';
+import type { GroupingSettings } from '../grouping/grouping-settings.js';
+import type { Logger } from '../../../ports/logger.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { Collection } from '../../../ports/store/index.js';
 
 const PAGE_SIZE = 100;
 const MAX_COMPILED_PROJECTS = 500;
@@ -20,10 +24,12 @@ export class GroupingRuleCache {
   readonly #compiled = new BoundedMap<GroupingRuleSet>({ most: MAX_COMPILED_PROJECTS });
 
   constructor(
-    @inject(DEPS)
-    private readonly deps: Pick<BugDeps, 'ruleLists' | 'ruleRevisions' | 'clock' | 'log' | 'grouping'>,
+    @inject(DEPS.ruleLists) ruleLists: Collection<RuleListDoc>,
+    @inject(DEPS.ruleRevisions) ruleRevisions: Collection<RuleRevisionDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.log) private readonly log: Logger,
+    @inject(DEPS.grouping) private readonly grouping: GroupingSettings,
   ) {
-    const { ruleLists, ruleRevisions, clock, log } = deps;
     this.#copy = new RevisionedCache<RuleLists>({
       revisions: ruleRevisions,
       id: REVISION_ID,
@@ -69,7 +75,7 @@ export class GroupingRuleCache {
   #evaluate(lists: RuleLists, report: GroupingInput): RuleOutcome | null | Promise<RuleOutcome | null> {
     const list = lists.get(report.project);
     if (list === undefined || list.rules.length === 0) return null;
-    const { clock, grouping } = this.deps;
+    const { clock, grouping } = this;
     return this.#getRuleSet(list).evaluate(new RuleSubject(report, grouping.masks), () => clock.monotonic());
   }
 
@@ -77,7 +83,7 @@ export class GroupingRuleCache {
     const name = `${list.id} ${list.rev}`;
     const before = this.#compiled.get(name);
     if (before !== undefined) return before;
-    const made = GroupingRuleSet.compile(list.rules, this.deps.log);
+    const made = GroupingRuleSet.compile(list.rules, this.log);
     this.#compiled.set(name, made);
     return made;
   }

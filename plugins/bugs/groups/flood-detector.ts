@@ -5,12 +5,14 @@
  */
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import { HOUR_MS } from '../../../lib/time.js';
-import type { Filter, Update } from '../../../ports/store/index.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import type { Filter, Update, Collection } from '../../../ports/store/index.js';
+import { DEPS } from '../deps.js';
 import { hashWithinProject } from '../item/document-ids.js';
-import type { FloodDoc } from '../item/model.js';
+import type { FloodDoc, ItemDoc } from '../item/model.js';
 import { COARSE_KEYS_FIELD } from '../item/stored-field-names.js';
 import { computeFloodKey, type FloodKeys, type Grouping, type GroupingInput } from '../grouping/grouping-key.js';
+import type { GroupingSettings } from '../grouping/grouping-settings.js';
+import type { Clock } from '../../../ports/clock.js';
 
 const MAX_INLINE_KEYS = 25;
 
@@ -22,27 +24,31 @@ export interface FloodSource extends FloodKeys {
 
 @injectable()
 export class FloodDetector {
-  constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'floods' | 'items' | 'clock' | 'grouping'>) {}
+  constructor(
+    @inject(DEPS.floods) private readonly floods: Collection<FloodDoc>,
+    @inject(DEPS.items) private readonly items: Collection<ItemDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.grouping) private readonly grouping: GroupingSettings,
+  ) {}
 
   async findSource(report: GroupingInput, project: string, grouping: Grouping): Promise<FloodSource | null> {
     // Users decide the type of bugs and feature requests themselves.
-    if (this.deps.grouping.flood_items === 0 || report.type !== 'error') return null;
+    if (this.grouping.flood_items === 0 || report.type !== 'error') return null;
     const flood = computeFloodKey(report, grouping);
     if (flood === null) return null;
-    const stored =
-      flood.coarse_key === null ? null : await this.deps.floods.get(hashWithinProject(project, flood.source));
+    const stored = flood.coarse_key === null ? null : await this.floods.get(hashWithinProject(project, flood.source));
     return { ...flood, project, stored };
   }
 
   isFlooded({ stored }: FloodSource): boolean {
-    const first = stored?.made_at.at(-this.deps.grouping.flood_items);
-    return first !== undefined && this.deps.clock.now() - Date.parse(first) <= HOUR_MS;
+    const first = stored?.made_at.at(-this.grouping.flood_items);
+    return first !== undefined && this.clock.now() - Date.parse(first) <= HOUR_MS;
   }
 
   /** Returns the first item with the coarse key, if stored with its source. */
   async findFirstKey({ coarse_key, stored }: FloodSource): Promise<string | null> {
     for (const { key, item } of stored?.[COARSE_KEYS_FIELD] ?? []) {
-      const first = key === coarse_key ? await this.deps.items.get(item) : null;
+      const first = key === coarse_key ? await this.items.get(item) : null;
       if (first !== null) return first.dedup_key;
     }
     return null;
@@ -53,7 +59,7 @@ export class FloodDetector {
   }
 
   buildCountWrite(source: FloodSource, item: string): { change: Filter; update: Update } {
-    const { clock, grouping } = this.deps;
+    const { clock, grouping } = this;
     const made_at = { each: [clock.iso()], keep: grouping.flood_items };
     const { coarse_key: key } = source;
     // Concurrent creations may exceed the maximum slightly, but none is lost.

@@ -10,13 +10,15 @@
  */
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
-import { StoreConflict, type Filter, type Update } from '../../../ports/store/index.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { StoreConflict, type Filter, type Update, type Collection } from '../../../ports/store/index.js';
+import { DEPS } from '../deps.js';
 import { hashWithinProject } from '../item/document-ids.js';
 import { WriteCommitter, type DocumentWrite } from '../store/write-committer.js';
 import { FloodDetector, type FloodSource } from './flood-detector.js';
 import type { Grouping, GroupingInput } from '../grouping/grouping-key.js';
 import type { FamilyDoc, KeyDoc, SplitKey } from '../item/model.js';
+import type { Ids } from '../../../ports/ids.js';
+import type { Clock } from '../../../ports/clock.js';
 
 const MAX_CACHED_KEYS = 20_000;
 const MAX_CACHED_FAMILIES = 10_000;
@@ -61,7 +63,10 @@ export class GroupingKeyResolver {
   readonly #families = new BoundedMap<true>({ most: MAX_CACHED_FAMILIES });
 
   constructor(
-    @inject(DEPS) private readonly deps: BugDeps,
+    @inject(DEPS.keys) private readonly keys: Collection<KeyDoc>,
+    @inject(DEPS.families) private readonly families: Collection<FamilyDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.ids) private readonly ids: Ids,
     @inject(FloodDetector) private readonly floods: FloodDetector,
     @inject(WriteCommitter) private readonly commit: WriteCommitter,
   ) {
@@ -69,7 +74,7 @@ export class GroupingKeyResolver {
   }
 
   #createCache(): BoundedMap<KeyMatch> {
-    return new BoundedMap({ most: MAX_CACHED_KEYS, ttlMs: KEY_CACHE_TTL_MS, now: () => this.deps.clock.monotonic() });
+    return new BoundedMap({ most: MAX_CACHED_KEYS, ttlMs: KEY_CACHE_TTL_MS, now: () => this.clock.monotonic() });
   }
 
   clearCache(): void {
@@ -84,7 +89,7 @@ export class GroupingKeyResolver {
     const recent = this.#recent;
     const before = this.getCachedMatch(project, key);
     if (before !== null) return before;
-    const found = await this.deps.keys.get(hashWithinProject(project, key));
+    const found = await this.keys.get(hashWithinProject(project, key));
     if (found === null) return null;
     const lead: KeyMatch = { item: found.counts_at ?? found.item_id, divided: found.divided };
     recent.set(toCacheKey(project, key), lead);
@@ -106,7 +111,7 @@ export class GroupingKeyResolver {
     const { project, dedup_key } = keyed;
     const came = decision.flooded ? 'flood' : 'joined';
     if (await this.#addKey(keyed, dedup_key, decision.item_id, came)) return decision;
-    const winner = await this.deps.keys.get(hashWithinProject(project, dedup_key));
+    const winner = await this.keys.get(hashWithinProject(project, dedup_key));
     return createExistingDecision(winner?.counts_at ?? winner?.item_id ?? decision.item_id);
   }
 
@@ -116,7 +121,7 @@ export class GroupingKeyResolver {
 
   /** The item's other keys were deleted with it. */
   async removeKeys({ project, dedup_key, bare_key }: KeyedReport, itemId: string): Promise<void> {
-    const { keys, families } = this.deps;
+    const { keys, families } = this;
     this.clearCache();
     await keys.remove({ id: hashWithinProject(project, dedup_key), item_id: itemId });
     for (;;) {
@@ -154,7 +159,7 @@ export class GroupingKeyResolver {
 
   async #addKey(keyed: KeyedReport, key: string, item_id: string, came: NonNullable<KeyDoc['came']>): Promise<boolean> {
     try {
-      await this.deps.keys.insert({ ...buildKeyDocument(keyed.project, key, item_id), came, ...toKeyOrigin(keyed) });
+      await this.keys.insert({ ...buildKeyDocument(keyed.project, key, item_id), came, ...toKeyOrigin(keyed) });
       return true;
     } catch (error) {
       if (error instanceof StoreConflict) return false;
@@ -163,7 +168,7 @@ export class GroupingKeyResolver {
   }
 
   async #decideByFamily(keyed: KeyedReport, mayCreate: () => boolean): Promise<GroupDecision | null> {
-    const { families, ids } = this.deps;
+    const { families, ids } = this;
     const id = hashWithinProject(keyed.project, keyed.bare_key);
     let isAllowed = false;
     const allows = (): boolean => (isAllowed ||= mayCreate());
@@ -208,7 +213,7 @@ export class GroupingKeyResolver {
     const source = await this.floods.findSource(keyed.report, keyed.project, keyed);
     if (source !== null && this.floods.isFlooded(source)) return null;
     if (!allows()) return null;
-    const item_id = this.deps.ids.uuid();
+    const item_id = this.ids.uuid();
     const write: DocumentWrite = { collection: 'families', ...buildFamilyWrite(id, keyed, null, item_id, true) };
     const written = await this.commit.write([write]);
     this.#families.set(id, true);

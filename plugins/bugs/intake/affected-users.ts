@@ -7,8 +7,8 @@ import { inject, injectable } from '../../../kernel/contract/index.js';
 import { conflict } from '../../../kernel/errors.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { addHashes, type SketchHash } from '../../../lib/text/distinct-sketch.js';
-import type { Filter, Update } from '../../../ports/store/index.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import type { Filter, Update, Collection } from '../../../ports/store/index.js';
+import { DEPS } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
 import {
   hasEqualSketches,
@@ -30,7 +30,7 @@ export interface UserSketchUpdate {
 export class AffectedUserCounter {
   readonly #known = new BoundedMap<PeopleSketches>({ most: MAX_CACHED_SKETCHES });
 
-  constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'items'>) {}
+  constructor(@inject(DEPS.items) private readonly items: Collection<ItemDoc>) {}
 
   /** Returns null if nothing changes or it is not cached. */
   buildUpdate(itemId: string, prints: readonly SketchHash[]): UserSketchUpdate | null {
@@ -60,8 +60,8 @@ export class AffectedUserCounter {
         this.cacheSketch(doc);
         return doc;
       }
-      const changed = await this.deps.items.change({ id: doc.id, ...joining.filter }, { set: joining.set });
-      const stored = changed?.doc ?? (await this.deps.items.get(doc.id));
+      const changed = await this.items.change({ id: doc.id, ...joining.filter }, { set: joining.set });
+      const stored = changed?.doc ?? (await this.items.get(doc.id));
       if (stored === null) return doc;
       doc = stored;
     }

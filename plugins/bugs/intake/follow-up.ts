@@ -9,8 +9,8 @@ import { ItemOutbox } from '../store/item-outbox.js';
 import type { CountResult, IncomingReport } from './incoming-report.js';
 import { PayloadSampler } from './payload-sampler.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
-import { type BugDeps, DEPS } from '../deps.js';
-import type { ItemDoc } from '../item/model.js';
+import { DEPS, type BugsConfig } from '../deps.js';
+import type { ItemDoc, TextsDoc } from '../item/model.js';
 import { findAddedMarks } from '../item/place-marks.js';
 import { getLevelRank, resolveErrorLocation } from '../item/first-document.js';
 import { rebuildSearchText } from '../text/search-text.js';
@@ -21,6 +21,7 @@ import { type ChangeSet, buildLevelUpdate } from '../item/change-set.js';
 import { ItemService } from '../store/item-service.js';
 import { getRateRank, toSeverity } from '../item/severity.js';
 import { isFinished } from '../item/transitions.js';
+import type { Collection } from '../../../ports/store/index.js';
 
 /** Counts in progress during the first write return an item without the place. */
 const PENDING_WRITES_LIMITS = { most: 10_000, ttlMs: 10 * SECOND_MS };
@@ -30,7 +31,7 @@ const PENDING_WRITES_LIMITS = { most: 10_000, ttlMs: 10 * SECOND_MS };
 export class OccurrencePlaceRecorder {
   readonly #adding = new BoundedMap<Promise<unknown>>(PENDING_WRITES_LIMITS);
 
-  constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'items'>) {}
+  constructor(@inject(DEPS.items) private readonly items: Collection<ItemDoc>) {}
 
   isDue(doc: ItemDoc, { report }: IncomingReport): boolean {
     return findAddedMarks(doc, report) !== null;
@@ -45,7 +46,7 @@ export class OccurrencePlaceRecorder {
       await others;
       return;
     }
-    const adding = this.deps.items.change({ id: doc.id }, { push });
+    const adding = this.items.change({ id: doc.id }, { push });
     this.#adding.set(key, adding);
     try {
       await adding;
@@ -60,7 +61,8 @@ export class OccurrencePlaceRecorder {
 @injectable()
 export class ItemMaintenance {
   constructor(
-    @inject(DEPS) private readonly deps: BugDeps,
+    @inject(DEPS.items) private readonly items: Collection<ItemDoc>,
+    @inject(DEPS.texts) private readonly texts: Collection<TextsDoc>,
     @inject(ClientRefService) private readonly refs: ClientRefService,
     @inject(BlockingService) private readonly blocking: BlockingService,
     @inject(OccurrencePlaceRecorder) private readonly places: OccurrencePlaceRecorder,
@@ -86,7 +88,7 @@ export class ItemMaintenance {
         unset: [...stale, ...listStaleDays(doc.days, now)],
         max: rollUpDays(doc.hours, doc.days, stale),
       };
-      await this.deps.items.change({ id: doc.id }, update);
+      await this.items.change({ id: doc.id }, update);
     }
     await this.blocking.updateBlockedItems(doc);
     await this.refs.removeItemEntries(doc);
@@ -96,11 +98,11 @@ export class ItemMaintenance {
     if (file_path !== null) {
       const search_text = rebuildSearchText(doc, { title: doc.title, file_path });
       // A concurrent title change leaves the file unsearchable.
-      const known = await this.deps.items.change({ id: doc.id, file_path: null }, { set: { file_path, line_no } });
+      const known = await this.items.change({ id: doc.id, file_path: null }, { set: { file_path, line_no } });
       if (known !== null)
-        await this.deps.items.change({ id: doc.id, search_text: doc.search_text }, { set: { search_text } });
+        await this.items.change({ id: doc.id, search_text: doc.search_text }, { set: { search_text } });
     }
-    if (stack_trace !== null) await this.deps.texts.change({ id: doc.id, stack_trace: null }, { set: { stack_trace } });
+    if (stack_trace !== null) await this.texts.change({ id: doc.id, stack_trace: null }, { set: { stack_trace } });
   }
 }
 
@@ -108,7 +110,8 @@ export class ItemMaintenance {
 @injectable()
 export class SeverityEscalator {
   constructor(
-    @inject(DEPS) private readonly deps: BugDeps,
+    @inject(DEPS.items) private readonly itemRows: Collection<ItemDoc>,
+    @inject(DEPS.config) private readonly config: BugsConfig,
     @inject(ItemService) private readonly items: ItemService,
   ) {}
 
@@ -123,7 +126,7 @@ export class SeverityEscalator {
     const level = getLevelRank(incoming.report);
     if (level <= item.level_rank) return item;
     const update = buildLevelUpdate(level, incoming.report.error_level ?? null);
-    const raised = await this.deps.items.change({ id: item.id, level_rank: { lt: level } }, update);
+    const raised = await this.itemRows.change({ id: item.id, level_rank: { lt: level } }, update);
     return raised?.doc ?? item;
   }
 
@@ -134,7 +137,7 @@ export class SeverityEscalator {
   }
 
   #computeRateRank(item: ItemDoc, { now }: IncomingReport): number {
-    const { hour_high: high, hour_critical: critical } = this.deps.config;
+    const { hour_high: high, hour_critical: critical } = this.config;
     return getRateRank(countLastHour(item.minutes, now), { high, critical });
   }
 

@@ -13,7 +13,8 @@ import {
 import type { AcceptedReport, Placement } from './incoming-report.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { MINUTE_MS } from '../../../lib/time.js';
-import { type BugDeps, DEPS } from '../deps.js';
+import { DEPS } from '../deps.js';
+import type { Clock } from '../../../ports/clock.js';
 
 const WINDOW_MINUTES = 60;
 const MAX_COUNTED_KEYS = 10_000;
@@ -26,10 +27,14 @@ const MAX_COUNTED_KEYS = 10_000;
 export class NewGroupBudget {
   readonly #made = new BoundedMap<Map<number, number>>({ most: MAX_COUNTED_KEYS });
 
-  constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'clock' | 'new_groups_per_hour' | 'peers'>) {}
+  constructor(
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.new_groups_per_hour) private readonly new_groups_per_hour: number,
+    @inject(DEPS.peers) private readonly peers: () => number,
+  ) {}
 
   take(key: string): boolean {
-    const { clock, new_groups_per_hour: perHour, peers } = this.deps;
+    const { clock, new_groups_per_hour: perHour, peers } = this;
     if (perHour === 0) return true;
     const minute = Math.floor(clock.monotonic() / MINUTE_MS);
     const minutes = this.#made.get(key) ?? new Map<number, number>();

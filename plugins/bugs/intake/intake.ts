@@ -7,7 +7,7 @@ import { conflict } from '../../../kernel/errors.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
 import { yieldToEventLoop } from '../../../lib/process/event-loop.js';
 import type { Item, BatchReport, ReportResult, RecordOptions, Report } from '../../../ports/domain/bugs.js';
-import { type BugDeps, DEPS } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { hashWithinProject } from '../item/document-ids.js';
 import { ClientRefService } from '../store/client-refs.js';
 import { ItemService } from '../store/item-service.js';
@@ -20,6 +20,7 @@ import { GroupResolver } from './group-resolver.js';
 import type { ItemDoc } from '../item/model.js';
 import { countLastHour } from '../item/occurrence-rate.js';
 import { toItemView, getStatusAt } from '../item/api-views.js';
+import type { Clock } from '../../../ports/clock.js';
 
 interface OccurrenceResult {
   outcome: 'created' | 'counted' | 'repeated';
@@ -97,7 +98,7 @@ export class ReportIntake {
   readonly #familyMutex = new KeyedMutex();
 
   constructor(
-    @inject(DEPS) private readonly deps: Pick<BugDeps, 'clock'>,
+    @inject(DEPS.clock) private readonly clock: Clock,
     @inject(ReportAcceptor) private readonly acceptance: ReportAcceptor,
     @inject(ClientRefService) private readonly refs: ClientRefService,
     @inject(GroupResolver) private readonly placing: GroupResolver,
@@ -159,7 +160,7 @@ export class ReportIntake {
     { report, own_title: title }: AcceptedReport,
     options: RecordOptions,
   ): ReportResult | Promise<ReportResult> {
-    const now = this.deps.clock.now();
+    const now = this.clock.now();
     const ignored_by = report.muted_by?.rule_id ?? null;
     const occurred = { outcome, dedup_key: incoming.key, regression, sampled, title, ignored_by };
     if (options.texts !== true) return new RecordedReport(doc, occurred, now, null);

@@ -4,7 +4,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import { addHashes } from '../../../lib/text/distinct-sketch.js';
-import { type BugDeps, DEPS } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { ChangeSet } from '../item/change-set.js';
 import { ClientRefService } from '../store/client-refs.js';
 import { WriteCommitter, type PreparedWrites } from '../store/write-committer.js';
@@ -26,6 +26,9 @@ import { toPeopleFields } from '../store/people-sketches.js';
 import { UNFILED_CREATION_FIELD } from '../item/stored-field-names.js';
 import { AffectedUserCounter } from './affected-users.js';
 import { PayloadSampler } from './payload-sampler.js';
+import type { Ids } from '../../../ports/ids.js';
+import type { CounterDoc } from '../item/operation-documents.js';
+import type { Collection } from '../../../ports/store/index.js';
 
 interface WaitingCaller {
   resolve: (n: number) => void;
@@ -37,7 +40,7 @@ interface WaitingCaller {
 export class ItemNumberAllocator {
   readonly #waiting = new Map<string, WaitingCaller[]>();
 
-  constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'counters'>) {}
+  constructor(@inject(DEPS.counters) private readonly counters: Collection<CounterDoc>) {}
 
   allocate(project: string): Promise<number> {
     return new Promise((resolve, reject) => {
@@ -52,11 +55,7 @@ export class ItemNumberAllocator {
 
   async #allocateAll(project: string, callers: readonly WaitingCaller[]): Promise<void> {
     try {
-      const counter = await this.deps.counters.change(
-        { id: project },
-        { inc: { n: callers.length } },
-        { upsert: true },
-      );
+      const counter = await this.counters.change({ id: project }, { inc: { n: callers.length } }, { upsert: true });
       const last = counter?.doc.n ?? 0;
       for (const [i, { resolve }] of callers.entries()) resolve(last - callers.length + 1 + i);
     } catch (error) {
@@ -80,7 +79,7 @@ export class ItemCreator {
   readonly #completing = new Map<string, Promise<unknown>>();
 
   constructor(
-    @inject(DEPS) private readonly deps: Pick<BugDeps, 'ids'>,
+    @inject(DEPS.ids) private readonly ids: Ids,
     @inject(WriteCommitter) private readonly commit: WriteCommitter,
     @inject(ClientRefService) private readonly refs: ClientRefService,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
@@ -197,7 +196,7 @@ export class ItemCreator {
     if (needsReferenceNote(ref)) first.inflight = { [ref.id]: 1 };
     const creator = report.reporter ?? report.reported_by;
     first[UNFILED_CREATION_FIELD] = creator;
-    const change = new ChangeSet(first, creator, stamp, this.deps.ids);
+    const change = new ChangeSet(first, creator, stamp, this.ids);
     change.emit(report.type === 'feature' ? 'feature.created' : 'bug.created');
     if (report.severity === 'critical') change.emit('bug.critical');
     return change.toDocument();

@@ -5,7 +5,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import { conflict } from '../../../kernel/errors.js';
-import { type BugDeps, DEPS } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { getReportFastCountKind } from '../item/derived-fields.js';
 import type { ItemDoc, RefDoc } from '../item/model.js';
 import { ClientRefService, isOwnRef } from '../store/client-refs.js';
@@ -33,6 +33,9 @@ import { VersionFaultTracker } from '../builds/version-faults.js';
 import { getSketches } from '../store/people-sketches.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
 import { addUsersToCount, buildUserSketchUpdate } from './affected-users.js';
+import type { RemovalDoc } from '../item/operation-documents.js';
+import type { Ids } from '../../../ports/ids.js';
+import type { Collection } from '../../../ports/store/index.js';
 
 /**
  * @returns `late`: an old installation reported a fixed error; `regression`: the item is reopened
@@ -101,7 +104,8 @@ function planRegression(change: ChangeSet, version: string | null): void {
 @injectable()
 export class OccurrenceRecorder {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'ids'>,
+    @inject(DEPS.items) private readonly items: Collection<ItemDoc>,
+    @inject(DEPS.ids) private readonly ids: Ids,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
     @inject(ClientRefService) private readonly refs: ClientRefService,
     @inject(PublishedBuildRepository) private readonly known: PublishedBuildRepository,
@@ -114,7 +118,7 @@ export class OccurrenceRecorder {
     const builds = item.resolved_in_build === null ? [] : [item.resolved_in_build, app_version];
     const published = await this.known.listMatching(item.project, builds);
     return this.watermark.write(item.id, async (stamp) => {
-      const change = new ChangeSet(item, 'system', stamp, this.deps.ids);
+      const change = new ChangeSet(item, 'system', stamp, this.ids);
       const { late, regression } = planOccurrence(change, incoming, published);
       if (regression) change.assign(this.faults.buildFaultFields(item, incoming.report));
       const joining = incoming.person === null ? null : buildUserSketchUpdate(getSketches(item), [incoming.person]);
@@ -124,7 +128,7 @@ export class OccurrenceRecorder {
       // A helper may count only if no other call has counted since it read the item
       // (client-refs.ts).
       const same = incoming.ref?.helper === true ? { hit_count: item.hit_count } : {};
-      const changed = await this.deps.items.change(
+      const changed = await this.items.change(
         { id: item.id, rev: item.rev, ...same, ...buildNoNoteFilter(incoming), ...joining?.filter },
         update,
       );
@@ -146,7 +150,8 @@ const MAX_ATTEMPTS = 100;
 @injectable()
 export class OccurrenceCounter {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'removals'>,
+    @inject(DEPS.items) private readonly items: Collection<ItemDoc>,
+    @inject(DEPS.removals) private readonly removals: Collection<RemovalDoc>,
     @inject(ClientRefService) private readonly refs: ClientRefService,
     @inject(GroupResolver) private readonly placing: GroupResolver,
     @inject(ItemCreator) private readonly newItems: ItemCreator,
@@ -195,7 +200,7 @@ export class OccurrenceCounter {
 
   /** Does not count; null if the item was deleted. */
   async resolveRepeat(accepted: AcceptedReport, { id, item_id }: RefDoc): Promise<CountResult | null> {
-    const doc = await this.deps.items.get(item_id);
+    const doc = await this.items.get(item_id);
     if (doc !== null)
       return toRepeatResult(doc, toIncomingReport(accepted, this.placing.toPlacement(item_id, accepted), null));
     if (!(await this.#isDeleted(item_id)))
@@ -224,7 +229,7 @@ export class OccurrenceCounter {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const blind = incoming.ref?.helper === true ? null : await this.#countFast(id, incoming);
       if (blind !== null) return blind;
-      const item = await this.deps.items.get(id);
+      const item = await this.items.get(id);
       if (item === null) {
         if (await this.#isDeleted(id)) return null;
         const completed = await this.newItems.complete(id, incoming);
@@ -234,7 +239,7 @@ export class OccurrenceCounter {
       if (incoming.ref !== null && (await this.#isCounted(item, incoming.ref))) return toRepeatResult(item, incoming);
       passed.add(id);
       const target = item.status === 'duplicate' ? item.duplicate_of : null;
-      if (target !== null && !passed.has(target) && (await this.deps.items.get(target)) !== null) {
+      if (target !== null && !passed.has(target) && (await this.items.get(target)) !== null) {
         if (incoming.ref !== null) await this.refs.rebind(incoming.ref.id, id, target);
         id = target;
         continue;
@@ -271,7 +276,7 @@ export class OccurrenceCounter {
   }
 
   async #isDeleted(id: string): Promise<boolean> {
-    return (await this.deps.removals.get(id)) !== null;
+    return (await this.removals.get(id)) !== null;
   }
 }
 

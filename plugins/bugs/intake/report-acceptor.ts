@@ -3,7 +3,7 @@ import { inject, injectable } from '../../../kernel/contract/index.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { DAY_MS } from '../../../lib/time.js';
 import type { Mute, RecordOptions, Report } from '../../../ports/domain/bugs.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { computeGrouping, type Grouping, type GroupingInput } from '../grouping/grouping-key.js';
 import { GroupingRuleCache } from '../grouping-rules/rule-cache.js';
 import type { RuleOutcome } from '../grouping-rules/compiled-rule.js';
@@ -16,6 +16,9 @@ import { ClientRefService } from '../store/client-refs.js';
 import { cleanReport } from '../text/clean-report.js';
 import { scrubReport } from '../text/scrub-report.js';
 import type { AcceptedReport } from './incoming-report.js';
+import type { GroupingSettings } from '../grouping/grouping-settings.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { ProjectDirectory } from '../../../ports/domain/projects.js';
 
 /** Limits how far a public key can move a first sighting back: to the retention of payloads. */
 const MAX_PUBLIC_AGE_MS = 30 * DAY_MS;
@@ -50,19 +53,22 @@ export class ReportAcceptor {
   readonly #groupings = new BoundedMap<Grouping>({ most: MAX_CACHED_GROUPINGS });
 
   constructor(
-    @inject(DEPS) private readonly deps: Pick<BugDeps, 'projects' | 'clock' | 'grouping' | 'peopleKey'>,
+    @inject(DEPS.projects) private readonly projects: ProjectDirectory,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.grouping) private readonly grouping: GroupingSettings,
+    @inject(DEPS.peopleKey) peopleKey: Buffer,
     @inject(CombinedReportFilter) private readonly filters: CombinedReportFilter,
     @inject(ClientRefService) private readonly refs: ClientRefService,
     @inject(GroupingRuleCache) private readonly rules: GroupingRuleCache,
   ) {
-    this.#persons = new PersonHasher(deps.peopleKey);
+    this.#persons = new PersonHasher(peopleKey);
   }
 
   /** @throws ServiceError unknown_project */
   async accept(given: Report, details: RecordOptions['details']): Promise<AcceptedReport> {
     const scrubbed = scrubReport(cleanReport(given));
     const { project, client_ref } = scrubbed;
-    await this.deps.projects.requireAccepting(project, 'reports');
+    await this.projects.requireAccepting(project, 'reports');
     const found = this.#evaluateRules(scrubbed);
     const ruling = found instanceof Promise ? await found : found;
     const titled = ruling === null || ruling.title === null ? scrubbed : { ...scrubbed, title: ruling.title };
@@ -78,7 +84,7 @@ export class ReportAcceptor {
   }
 
   #computeKeys(report: Report, ruling: RuleOutcome | null): KeyedReport {
-    const { masks } = this.deps.grouping;
+    const { masks } = this.grouping;
     const input = ruling === null || ruling.fingerprint === null ? formatGroupingInput(report) : null;
     if (input === null || input.length > MAX_CACHED_CHARACTERS) return applyRuleOutcome(report, ruling, masks);
     const key = hash('sha256', input);
@@ -100,7 +106,7 @@ export class ReportAcceptor {
   }
 
   #getMoment(report: Report): ReportTimes {
-    const now = this.deps.clock.now();
+    const now = this.clock.now();
     const occurred = typeof report.occurred_at === 'string' ? Date.parse(report.occurred_at) : now;
     if (Number.isNaN(occurred)) return { now, occurred: now };
     return {

@@ -5,7 +5,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import type { BugCaller } from '../caller.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { createClaimRequiredError } from '../item/claim-rule.js';
 import { hashClaimToken, matchesToken, createLeaseLostError, renewLease } from '../item/lease.js';
 import type { LinkKind } from '../item/link-kinds.js';
@@ -13,11 +13,12 @@ import type { ItemDoc } from '../item/model.js';
 import { isLeaseLive } from '../item/api-views.js';
 import { ItemService } from '../store/item-service.js';
 import { LeaseClockAdjuster } from '../store/lease-clock-adjuster.js';
+import type { Clock } from '../../../ports/clock.js';
 
 @injectable()
 export class LinkLeaseService {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<BugDeps, 'clock'>,
+    @inject(DEPS.clock) private readonly clock: Clock,
     @inject(ItemService) private readonly items: ItemService,
     @inject(LeaseClockAdjuster) private readonly times: LeaseClockAdjuster,
   ) {}
@@ -39,7 +40,7 @@ export class LinkLeaseService {
       return null;
     }
     await this.items.change(kind === 'blocks' ? other.id : item.id, caller, (now, change) => {
-      const at = this.deps.clock.now();
+      const at = this.clock.now();
       if (!isLeaseLive(now.claim, at) || !matchesToken(now.claim, claim_token))
         throw createLeaseLostError(now, claim_token, caller, at);
       if (caller.by_tool === true && now.claim.credential !== caller.id) throw createClaimRequiredError();

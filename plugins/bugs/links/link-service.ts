@@ -13,16 +13,19 @@ import { inject, injectable, type Principal } from '../../../kernel/contract/ind
 import { conflict, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
 import { buildElapsedFilter, hasElapsed } from '../../../lib/clock-skew.js';
 import { iteratePages } from '../../../lib/paging.js';
-import { StoreConflict } from '../../../ports/store/index.js';
+import { StoreConflict, type Collection } from '../../../ports/store/index.js';
 import type { BugCaller } from '../caller.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { toLinkEnds, getInverseKind, toLinkId, MAX_LINKS, type LinkEnds, type LinkKind } from '../item/link-kinds.js';
-import type { ItemDoc } from '../item/model.js';
+import type { ItemDoc, ActivityDoc } from '../item/model.js';
 import type { LinkDoc } from '../item/operation-documents.js';
 import { BlockingService } from '../store/blocking.js';
 import { ItemService } from '../store/item-service.js';
 import { LinkLeaseService } from './link-lease.js';
 import { findBlockingCycle, listItemLinks } from './link-graph.js';
+import type { AuditLog } from '../../../ports/domain/audit.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { Ids } from '../../../ports/ids.js';
 
 const MAX_ATTEMPTS = 30;
 const MAX_WAIT_MS = 64;
@@ -43,8 +46,13 @@ type LinkFault = 'circle' | 'many' | 'gone';
 @injectable()
 export class LinkService {
   constructor(
-    @inject(DEPS)
-    private readonly deps: Pick<BugDeps, 'items' | 'links' | 'activity' | 'ids' | 'clock' | 'random' | 'audit'>,
+    @inject(DEPS.items) private readonly itemRows: Collection<ItemDoc>,
+    @inject(DEPS.links) private readonly links: Collection<LinkDoc>,
+    @inject(DEPS.activity) private readonly activity: Collection<ActivityDoc>,
+    @inject(DEPS.ids) private readonly ids: Ids,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.random) private readonly random: () => number,
+    @inject(DEPS.audit) private readonly audit: () => AuditLog | undefined,
     @inject(ItemService) private readonly items: ItemService,
     @inject(BlockingService) private readonly blocking: BlockingService,
     @inject(LinkLeaseService) private readonly lease: LinkLeaseService,
@@ -64,8 +72,7 @@ export class LinkService {
     const { item, other, ends } = await this.#resolveEnds(name, caller, request);
     const lease = await this.lease.renew(item, other, caller, request);
     const created = await this.#create(ends, { actor: caller.name, ...(lease !== null && { lease }) });
-    if (created)
-      await this.deps.audit()?.record(principal, 'bug.linked', item.ref, { kind: request.kind, ref: other.ref });
+    if (created) await this.audit()?.record(principal, 'bug.linked', item.ref, { kind: request.kind, ref: other.ref });
     return { item: await this.items.get(item.id, caller), created };
   }
 
@@ -77,21 +84,21 @@ export class LinkService {
     const { item, other, ends } = await this.#resolveEnds(name, caller, request);
     const lease = await this.lease.renew(item, other, caller, request);
     await this.#delete(toLinkId(ends), { actor: caller.name, ...(lease !== null && { lease }) });
-    await this.deps.audit()?.record(principal, 'bug.unlinked', item.ref, { kind: request.kind, ref: other.ref });
+    await this.audit()?.record(principal, 'bug.unlinked', item.ref, { kind: request.kind, ref: other.ref });
     return this.items.get(item.id, caller);
   }
 
   async deleteItemLinks(itemId: string): Promise<void> {
-    const links = await listItemLinks(this.deps.links, itemId);
+    const links = await listItemLinks(this.links, itemId);
     for (const { kind, from, to, id } of links) {
       if (kind === 'blocks' && from === itemId) await this.blocking.reevaluate(to);
-      await this.deps.links.remove({ id });
+      await this.links.remove({ id });
     }
   }
 
   async reconcile(signal?: AbortSignal): Promise<void> {
-    const left = buildElapsedFilter('open_at', STALE_MARKER_MS, this.deps.clock.now());
-    for await (const links of iteratePages(this.deps.links, {
+    const left = buildElapsedFilter('open_at', STALE_MARKER_MS, this.clock.now());
+    for await (const links of iteratePages(this.links, {
       filter: left,
       sort: [['open_at', 'asc']],
       limit: BATCH_SIZE,
@@ -120,13 +127,13 @@ export class LinkService {
       const fault = link === 'busy' ? null : await this.#findFault(link);
       if (link !== 'busy' && fault === null) {
         const confirmed = { id: link.id, state: 'asked', open_at: link.open_at };
-        const made = await this.deps.links.change(confirmed, { set: { state: 'made' } });
+        const made = await this.links.change(confirmed, { set: { state: 'made' } });
         if (made !== null) {
           await this.#complete(made.doc);
           return true;
         }
       } else if (link !== 'busy') {
-        await this.deps.links.remove({ id: link.id, state: 'asked', open_at: link.open_at });
+        await this.links.remove({ id: link.id, state: 'asked', open_at: link.open_at });
         if (fault !== null && fault.settled) throw toLinkError(fault.what);
       }
       await this.#wait(attempt);
@@ -136,7 +143,7 @@ export class LinkService {
 
   /** Returns `made` when it exists, `busy` while another caller changes it. */
   async #request(ends: LinkEnds, by: LinkActor): Promise<(LinkDoc & { open_at: string }) | 'made' | 'busy'> {
-    const { links } = this.deps;
+    const links = this.links;
     const link = { id: toLinkId(ends), ...ends, state: 'asked' as const, ...this.#buildMarker(by) };
     try {
       await links.insert(link);
@@ -153,11 +160,11 @@ export class LinkService {
   /** An `asked` link only when it is stale. */
   #canComplete({ state, open_at = '' }: LinkDoc): boolean {
     const [at = ''] = open_at.split(' ');
-    return state !== 'asked' || hasElapsed(at, STALE_MARKER_MS, this.deps.clock.now());
+    return state !== 'asked' || hasElapsed(at, STALE_MARKER_MS, this.clock.now());
   }
 
   #buildMarker(by: LinkActor): LinkActor & Pick<LinkDoc, 'created_at' | 'entries'> & { open_at: string } {
-    const { clock, ids } = this.deps;
+    const { clock, ids } = this;
     const at = clock.iso();
     const entries = { from: ids.uuid(), to: ids.uuid() };
     return { created_at: at, open_at: `${at} ${ids.uuid()}`, ...by, entries };
@@ -165,7 +172,7 @@ export class LinkService {
 
   /** Returns null when the link may be made. `settled`: independent of `asked` links. */
   async #findFault(link: LinkDoc): Promise<{ what: LinkFault; settled: boolean } | null> {
-    const { items, links } = this.deps;
+    const { itemRows: items, links } = this;
     const both = await Promise.all([items.get(link.from), items.get(link.to)]);
     if (both.includes(null)) return { what: 'gone', settled: true };
     for (const end of [link.from, link.to]) {
@@ -179,7 +186,7 @@ export class LinkService {
   }
 
   async #delete(id: string, by: LinkActor): Promise<void> {
-    const { links } = this.deps;
+    const links = this.links;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const leaving = { state: 'leaving' as const, ...this.#buildMarker(by) };
       const { created_at: _, ...update } = leaving;
@@ -193,7 +200,7 @@ export class LinkService {
   }
 
   async #complete(link: LinkDoc): Promise<void> {
-    const { links } = this.deps;
+    const links = this.links;
     const { id, state, open_at, kind, to } = link;
     if (open_at === undefined) return;
     if (state === 'asked') return void (await links.remove({ id, open_at }));
@@ -207,7 +214,7 @@ export class LinkService {
   /** From then on a blocker reports when it ends. Returns false when the item is gone. */
   async #recordHistory(link: LinkDoc, end: 'from' | 'to'): Promise<boolean> {
     const { kind, state, actor, lease } = link;
-    const other = await this.deps.items.get(end === 'from' ? link.to : link.from);
+    const other = await this.itemRows.get(end === 'from' ? link.to : link.from);
     const at = end === 'from' ? link.from : link.to;
     const entry = link.entries[end];
     try {
@@ -215,7 +222,7 @@ export class LinkService {
         if (lease !== undefined && item.claim?.token_hash === lease) change.by = 'holder';
         if (state === 'made' && kind === 'blocks' && end === 'from' && item.blocking !== true)
           change.assign({ blocking: true });
-        const known = item.outbox.some(({ id }) => id === entry) || (await this.deps.activity.get(entry)) !== null;
+        const known = item.outbox.some(({ id }) => id === entry) || (await this.activity.get(entry)) !== null;
         if (known || other === null) return;
         // The reader may lack access to the other project.
         const named: { [key: string]: string } = other.project === item.project ? { ref: other.ref } : {};
@@ -230,7 +237,7 @@ export class LinkService {
   }
 
   async #wait(attempt: number): Promise<void> {
-    const ms = this.deps.random() * Math.min(MAX_WAIT_MS, 2 ** attempt);
+    const ms = this.random() * Math.min(MAX_WAIT_MS, 2 ** attempt);
     await new Promise((resolve) => setTimeout(resolve, ms));
   }
 }

@@ -6,14 +6,15 @@ import { inject, injectable } from '../../../kernel/contract/index.js';
 import { iteratePages } from '../../../lib/paging.js';
 import { CoalescedCache } from '../../../lib/caching/coalesced-cache.js';
 import { DAY_MS, toIsoString } from '../../../lib/time.js';
-import type { Filter } from '../../../ports/store/index.js';
+import type { Filter, Collection } from '../../../ports/store/index.js';
 import { LeaseService } from '../claims/leases.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { toItemSort } from '../item/filters.js';
 import type { ItemDoc } from '../item/model.js';
 import { getSeverityRank } from '../item/severity.js';
 import { toGroupView } from '../item/api-views.js';
 import { groupByCause, type AttentionGroup } from './attention-groups.js';
+import type { Clock } from '../../../ports/clock.js';
 
 /** Lists and health report the damage. */
 const ignoreDamage = (): void => undefined;
@@ -44,12 +45,13 @@ export class AttentionService {
   readonly #reading: CoalescedCache<AttentionSummary>;
 
   constructor(
-    @inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'clock'>,
+    @inject(DEPS.items) private readonly items: Collection<ItemDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
     @inject(LeaseService) private readonly leases: LeaseService,
   ) {
     this.#reading = new CoalescedCache(() => this.#loadSummary(), {
       ...CACHE_OPTIONS,
-      monotonic: () => deps.clock.monotonic(),
+      monotonic: () => clock.monotonic(),
     });
   }
 
@@ -66,21 +68,21 @@ export class AttentionService {
   }
 
   async #countProject(project: string): Promise<Omit<AttentionSummary, 'concerns'>> {
-    const since = toIsoString(this.deps.clock.now() - DAY_MS);
+    const since = toIsoString(this.clock.now() - DAY_MS);
     const [fresh, ...waiting] = await Promise.all([
-      this.deps.items.count({ project, created_at: { gte: since } }),
-      ...listQueuePrefixes().map((prefix) => this.deps.items.count({ project, queue_key: { prefix } })),
+      this.items.count({ project, created_at: { gte: since } }),
+      ...listQueuePrefixes().map((prefix) => this.items.count({ project, queue_key: { prefix } })),
     ]);
     return { fresh, total: waiting.reduce((sum, n) => sum + n, 0) };
   }
 
   async #loadSummary(): Promise<AttentionSummary> {
     await this.leases.writeExpired();
-    const since = toIsoString(this.deps.clock.now() - DAY_MS);
+    const since = toIsoString(this.clock.now() - DAY_MS);
     const queue = listQueuePrefixes();
     const [fresh, working, ...classes] = await Promise.all([
-      this.deps.items.count({ created_at: { gte: since } }),
-      this.deps.items.find({
+      this.items.count({ created_at: { gte: since } }),
+      this.items.find({
         filter: CRITICAL_IN_PROGRESS_FILTER,
         sort: toItemSort('last_seen_at'),
         limit: BATCH_SIZE,
@@ -90,7 +92,7 @@ export class AttentionService {
         const filter = { queue_key: { prefix } };
         const [items, n] = await Promise.all([
           this.#listNewest(filter, CRITICAL_QUEUE_PREFIXES.includes(prefix) ? MAX_CRITICAL_CANDIDATES : MAX_CANDIDATES),
-          this.deps.items.count(filter),
+          this.items.count(filter),
         ]);
         return {
           items,
@@ -103,7 +105,7 @@ export class AttentionService {
     if (classes.some(({ items, n }) => items.length < n)) waiting.push(...(await this.#listRecentlySeen(queue)));
     const docs = [...working.items, ...waiting];
     const once = [...new Map(docs.map((doc) => [doc.id, doc])).values()];
-    const concerns = groupByCause(once.map((doc) => toGroupView(doc, this.deps.clock.now())));
+    const concerns = groupByCause(once.map((doc) => toGroupView(doc, this.clock.now())));
     return { concerns, total: classes.reduce((sum, part) => sum + part.n, 0), fresh };
   }
 
@@ -116,7 +118,7 @@ export class AttentionService {
       limit: BATCH_SIZE,
       damaged: ignoreDamage,
     };
-    for await (const items of iteratePages(this.deps.items, query)) {
+    for await (const items of iteratePages(this.items, query)) {
       found.push(...items.filter(({ queue_key: key }) => queue.some((prefix) => key?.startsWith(prefix))));
       looked += items.length;
       if (looked >= MAX_RECENTLY_SEEN || found.length >= MAX_CANDIDATES) break;
@@ -126,7 +128,7 @@ export class AttentionService {
 
   async #listNewest(filter: Filter, most: number): Promise<ItemDoc[]> {
     const found: ItemDoc[] = [];
-    for await (const items of iteratePages(this.deps.items, {
+    for await (const items of iteratePages(this.items, {
       filter,
       sort: [['queue_key', 'desc']],
       limit: BATCH_SIZE,
@@ -139,7 +141,7 @@ export class AttentionService {
   }
 
   async #listOldest(filter: Filter): Promise<ItemDoc[]> {
-    const page = await this.deps.items.find({
+    const page = await this.items.find({
       filter,
       sort: [['queue_key', 'asc']],
       limit: BATCH_SIZE,

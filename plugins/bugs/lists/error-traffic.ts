@@ -9,7 +9,11 @@ import { addHashes, estimateDistinct, mergeSketches, type SketchHash } from '../
 import { DAY_MS, HOUR_MS, toIsoString } from '../../../lib/time.js';
 import type { ErrorTraffic, ErrorTrafficQuery } from '../../../ports/domain/bugs.js';
 import { removeAll } from '../../../ports/store/remove-all.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
+import type { Logger } from '../../../ports/logger.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { TrafficDoc } from '../item/operation-documents.js';
+import type { Collection } from '../../../ports/store/index.js';
 
 const SLOT_MS = 10 * 60_000;
 const SLOTS_PER_HOUR = HOUR_MS / SLOT_MS;
@@ -36,14 +40,18 @@ export class ErrorTrafficService {
   /** Several parts of Home show one period. */
   readonly #readings = new KeyedCoalescedCache<ErrorTraffic>(MAX_CACHED_READS, {
     ...CACHE_OPTIONS,
-    monotonic: () => this.deps.clock.monotonic(),
+    monotonic: () => this.clock.monotonic(),
   });
 
-  constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'traffic' | 'clock' | 'log'>) {}
+  constructor(
+    @inject(DEPS.traffic) private readonly traffic: Collection<TrafficDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.log) private readonly log: Logger,
+  ) {}
 
   /** @param at when the error occurred, in ms; a clock that runs ahead counts as now */
   record(project: string, at: number, person: SketchHash | null): void {
-    const now = this.deps.clock.now();
+    const now = this.clock.now();
     const counted = Math.min(at, now);
     if (counted < now - RETENTION_MS) return;
     const hour = toIsoString(Math.floor(counted / HOUR_MS) * HOUR_MS);
@@ -72,7 +80,7 @@ export class ErrorTrafficService {
       try {
         await this.#writeHour(id, pending);
       } catch (err) {
-        this.deps.log.warn({ err, project: pending.project }, 'counting errors for Home failed');
+        this.log.warn({ err, project: pending.project }, 'counting errors for Home failed');
       }
     }
   }
@@ -95,7 +103,7 @@ export class ErrorTrafficService {
     const counts = Array.from({ length: slots }, () => 0);
     let people: string | null = null;
     let total = 0;
-    for await (const docs of iteratePages(this.deps.traffic, { filter, sort: [['hour', 'asc']], limit: PAGE_SIZE })) {
+    for await (const docs of iteratePages(this.traffic, { filter, sort: [['hour', 'asc']], limit: PAGE_SIZE })) {
       for (const doc of docs) {
         people = mergeSketches(people, doc.people ?? null);
         const start = Date.parse(doc.hour) / SLOT_MS - first;
@@ -112,16 +120,16 @@ export class ErrorTrafficService {
 
   async removeProject(project: string): Promise<void> {
     await this.flush();
-    await removeAll(this.deps.traffic, { project });
+    await removeAll(this.traffic, { project });
   }
 
   async deleteExpired(signal?: AbortSignal): Promise<void> {
-    const hour = { lt: toIsoString(this.deps.clock.now() - RETENTION_MS) };
-    await removeAll(this.deps.traffic, { hour }, signal);
+    const hour = { lt: toIsoString(this.clock.now() - RETENTION_MS) };
+    await removeAll(this.traffic, { hour }, signal);
   }
 
   async #writeHour(id: string, { project, hour, slots, people }: PendingHour): Promise<void> {
-    const { traffic } = this.deps;
+    const traffic = this.traffic;
     const update = { inc: Object.fromEntries(slots), setOnInsert: { project, hour } };
     const written = await traffic.change({ id }, update, { upsert: true });
     let known = written?.doc.people ?? null;

@@ -2,10 +2,15 @@
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import { ReadCache } from '../../../lib/caching/read-cache.js';
 import type { FilterCounts } from '../../../ports/domain/bugs.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { toItemFilter, type ItemQuery } from '../item/filters.js';
 import { SEVERITIES } from '../item/severity.js';
 import { addIndirectMatches } from '../store/indirect-matches.js';
+import type { ProjectDirectory } from '../../../ports/domain/projects.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { SearchTextDoc } from '../item/operation-documents.js';
+import type { ItemDoc, RefDoc } from '../item/model.js';
+import type { Collection } from '../../../ports/store/index.js';
 
 const FILTER_PATHS = {
   status: 'status',
@@ -27,11 +32,17 @@ export class FilterCountService {
   readonly #cache: ReadCache<FilterCounts>;
   #running = 0;
 
-  constructor(@inject(DEPS) private readonly deps: BugDeps) {
+  constructor(
+    @inject(DEPS.items) private readonly items: Collection<ItemDoc>,
+    @inject(DEPS.words) private readonly words: Collection<SearchTextDoc>,
+    @inject(DEPS.refs) private readonly refs: Collection<RefDoc>,
+    @inject(DEPS.clock) clock: Clock,
+    @inject(DEPS.projects) private readonly projects: ProjectDirectory,
+  ) {
     this.#cache = new ReadCache({
       max: 200,
       ttlMs: (tookMs) => (tookMs <= MAX_WAIT_MS ? tookMs * TTL_FACTOR : SLOW_TTL_MS),
-      now: () => deps.clock.monotonic(),
+      now: () => clock.monotonic(),
     });
   }
 
@@ -49,7 +60,7 @@ export class FilterCountService {
     if (this.#running >= MAX_CONCURRENT_COUNTS) throw new Error('Too many queries are being counted.');
     this.#running++;
     try {
-      const named = await addIndirectMatches(this.deps, query);
+      const named = await addIndirectMatches({ refs: this.refs, projects: this.projects, words: this.words }, query);
       const counts: Record<string, Record<string, number>> = {};
       // Parallel counts would occupy all reading threads.
       for (const name of names) counts[name] = await this.#count(name, named);
@@ -60,7 +71,7 @@ export class FilterCountService {
   }
 
   async #count(name: CountedFilter, { [name]: _own, ...others }: ItemQuery): Promise<Record<string, number>> {
-    const groups = await this.deps.items.groupCount(FILTER_PATHS[name], toItemFilter(others));
+    const groups = await this.items.groupCount(FILTER_PATHS[name], toItemFilter(others));
     const word = (key: unknown): string => (name === 'severity' ? (SEVERITIES[Number(key)] ?? '') : String(key));
     return Object.fromEntries(groups.filter(({ key }) => key !== null).map(({ key, n }) => [word(key), n]));
   }

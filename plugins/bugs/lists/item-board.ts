@@ -15,8 +15,8 @@ import type {
   FilterCounts,
 } from '../../../ports/domain/bugs.js';
 import { matchesFilter } from '../../../ports/document.js';
-import type { Filter, Sort } from '../../../ports/store/index.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import type { Filter, Sort, Collection } from '../../../ports/store/index.js';
+import { DEPS } from '../deps.js';
 import { AttentionService, type AttentionSummary } from './attention.js';
 import { ErrorTrafficService } from './error-traffic.js';
 import { FilterCountService, type CountedFilter } from './filter-counts.js';
@@ -24,11 +24,14 @@ import { toItemFilter, toItemSort, type ItemQuery, type SortName } from '../item
 import { LeaseService } from '../claims/leases.js';
 import { addIndirectMatches } from '../store/indirect-matches.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
-import type { ItemDoc } from '../item/model.js';
+import type { ItemDoc, RefDoc } from '../item/model.js';
 import { listDailyCounts, listHourlyCounts } from '../item/occurrence-rate.js';
 import { SEVERITIES } from '../item/severity.js';
 import { toGroupView } from '../item/api-views.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/skipped-documents.js';
+import type { ProjectDirectory } from '../../../ports/domain/projects.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { SearchTextDoc } from '../item/operation-documents.js';
 
 const DEFAULT_ROW_LIMIT = 50;
 const MAX_CHANGES = 100;
@@ -64,14 +67,18 @@ export class ItemBoard implements ErrorGroups {
   readonly #counts: CoalescedCache<BoardCounts>;
 
   constructor(
-    @inject(DEPS) private readonly deps: BugDeps,
+    @inject(DEPS.items) private readonly items: Collection<ItemDoc>,
+    @inject(DEPS.words) private readonly words: Collection<SearchTextDoc>,
+    @inject(DEPS.refs) private readonly refs: Collection<RefDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.projects) private readonly projects: ProjectDirectory,
     @inject(LeaseService) private readonly leases: LeaseService,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
     @inject(AttentionService) private readonly attentionService: AttentionService,
     @inject(ErrorTrafficService) private readonly traffic: ErrorTrafficService,
     @inject(FilterCountService) private readonly filterCountService: FilterCountService,
   ) {
-    const monotonic = (): number => deps.clock.monotonic();
+    const monotonic = (): number => clock.monotonic();
     this.#totals = new ReadCache({ max: 200, ttlMs: CACHE_TTL_MS, now: monotonic });
     this.#counts = new CoalescedCache(() => this.#countWaiting(), {
       maxAgeMs: COUNT_TTL_MS,
@@ -89,13 +96,15 @@ export class ItemBoard implements ErrorGroups {
     page: { sort?: SortName; limit?: number; cursor?: string | null },
   ): Promise<ReadablePage<ErrorGroup>> {
     await this.leases.writeExpired();
-    const found = await findReadable(this.deps.items, {
-      filter: toItemFilter(await addIndirectMatches(this.deps, query)),
+    const found = await findReadable(this.items, {
+      filter: toItemFilter(
+        await addIndirectMatches({ refs: this.refs, projects: this.projects, words: this.words }, query),
+      ),
       sort: toItemSort(page.sort),
       limit: page.limit ?? DEFAULT_ROW_LIMIT,
       after: page.cursor ?? null,
     });
-    return { ...found, items: found.items.map((doc) => toGroupView(doc, this.deps.clock.now())) };
+    return { ...found, items: found.items.map((doc) => toGroupView(doc, this.clock.now())) };
   }
 
   list(query: ErrorGroupQuery): Promise<ReadablePage<ErrorGroup>> {
@@ -137,9 +146,11 @@ export class ItemBoard implements ErrorGroups {
     const { type, project } = query;
     const begin = this.watermark.getStart(since);
     const filter: Filter = { ...toItemFilter({ type, project }), updated_at: { gte: begin } };
-    const page = await this.deps.items.find({ filter, sort: [['updated_at', 'asc']], limit: MAX_CHANGES });
-    const all = toItemFilter(await addIndirectMatches(this.deps, query));
-    const now = this.deps.clock.now();
+    const page = await this.items.find({ filter, sort: [['updated_at', 'asc']], limit: MAX_CHANGES });
+    const all = toItemFilter(
+      await addIndirectMatches({ refs: this.refs, projects: this.projects, words: this.words }, query),
+    );
+    const now = this.clock.now();
     const items = page.items.map((doc) => Object.assign(toGroupView(doc, now), { fits: matchesFilter(doc, all) }));
     const last = page.items.at(-1)?.updated_at;
     return { items, mark: page.next !== null && last !== undefined && last > begin && last < mark ? last : mark };
@@ -148,20 +159,22 @@ export class ItemBoard implements ErrorGroups {
   /** Works even if the item no longer matches; ids break ties. */
   async findNext(query: ItemQuery, sort: SortName | undefined, doc: ItemDoc): Promise<ErrorGroup | null> {
     await this.leases.writeExpired();
-    const filter = toItemFilter(await addIndirectMatches(this.deps, query));
+    const filter = toItemFilter(
+      await addIndirectMatches({ refs: this.refs, projects: this.projects, words: this.words }, query),
+    );
     const order = toItemSort(sort);
     const [path] = order[0] as Sort[number];
     const value = doc[path as 'last_seen_at' | 'severity_rank'];
     const bounds = (filter[path] ?? {}) as object;
     const damaged = (): void => undefined;
     const [alike, below] = await Promise.all([
-      this.deps.items.find({
+      this.items.find({
         filter: { ...filter, [path]: value, id: { lt: doc.id } },
         sort: [['id', 'desc']],
         limit: 1,
         damaged,
       }),
-      this.deps.items.find({
+      this.items.find({
         filter: { ...filter, [path]: { ...bounds, lt: toUpperBound(bounds, value) } },
         sort: order,
         limit: 1,
@@ -169,7 +182,7 @@ export class ItemBoard implements ErrorGroups {
       }),
     ]);
     const next = alike.items[0] ?? below.items[0];
-    return next === undefined ? null : toGroupView(next, this.deps.clock.now());
+    return next === undefined ? null : toGroupView(next, this.clock.now());
   }
 
   /**
@@ -178,13 +191,15 @@ export class ItemBoard implements ErrorGroups {
    */
   countItems(key: string, query: ItemQuery): Promise<number | null> {
     return this.#totals.getWithin(MAX_WAIT_MS, key, async () =>
-      this.deps.items.count(toItemFilter(await addIndirectMatches(this.deps, query))),
+      this.items.count(
+        toItemFilter(await addIndirectMatches({ refs: this.refs, projects: this.projects, words: this.words }, query)),
+      ),
     );
   }
 
   /** @param project null: all */
   countAvailable(project: string | null = null): Promise<number> {
-    return this.deps.items.count({ queue_key: { gt: '' }, ...(project !== null && { project }) });
+    return this.items.count({ queue_key: { gt: '' }, ...(project !== null && { project }) });
   }
 
   getWaitingCounts(): Promise<BoardCounts> {
@@ -193,7 +208,7 @@ export class ItemBoard implements ErrorGroups {
 
   async #countWaiting(): Promise<BoardCounts> {
     await this.leases.writeExpired();
-    const of = (filter: Filter): Promise<number> => this.deps.items.count(filter);
+    const of = (filter: Filter): Promise<number> => this.items.count(filter);
     const [open, critical, in_progress, needs_info, resolved, ...regressed] = await Promise.all([
       this.countAvailable(),
       of({ queue_key: { prefix: '0' } }),
@@ -210,11 +225,11 @@ export class ItemBoard implements ErrorGroups {
   }
 
   listHourlyCounts(doc: ItemDoc, length: number): number[] {
-    return listHourlyCounts(doc.hours, this.deps.clock.now(), length);
+    return listHourlyCounts(doc.hours, this.clock.now(), length);
   }
 
   listDailyCounts(doc: ItemDoc): number[] {
-    return listDailyCounts(doc.hours, doc.days, this.deps.clock.now());
+    return listDailyCounts(doc.hours, doc.days, this.clock.now());
   }
 
   getTraffic(query: ErrorTrafficQuery): Promise<ErrorTraffic> {

@@ -6,11 +6,11 @@
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import { invalidQuery } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
-import type { PullRequest } from '../../../ports/domain/forge-changes.js';
-import { InvalidCursor, type Filter, type FindQuery, type Sort } from '../../../ports/store/index.js';
+import type { PullRequest, PullRequests } from '../../../ports/domain/forge-changes.js';
+import { InvalidCursor, type Filter, type FindQuery, type Sort, type Collection } from '../../../ports/store/index.js';
 import type { BugCaller } from '../caller.js';
 import { PublishedBuildRepository } from '../builds/published-builds.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import type { PageResponse, PageRequest } from './page-request.js';
 import { ItemPartService, type ItemPart } from './item-parts.js';
 import { findPullRequest } from '../builds/find-pull-request.js';
@@ -19,13 +19,16 @@ import { ItemSurroundingsService, type ItemSurroundings } from './item-surroundi
 import { toCallerFilter, toItemSort, type ItemQuery, type SortName } from '../item/filters.js';
 import { addIndirectMatches } from '../store/indirect-matches.js';
 import { ItemService } from '../store/item-service.js';
-import type { ItemDoc } from '../item/model.js';
+import type { ItemDoc, TextsDoc, RefDoc, ActivityDoc } from '../item/model.js';
 import { UNFILED_CREATION_FIELD } from '../item/stored-field-names.js';
 import { HandoverBuilder, type Handover } from '../claims/handover.js';
 import { LeaseService } from '../claims/leases.js';
 import type { LinkView } from '../links/visible-links.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
 import { SkippedDocuments, type ListWarnings } from '../../../ports/store/skipped-documents.js';
+import type { ProjectDirectory } from '../../../ports/domain/projects.js';
+import type { Logger } from '../../../ports/logger.js';
+import type { SearchTextDoc } from '../item/operation-documents.js';
 
 export interface ItemListRequest extends PageRequest, ItemQuery {
   sort?: SortName;
@@ -95,7 +98,14 @@ const toSimilarItem = ({
 @injectable()
 export class ItemListService {
   constructor(
-    @inject(DEPS) private readonly deps: BugDeps,
+    @inject(DEPS.items) private readonly itemRows: Collection<ItemDoc>,
+    @inject(DEPS.texts) private readonly texts: Collection<TextsDoc>,
+    @inject(DEPS.words) private readonly words: Collection<SearchTextDoc>,
+    @inject(DEPS.refs) private readonly refs: Collection<RefDoc>,
+    @inject(DEPS.activity) private readonly activity: Collection<ActivityDoc>,
+    @inject(DEPS.log) private readonly log: Logger,
+    @inject(DEPS.projects) private readonly projects: ProjectDirectory,
+    @inject(DEPS.pullRequests) private readonly pullRequests: () => readonly PullRequests[],
     @inject(ItemService) private readonly items: ItemService,
     @inject(LeaseService) private readonly leases: LeaseService,
     @inject(PublishedBuildRepository) private readonly known: PublishedBuildRepository,
@@ -117,13 +127,18 @@ export class ItemListService {
   /** @throws ServiceError insufficient_scope */
   async toFilter(caller: BugCaller, query: ItemQuery): Promise<Filter> {
     const own = caller.project === null ? query : { ...query, project: query.project ?? [caller.project] };
-    return toCallerFilter(caller, query.q === undefined ? own : await addIndirectMatches(this.deps, own));
+    return toCallerFilter(
+      caller,
+      query.q === undefined
+        ? own
+        : await addIndirectMatches({ refs: this.refs, projects: this.projects, words: this.words }, own),
+    );
   }
 
   async #listPage(filter: Filter, request: ItemListRequest): Promise<ItemListResponse> {
     const sort = toItemSort(request.sort, request.order);
     const answer = await this.#loadRows({ filter, sort, limit: request.limit ?? 50, after: request.cursor ?? null });
-    return request.include_total === true ? { ...answer, total: await this.deps.items.count(filter) } : answer;
+    return request.include_total === true ? { ...answer, total: await this.itemRows.count(filter) } : answer;
   }
 
   async #listDelta(query: Filter, request: ItemListRequest, since: string): Promise<ItemListResponse> {
@@ -141,12 +156,12 @@ export class ItemListService {
     });
     const next_cursor = page.next_cursor && formatDeltaCursor(server_time, page.next_cursor);
     const answer: ItemListResponse = { ...page, next_cursor, server_time };
-    return request.include_total === true ? { ...answer, total: await this.deps.items.count(filter) } : answer;
+    return request.include_total === true ? { ...answer, total: await this.itemRows.count(filter) } : answer;
   }
 
   async #loadRows(query: FindQuery): Promise<ItemListResponse> {
     const left = new SkippedDocuments();
-    const page = await this.deps.items.find({ ...query, damaged: left.add });
+    const page = await this.itemRows.find({ ...query, damaged: left.add });
     const items = await this.items.toViews(page.items, left.add);
     return { items, next_cursor: page.next, has_more: page.next !== null, ...left.toWarnings };
   }
@@ -156,7 +171,13 @@ export class ItemListService {
    * @throws ServiceError not_found, insufficient_scope
    */
   async listSimilar(name: string, caller: BugCaller, limit: number): Promise<Item[]> {
-    return this.items.toViews(await findSimilarItems(this.deps, await this.items.get(name, caller), limit));
+    return this.items.toViews(
+      await findSimilarItems(
+        { words: this.words, items: this.itemRows, texts: this.texts },
+        await this.items.get(name, caller),
+        limit,
+      ),
+    );
   }
 
   /**
@@ -198,29 +219,36 @@ export class ItemListService {
     try {
       return await this.#buildBriefing(item);
     } catch (err) {
-      this.deps.log.error({ err, item: item.id }, 'a claimed item was returned without its briefing');
+      this.log.error({ err, item: item.id }, 'a claimed item was returned without its briefing');
       return {};
     }
   }
 
   async #buildBriefing(item: Item): Promise<Briefing> {
-    const stored = await this.deps.items.get(item.id);
+    const stored = await this.itemRows.get(item.id);
     const [places, requester, occurrence, similar] = await Promise.all([
       this.around.getSurroundings(item, stored ?? {}),
       this.#findRequester(item, stored),
       this.parts.findNewestOccurrence(item.id),
-      stored === null ? [] : findSimilarItems(this.deps, stored, MAX_SIMILAR_ITEMS, MAX_BRIEFING_WORDS),
+      stored === null
+        ? []
+        : findSimilarItems(
+            { words: this.words, items: this.itemRows, texts: this.texts },
+            stored,
+            MAX_SIMILAR_ITEMS,
+            MAX_BRIEFING_WORDS,
+          ),
     ]);
     return { ...places, requester, ...(occurrence && { occurrence }), similar: similar.map(toSimilarItem) };
   }
 
   async #findRequester({ id, type }: Pick<Item, 'id' | 'type'>, stored: ItemDoc | null): Promise<string | null> {
     if (type !== 'feature') return null;
-    return stored?.[UNFILED_CREATION_FIELD] ?? (await this.deps.activity.get(id))?.actor ?? null;
+    return stored?.[UNFILED_CREATION_FIELD] ?? (await this.activity.get(id))?.actor ?? null;
   }
 
   async #findPullRequest({ project, pr_url }: ItemDoc): Promise<PullRequestView | null> {
-    const found = pr_url ? await findPullRequest(this.deps, project, pr_url) : null;
+    const found = pr_url ? await findPullRequest({ pullRequests: this.pullRequests }, project, pr_url) : null;
     if (found === null) return null;
     const { heard_at: _, ...pull } = found;
     return { ...pull, untrusted_fields: UNTRUSTED_PULL_REQUEST_FIELDS };
@@ -231,8 +259,8 @@ export class ItemListService {
   ): Promise<{ slug: string; name: string; open_count: number; latest_build: string | null }[]> {
     await this.leases.writeExpired();
     const [all, open] = await Promise.all([
-      this.deps.projects.list(),
-      this.deps.items.groupCount('project', { status: 'open' }),
+      this.projects.list(),
+      this.itemRows.groupCount('project', { status: 'open' }),
     ]);
     const counts = new Map(open.map(({ key, n }) => [key, n]));
     const shown = all.filter(({ slug, archived }) => !archived && (caller.project === null || caller.project === slug));

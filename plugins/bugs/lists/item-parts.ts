@@ -1,13 +1,13 @@
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import type { Collection, Doc, Filter } from '../../../ports/store/index.js';
 import type { BugCaller } from '../caller.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { isFiltered, type OccurrenceFilter } from './occurrence-facets.js';
 import { StoredOccurrenceReader } from './stored-occurrences.js';
 import type { PageResponse, PageRequest } from './page-request.js';
 import { ItemService } from '../store/item-service.js';
 import { VisibleLinkReader, type LinkView } from '../links/visible-links.js';
-import type { ItemDoc, ItemOutboxEntry } from '../item/model.js';
+import type { ItemDoc, ItemOutboxEntry, TextsDoc, CommentDoc, ActivityDoc } from '../item/model.js';
 import type { StoredOccurrence } from '../item/occurrence-documents.js';
 import { toActivityDocument, ItemOutbox } from '../store/item-outbox.js';
 import { unpackOccurrence } from '../item/occurrence-payload.js';
@@ -21,7 +21,10 @@ const TIME_FIELDS = { occurrences: 'received_at', comments: 'created_at', activi
 @injectable()
 export class ItemPartService {
   constructor(
-    @inject(DEPS) private readonly deps: BugDeps,
+    @inject(DEPS.texts) private readonly texts: Collection<TextsDoc>,
+    @inject(DEPS.occurrences) private readonly occurrences: Collection<StoredOccurrence>,
+    @inject(DEPS.comments) private readonly comments: Collection<CommentDoc>,
+    @inject(DEPS.activity) private readonly activity: Collection<ActivityDoc>,
     @inject(ItemService) private readonly items: ItemService,
     @inject(ItemOutbox) private readonly outbox: ItemOutbox,
     @inject(VisibleLinkReader) private readonly shownLinks: VisibleLinkReader,
@@ -45,13 +48,13 @@ export class ItemPartService {
   }
 
   async listPart(itemId: string, part: ItemPart, request: PageRequest): Promise<PageResponse> {
-    const { occurrences, texts } = this.deps;
+    const { occurrences, texts } = this;
     const shown = async (stored: StoredOccurrence): Promise<object> =>
       toOccurrenceView(await unpackOccurrence(stored, (id) => texts.get(id)));
     if (part === 'occurrences') return this.#list(occurrences, shown, part, itemId, request);
-    if (part === 'comments') return this.#list(this.deps.comments, toCommentView, part, itemId, request);
+    if (part === 'comments') return this.#list(this.comments, toCommentView, part, itemId, request);
     const unfiled = await this.outbox.fileEntries(itemId);
-    const filed = await this.#list(this.deps.activity, toActivityView, part, itemId, request);
+    const filed = await this.#list(this.activity, toActivityView, part, itemId, request);
     return unfiled.length === 0 ? filed : addUnfiledEntries(filed, itemId, unfiled, request);
   }
 
@@ -59,7 +62,7 @@ export class ItemPartService {
   async findComments(itemId: string, ids: readonly string[]): Promise<object[]> {
     if (ids.length === 0) return [];
     const filter = { id: { in: [...ids] }, item_id: itemId };
-    const page = await findReadable(this.deps.comments, { filter, limit: ids.length });
+    const page = await findReadable(this.comments, { filter, limit: ids.length });
     return page.items.map(toCommentView);
   }
 

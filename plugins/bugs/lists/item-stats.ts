@@ -9,13 +9,15 @@ import { BoundedMap } from '../../../lib/bounded-map.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { DAY_MS, toIsoString } from '../../../lib/time.js';
 import type { ItemStatus, Severity } from '../../../ports/domain/bugs.js';
-import type { Condition, Scalar } from '../../../ports/store/index.js';
+import type { Condition, Scalar, Collection } from '../../../ports/store/index.js';
 import type { BugCaller } from '../caller.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { LeaseService } from '../claims/leases.js';
 import { STATUSES } from '../item/transitions.js';
 import { SEVERITIES } from '../item/severity.js';
 import type { StatKind } from '../item/stat-kinds.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { ItemDoc, ActivityDoc } from '../item/model.js';
 
 export const STATS_DAYS = 30;
 export interface StatsDay {
@@ -44,11 +46,13 @@ export class StatsService {
   readonly #runningCounts = new SingleFlight<StatsResponse>();
   readonly #responses = new BoundedMap<StatsResponse>({
     most: MAX_CACHED_RESPONSES,
-    now: () => this.deps.clock.monotonic(),
+    now: () => this.clock.monotonic(),
   });
 
   constructor(
-    @inject(DEPS) private readonly deps: BugDeps,
+    @inject(DEPS.items) private readonly items: Collection<ItemDoc>,
+    @inject(DEPS.activity) private readonly activity: Collection<ActivityDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
     @inject(LeaseService) private readonly leases: LeaseService,
   ) {}
 
@@ -79,7 +83,7 @@ export class StatsService {
 
   async #count(project: string | null): Promise<StatsResponse> {
     await this.leases.writeExpired();
-    const { items, activity, clock } = this.deps;
+    const { items, activity, clock } = this;
     const now = clock.now();
     const filter = project === null ? {} : { project };
     const days = listLastDays(now);
@@ -101,13 +105,13 @@ export class StatsService {
   }
 
   #countAll(): Promise<[status: GroupCounts, severity: GroupCounts]> {
-    const { items } = this.deps;
+    const items = this.items;
     return Promise.all([items.groupCount('status'), items.groupCount('severity_rank')]);
   }
 
   /** An index range per status and severity; grouping by project would read the items. */
   async #countProject(project: string): Promise<[status: GroupCounts, severity: GroupCounts]> {
-    const { items } = this.deps;
+    const items = this.items;
     const groups = await Promise.all(STATUSES.map((status) => items.groupCount('severity_rank', { status, project })));
     const ranks = SEVERITIES.map((_, key) => ({
       key,

@@ -1,10 +1,11 @@
 /** Runs on demand, cached until the item changes (contract 20, endpoints). */
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
 import type { OccurrenceFacets } from './occurrence-facets.js';
 import { StoredOccurrenceReader } from './stored-occurrences.js';
+import type { Clock } from '../../../ports/clock.js';
 
 export interface ValueCount {
   value: string;
@@ -35,7 +36,7 @@ export class SpreadService {
   readonly #known = new BoundedMap<{ hits: number; spread: Spread }>({ most: MAX_CACHED_SPREADS });
 
   constructor(
-    @inject(DEPS) private readonly deps: Pick<BugDeps, 'clock'>,
+    @inject(DEPS.clock) private readonly clock: Clock,
     @inject(StoredOccurrenceReader) private readonly storedOccurrences: StoredOccurrenceReader,
   ) {}
 
@@ -44,7 +45,7 @@ export class SpreadService {
     const known = this.#known.get(id);
     if (known?.hits === hits) return known.spread;
     const spread = countSpread(await this.storedOccurrences.listPlaces(item));
-    if (this.deps.clock.now() - Date.parse(last_seen_at) > SETTLED_MS) this.#known.set(id, { hits, spread });
+    if (this.clock.now() - Date.parse(last_seen_at) > SETTLED_MS) this.#known.set(id, { hits, spread });
     return spread;
   }
 }

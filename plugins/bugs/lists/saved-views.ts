@@ -2,15 +2,17 @@
 import { fromForm, inject, injectable } from '../../../kernel/contract/index.js';
 import { denied, invalid, notFound } from '../../../kernel/errors.js';
 import type { Principal } from '../../../ports/http/index.js';
-import type { Json } from '../../../ports/store/index.js';
+import type { Json, Collection } from '../../../ports/store/index.js';
 import { toBugCaller } from '../caller.js';
 import { cleanJson } from '../text/clean-report.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { hashWithinProject } from '../item/document-ids.js';
 import { SecretGuard } from '../store/secret-guard.js';
 import type { ItemQuery, SortName } from '../item/filters.js';
 import type { SavedViewDoc } from '../item/operation-documents.js';
 import { savedViewSchema } from './query-schema.js';
+import type { ProjectDirectory } from '../../../ports/domain/projects.js';
+import type { Clock } from '../../../ports/clock.js';
 
 export const MAX_VIEWS = 100;
 
@@ -42,20 +44,22 @@ export function getViewer(principal: Principal): Viewer {
 @injectable()
 export class SavedViewService {
   constructor(
-    @inject(DEPS) private readonly deps: BugDeps,
+    @inject(DEPS.views) private readonly views: Collection<SavedViewDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.projects) private readonly projects: ProjectDirectory,
     @inject(SecretGuard) private readonly secrets: SecretGuard,
   ) {}
 
   async list(viewer: Viewer): Promise<SavedView[]> {
     const filter = { or: [{ owner: viewer.id }, { shared: true }] };
-    const page = await this.deps.views.find({ filter, limit: 1000 });
+    const page = await this.views.find({ filter, limit: 1000 });
     return page.items
       .map((doc) => toSavedView(doc, viewer))
       .toSorted((a, b) => a.name.localeCompare(b.name, 'en') || (a.id < b.id ? -1 : 1));
   }
 
   async find(id: string, viewer: Viewer): Promise<SavedView | null> {
-    const doc = await this.deps.views.get(id);
+    const doc = await this.views.get(id);
     return doc !== null && (doc.shared || doc.owner === viewer.id) ? toSavedView(doc, viewer) : null;
   }
 
@@ -69,10 +73,10 @@ export class SavedViewService {
     given: { name: string; shared?: boolean; project?: string; query: object },
   ): Promise<SavedView> {
     const { name, shared: isShared, project, query } = validateView(given);
-    if (project !== undefined && !(await this.deps.projects.list()).some(({ slug }) => slug === project))
+    if (project !== undefined && !(await this.projects.list()).some(({ slug }) => slug === project))
       throw invalid({ project: 'project not found' });
     await this.secrets.rejectSecrets({ name, query: JSON.stringify(query) });
-    const { views, clock } = this.deps;
+    const { views, clock } = this;
     const id = hashWithinProject(viewer.id, name.toLowerCase());
     if ((await views.get(id)) === null && (await views.count({ owner: viewer.id })) >= MAX_VIEWS)
       throw invalid({ name: `an account can save at most ${MAX_VIEWS} views` });
@@ -94,7 +98,7 @@ export class SavedViewService {
     const view = await this.find(id, viewer);
     if (view === null) throw notFound('saved view with this id');
     if (!view.mine) throw denied('Only its owner and administrators can remove a shared view.');
-    await this.deps.views.remove({ id });
+    await this.views.remove({ id });
   }
 }
 

@@ -1,9 +1,9 @@
 /** At most fifty, stored packed, so they are read in small batches and filtered in memory. */
 import { inject, injectable } from '../../../kernel/contract/index.js';
-import { InvalidCursor, type Filter } from '../../../ports/store/index.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { InvalidCursor, type Filter, type Collection } from '../../../ports/store/index.js';
+import { DEPS } from '../deps.js';
 import { listSlotIds, parseSlot, toSlotId } from '../item/document-ids.js';
-import type { ItemDoc } from '../item/model.js';
+import type { ItemDoc, TextsDoc } from '../item/model.js';
 import type { OccurrenceDoc, StoredOccurrence } from '../item/occurrence-documents.js';
 import { unpackOccurrence } from '../item/occurrence-payload.js';
 import { toOccurrenceView } from '../item/api-views.js';
@@ -43,7 +43,10 @@ type OccurrenceOwner = Pick<ItemDoc, 'id' | 'parted'>;
 
 @injectable()
 export class StoredOccurrenceReader {
-  constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'occurrences' | 'texts'>) {}
+  constructor(
+    @inject(DEPS.occurrences) private readonly occurrences: Collection<StoredOccurrence>,
+    @inject(DEPS.texts) private readonly texts: Collection<TextsDoc>,
+  ) {}
 
   async listPlaces({ id, parted }: OccurrenceOwner): Promise<StoredOccurrencePlace[]> {
     const slots = listSlotIds(id);
@@ -112,7 +115,7 @@ export class StoredOccurrenceReader {
 
   /** Without reading the other payloads. */
   async #findPlace({ id: itemId }: OccurrenceOwner, slot: number | null): Promise<EventPlace | null> {
-    const { occurrences } = this.deps;
+    const occurrences = this.occurrences;
     const all: Filter = { id: { in: listSlotIds(itemId) } };
     const findFirst = async (filter: Filter, order: 'asc' | 'desc'): Promise<StoredOccurrence | undefined> =>
       (await occurrences.find({ filter, sort: [['received_at', order]], limit: 1 })).items[0];
@@ -139,9 +142,9 @@ export class StoredOccurrenceReader {
   /** @param traced include the stack trace shared with the item */
   async #read(ids: readonly string[], traced: boolean): Promise<OccurrenceDoc[]> {
     if (ids.length === 0) return [];
-    const page = await this.deps.occurrences.find({ filter: { id: { in: ids } }, limit: ids.length });
+    const page = await this.occurrences.find({ filter: { id: { in: ids } }, limit: ids.length });
     return Promise.all(
-      page.items.map((stored) => unpackOccurrence(stored, async (id) => (traced ? this.deps.texts.get(id) : null))),
+      page.items.map((stored) => unpackOccurrence(stored, async (id) => (traced ? this.texts.get(id) : null))),
     );
   }
 }

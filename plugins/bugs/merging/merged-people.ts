@@ -4,21 +4,23 @@
  */
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import { mergeSketches } from '../../../lib/text/distinct-sketch.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { toPeopleFields, getSketches, buildSketchFilter } from '../store/people-sketches.js';
 import { findDuplicateChain, findDuplicateTree } from './duplicate-chain.js';
+import type { ItemDoc } from '../item/model.js';
+import type { Collection } from '../../../ports/store/index.js';
 
 @injectable()
 export class MergedPeopleCounter {
-  constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'items'>) {}
+  constructor(@inject(DEPS.items) private readonly items: Collection<ItemDoc>) {}
 
   async recount(itemIds: readonly string[]): Promise<void> {
-    const chains = await Promise.all(itemIds.map((id) => findDuplicateChain(this.deps.items, id)));
+    const chains = await Promise.all(itemIds.map((id) => findDuplicateChain(this.items, id)));
     for (const id of new Set(chains.flat())) await this.#recountItem(id);
   }
 
   async #recountItem(itemId: string): Promise<void> {
-    const { items } = this.deps;
+    const items = this.items;
     for (;;) {
       const merged = await this.#buildMergedSketch(itemId);
       const item = await items.get(itemId);
@@ -37,8 +39,8 @@ export class MergedPeopleCounter {
 
   async #buildMergedSketch(itemId: string): Promise<string | null> {
     let merged: string | null = null;
-    for (const id of await findDuplicateTree(this.deps.items, itemId)) {
-      if (id !== itemId) merged = mergeSketches(merged, (await this.deps.items.get(id))?.people_sketch ?? null);
+    for (const id of await findDuplicateTree(this.items, itemId)) {
+      if (id !== itemId) merged = mergeSketches(merged, (await this.items.get(id))?.people_sketch ?? null);
     }
     return merged;
   }

@@ -12,7 +12,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import { ServiceError } from '../../../kernel/errors.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import type { ChangeSet } from '../item/change-set.js';
 import { GroupingKeyResolver } from '../groups/grouping-keys.js';
 import { isLeaseLive } from '../item/api-views.js';
@@ -21,6 +21,10 @@ import { ItemService } from '../store/item-service.js';
 import { findDuplicateChain, findDuplicateTree } from './duplicate-chain.js';
 import { buildElapsedFilter } from '../../../lib/clock-skew.js';
 import { MergedPeopleCounter } from './merged-people.js';
+import type { Ids } from '../../../ports/ids.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { ItemDoc, KeyDoc, ActivityDoc } from '../item/model.js';
+import type { Collection } from '../../../ports/store/index.js';
 
 const STALE_MOVE_MS = 10_000;
 const BATCH_SIZE = 100;
@@ -28,7 +32,12 @@ const BATCH_SIZE = 100;
 @injectable()
 export class RekeyingService {
   constructor(
-    @inject(DEPS) private readonly deps: BugDeps,
+    @inject(DEPS.items) private readonly itemRows: Collection<ItemDoc>,
+    @inject(DEPS.keys) private readonly keyRows: Collection<KeyDoc>,
+    @inject(DEPS.activity) private readonly activity: Collection<ActivityDoc>,
+    @inject(DEPS.moves) private readonly moves: Collection<RekeyingDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.ids) private readonly ids: Ids,
     @inject(GroupingKeyResolver) private readonly keys: GroupingKeyResolver,
     @inject(MergedPeopleCounter) private readonly people: MergedPeopleCounter,
     @inject(ItemService) private readonly items: ItemService,
@@ -42,7 +51,7 @@ export class RekeyingService {
     const other = into ?? item.duplicate_of;
     const entry = entries[0]?.id ?? null;
     const move: RekeyingDoc = {
-      id: this.deps.ids.uuid(),
+      id: this.ids.uuid(),
       item_id: item.id,
       ref: item.ref,
       into,
@@ -51,7 +60,7 @@ export class RekeyingService {
       actor,
       at,
     };
-    await this.deps.moves.insert(move);
+    await this.moves.insert(move);
     return move;
   }
 
@@ -62,27 +71,27 @@ export class RekeyingService {
   async completeMoves(moves: readonly RekeyingDoc[]): Promise<void> {
     const [first] = moves;
     if (first === undefined) return;
-    for (const id of await findDuplicateTree(this.deps.items, first.item_id)) await this.#assignKeys(id);
+    for (const id of await findDuplicateTree(this.itemRows, first.item_id)) await this.#assignKeys(id);
     await this.people.recount([first.item_id, ...moves.flatMap(({ other }) => other ?? [])]);
     for (const move of moves) await this.#writeHistory(move);
-    await this.deps.moves.remove({ id: { in: moves.map(({ id }) => id) } });
+    await this.moves.remove({ id: { in: moves.map(({ id }) => id) } });
   }
 
   async listUnfinished(itemId: string): Promise<RekeyingDoc[]> {
-    return (await this.deps.moves.find({ filter: { item_id: itemId }, limit: BATCH_SIZE })).items;
+    return (await this.moves.find({ filter: { item_id: itemId }, limit: BATCH_SIZE })).items;
   }
 
   async reconcile(signal?: AbortSignal): Promise<void> {
-    const filter = buildElapsedFilter('at', STALE_MOVE_MS, this.deps.clock.now());
+    const filter = buildElapsedFilter('at', STALE_MOVE_MS, this.clock.now());
     for (;;) {
-      const page = await this.deps.moves.find({ filter, sort: [['at', 'asc']], limit: BATCH_SIZE });
+      const page = await this.moves.find({ filter, sort: [['at', 'asc']], limit: BATCH_SIZE });
       for (const move of page.items) await this.completeMoves([move]);
       if (page.items.length < BATCH_SIZE || signal?.aborted === true) return;
     }
   }
 
   async #assignKeys(itemId: string): Promise<void> {
-    const { keys } = this.deps;
+    const keys = this.keyRows;
     for (;;) {
       const end = await this.#findCountingItem(itemId);
       if (end === itemId) {
@@ -96,7 +105,7 @@ export class RekeyingService {
   }
 
   async #findCountingItem(itemId: string): Promise<string> {
-    return (await findDuplicateChain(this.deps.items, itemId)).at(-1) ?? itemId;
+    return (await findDuplicateChain(this.itemRows, itemId)).at(-1) ?? itemId;
   }
 
   /**
@@ -113,13 +122,13 @@ export class RekeyingService {
       actor,
       data: { item_id, ref },
     };
-    await this.deps.activity.bulk([{ insert: mirrored }]);
+    await this.activity.bulk([{ insert: mirrored }]);
     await this.#notifyHolder(other, actor, id);
   }
 
   async #notifyHolder(itemId: string, actor: string, entry: string): Promise<void> {
-    const other = await this.deps.items.get(itemId);
-    if (other === null || !isLeaseLive(other.claim, this.deps.clock.now())) return;
+    const other = await this.itemRows.get(itemId);
+    if (other === null || !isLeaseLive(other.claim, this.clock.now())) return;
     try {
       await this.items.change(itemId, actor, (_, change) => change.addUnreadEntry({ id: entry, kind: 'activity' }));
     } catch (error) {
@@ -130,8 +139,8 @@ export class RekeyingService {
 
   async #isRecorded(itemId: string, entry: string | null): Promise<boolean> {
     if (entry === null) return false;
-    const item = await this.deps.items.get(itemId);
+    const item = await this.itemRows.get(itemId);
     if (item?.outbox.some(({ id }) => id === entry) === true) return true;
-    return (await this.deps.activity.get(entry)) !== null;
+    return (await this.activity.get(entry)) !== null;
   }
 }

@@ -5,27 +5,31 @@ import { iterateItems } from '../../../lib/paging.js';
 import { toAlarmId } from './rate-alarms.js';
 import { UNMUTED_FIELDS } from './timed-mute.js';
 import type { BugCaller } from '../caller.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import type { ChangeSet } from '../item/change-set.js';
 import { ItemService } from '../store/item-service.js';
 import type { ItemDoc, TextsDoc } from '../item/model.js';
 import { countLastHour, getNewestRate } from '../item/occurrence-rate.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { Collection } from '../../../ports/store/index.js';
 
 const BATCH_SIZE = 100;
 
 @injectable()
 export class MutingService implements GroupMuter {
   constructor(
-    @inject(DEPS) private readonly deps: BugDeps,
+    @inject(DEPS.items) private readonly itemRows: Collection<ItemDoc>,
+    @inject(DEPS.texts) private readonly texts: Collection<TextsDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
     @inject(ItemService) private readonly items: ItemService,
   ) {}
 
   countGroups(project: string | null): Promise<number> {
-    return this.deps.items.count({ type: 'error', ...(project !== null && { project }) });
+    return this.itemRows.count({ type: 'error', ...(project !== null && { project }) });
   }
 
   countMuted(ruleId: string): Promise<number> {
-    return this.deps.items.count({ muted_by_rule_id: ruleId });
+    return this.itemRows.count({ muted_by_rule_id: ruleId });
   }
 
   async listGroups(query: {
@@ -40,9 +44,9 @@ export class MutingService implements GroupMuter {
       ...(project !== null && { project }),
       ...(muted_by && { muted_by_rule_id: muted_by }),
     };
-    const page = await this.deps.items.find({ filter, limit, after });
+    const page = await this.itemRows.find({ filter, limit, after });
     if (page.items.length === 0) return { items: [], next: null };
-    const texts = await this.deps.texts.find({ filter: { id: { in: page.items.map(({ id }) => id) } }, limit });
+    const texts = await this.texts.find({ filter: { id: { in: page.items.map(({ id }) => id) } }, limit });
     const byId = new Map(texts.items.map((doc) => [doc.id, doc]));
     return { items: page.items.map((item) => toMutable(item, byId.get(item.id))), next: page.next };
   }
@@ -102,9 +106,9 @@ export class MutingService implements GroupMuter {
   }
 
   async unmuteExpired(): Promise<void> {
-    const now = this.deps.clock.iso();
+    const now = this.clock.iso();
     const over = { muted_until: { gt: '', lte: now } };
-    for await (const { id } of iterateItems(this.deps.items, { filter: over, limit: BATCH_SIZE })) {
+    for await (const { id } of iterateItems(this.itemRows, { filter: over, limit: BATCH_SIZE })) {
       await this.#change(id, (item, change) => {
         if (!item.muted_until || item.muted_until > now) return false;
         change.assign(UNMUTED_FIELDS).addHistoryEntry('unmuted', { why: 'time is over' });
@@ -116,13 +120,13 @@ export class MutingService implements GroupMuter {
   /** An old rate must not trigger a newer rule's alarm. */
   #buildSuppressedAlarm(item: ItemDoc, mute: Mute): Partial<ItemDoc> {
     const threshold = mute.alarm_threshold ?? null;
-    if (threshold === null || countLastHour(item.minutes, this.deps.clock.now()) > threshold) return {};
+    if (threshold === null || countLastHour(item.minutes, this.clock.now()) > threshold) return {};
     const { minute, count } = getNewestRate(item.minutes);
     return count > threshold ? { alarm: toAlarmId(mute.rule_id, minute) } : {};
   }
 
   async #change(id: string, plan: (item: ItemDoc, change: ChangeSet) => boolean): Promise<boolean> {
-    if ((await this.deps.items.get(id)) === null) return false;
+    if ((await this.itemRows.get(id)) === null) return false;
     let done = false;
     await this.items.change(id, 'system', (item, change) => {
       done = plan(item, change);

@@ -15,13 +15,15 @@ import { inject, injectable } from '../../../kernel/contract/index.js';
 import { iterateItems } from '../../../lib/paging.js';
 import { toIsoString } from '../../../lib/time.js';
 import type { Mute, RateExceeded } from '../../../ports/domain/bugs.js';
-import type { Json, Update } from '../../../ports/store/index.js';
+import type { Json, Update, Collection } from '../../../ports/store/index.js';
 import { CombinedReportFilter } from './report-filters.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
 import type { ItemDoc, ItemOutboxEntry } from '../item/model.js';
 import { ItemOutbox } from '../store/item-outbox.js';
 import { countLastHour, toMinuteStart, getNewestRate } from '../item/occurrence-rate.js';
+import type { Ids } from '../../../ports/ids.js';
+import type { Clock } from '../../../ports/clock.js';
 
 export interface AlarmRule {
   rule_id: string;
@@ -51,7 +53,9 @@ export class RateAlarmService {
   #since = '';
 
   constructor(
-    @inject(DEPS) private readonly deps: BugDeps,
+    @inject(DEPS.items) private readonly items: Collection<ItemDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.ids) private readonly ids: Ids,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
     @inject(ItemOutbox) private readonly outbox: ItemOutbox,
     @inject(CombinedReportFilter) private readonly filters: CombinedReportFilter,
@@ -70,7 +74,7 @@ export class RateAlarmService {
       if (verdict === 'none') return item;
       const written = await (verdict === 'emit' ? this.#emit(item, watch) : this.#rearm(item));
       if (written !== null) return written;
-      const fresh = await this.deps.items.get(item.id);
+      const fresh = await this.items.get(item.id);
       if (fresh === null) return item;
       item = fresh;
     }
@@ -84,7 +88,7 @@ export class RateAlarmService {
     return this.watermark.write(item.id, async (at) => {
       const entries: ItemOutboxEntry[] = [
         {
-          id: `evt_${this.deps.ids.uuid()}`,
+          id: `evt_${this.ids.uuid()}`,
           kind: 'event',
           name: 'error.rate_exceeded',
           at,
@@ -92,7 +96,7 @@ export class RateAlarmService {
           data: { ...data },
         },
         {
-          id: this.deps.ids.uuid(),
+          id: this.ids.uuid(),
           kind: 'activity',
           name: 'rate exceeded',
           at,
@@ -105,7 +109,7 @@ export class RateAlarmService {
         push: { outbox: { each: entries as unknown as Json[] } },
         max: { updated_at: at },
       };
-      const changed = await this.deps.items.change(buildUnchangedCondition(item), update);
+      const changed = await this.items.change(buildUnchangedCondition(item), update);
       if (changed === null) return null;
       await this.outbox.flush(changed.doc, entries);
       return changed.doc;
@@ -113,15 +117,15 @@ export class RateAlarmService {
   }
 
   async #rearm(item: ItemDoc): Promise<ItemDoc | null> {
-    return (await this.deps.items.change(buildUnchangedCondition(item), { unset: ['alarm'] }))?.doc ?? null;
+    return (await this.items.change(buildUnchangedCondition(item), { unset: ['alarm'] }))?.doc ?? null;
   }
 
   /** A rule that changed after the last occurrence emits nothing for it. */
   async reconcile(): Promise<void> {
-    const began = this.deps.clock.now();
+    const began = this.clock.now();
     for (const { rule_id, threshold, since } of await this.filters.listAlarmRules()) {
       const filter = { muted_by_rule_id: rule_id, updated_at: { gte: this.#since } };
-      for await (const item of iterateItems(this.deps.items, { filter, limit: BATCH_SIZE })) {
+      for await (const item of iterateItems(this.items, { filter, limit: BATCH_SIZE })) {
         if (this.#isNew(item, threshold, since)) await this.#emitOrRearm(item, { rule_id, threshold });
       }
     }
@@ -130,7 +134,7 @@ export class RateAlarmService {
 
   #isNew({ minutes }: ItemDoc, threshold: number, since: string): boolean {
     const occurred = toMinuteStart(getNewestRate(minutes).minute + 1);
-    return occurred > Date.parse(since) || countLastHour(minutes, this.deps.clock.now()) > threshold;
+    return occurred > Date.parse(since) || countLastHour(minutes, this.clock.now()) > threshold;
   }
 }
 

@@ -5,7 +5,7 @@
 import { inject, injectable, type Principal } from '../../../kernel/contract/index.js';
 import { conflict, invalid, notFound } from '../../../kernel/errors.js';
 import { findChangedFields, type ChangedFields } from '../../../lib/changed-fields.js';
-import { StoreConflict } from '../../../ports/store/index.js';
+import { StoreConflict, type Collection } from '../../../ports/store/index.js';
 import { toBugCaller, checkProjectAccess } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { GroupingRuleCache } from '../grouping-rules/rule-cache.js';
@@ -19,6 +19,10 @@ import {
 } from '../grouping/grouping-rule.js';
 import { SecretGuard } from '../store/secret-guard.js';
 import { RuleTrialService, type RuleTrial } from './rule-trial.js';
+import type { Ids } from '../../../ports/ids.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { AuditLog } from '../../../ports/domain/audit.js';
+import type { ProjectDirectory } from '../../../ports/domain/projects.js';
 
 export type GroupingRuleFields = Partial<RuleBehaviour & Pick<GroupingRule, 'name' | 'enabled'>>;
 
@@ -28,8 +32,11 @@ const MAX_NAME_LENGTH = 200;
 @injectable()
 export class GroupingRuleService {
   constructor(
-    @inject(DEPS)
-    private readonly deps: Pick<BugDeps, 'ruleLists' | 'projects' | 'audit' | 'clock' | 'ids'>,
+    @inject(DEPS.ruleLists) private readonly ruleLists: Collection<RuleListDoc>,
+    @inject(DEPS.projects) private readonly projects: ProjectDirectory,
+    @inject(DEPS.audit) private readonly audit: () => AuditLog | undefined,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.ids) private readonly ids: Ids,
     @inject(GroupingRuleCache) private readonly book: GroupingRuleCache,
     @inject(RuleTrialService) private readonly trials: RuleTrialService,
     @inject(SecretGuard) private readonly secrets: SecretGuard,
@@ -90,7 +97,7 @@ export class GroupingRuleService {
     let was: GroupingRule | null = null;
     const rules = await this.#write(project, (before) => {
       was = getRule(before, id);
-      const after = { ...mergeFields(was, fields), updated_at: this.deps.clock.iso() };
+      const after = { ...mergeFields(was, fields), updated_at: this.clock.iso() };
       validateRule(after);
       return before.map((rule) => (rule.id === id ? after : rule));
     });
@@ -131,7 +138,7 @@ export class GroupingRuleService {
   async reorder(principal: Principal, project: string, ids: readonly string[]): Promise<GroupingRule[]> {
     await this.#findList(principal, project);
     const after = await this.#write(project, (rules) => reorderRules(rules, ids));
-    await this.deps.audit()?.record(principal, 'grouping_rule.reordered', project, { rules: ids.length });
+    await this.audit()?.record(principal, 'grouping_rule.reordered', project, { rules: ids.length });
     return after;
   }
 
@@ -174,9 +181,9 @@ export class GroupingRuleService {
   }
 
   #buildRule(principal: Principal, fields: GroupingRuleFields): GroupingRule {
-    const now = this.deps.clock.iso();
+    const now = this.clock.iso();
     const empty: GroupingRule = {
-      id: this.deps.ids.uuid(),
+      id: this.ids.uuid(),
       name: '',
       enabled: true,
       exception_class: null,
@@ -193,12 +200,12 @@ export class GroupingRuleService {
 
   async #findList(principal: Principal, project: string): Promise<RuleListDoc | null> {
     checkProjectAccess(toBugCaller(principal), project);
-    if ((await this.deps.projects.get(project)) === null) throw notFound(`project ${project.slice(0, 64)}`);
-    return this.deps.ruleLists.get(project);
+    if ((await this.projects.get(project)) === null) throw notFound(`project ${project.slice(0, 64)}`);
+    return this.ruleLists.get(project);
   }
 
   async #write(project: string, plan: (rules: GroupingRule[]) => GroupingRule[]): Promise<GroupingRule[]> {
-    const { ruleLists, clock } = this.deps;
+    const { ruleLists, clock } = this;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const before = await ruleLists.get(project);
       const rules = plan(before?.rules ?? []);
@@ -225,7 +232,7 @@ export class GroupingRuleService {
     change?: ChangedFields,
   ): Promise<void> {
     const details = { name: rule.name, project };
-    await this.deps.audit()?.record(principal, `grouping_rule.${action}`, rule.id, details, change);
+    await this.audit()?.record(principal, `grouping_rule.${action}`, rule.id, details, change);
   }
 }
 

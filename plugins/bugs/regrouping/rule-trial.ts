@@ -3,16 +3,21 @@
  * stored, so rules with `{{ default }}` or `{{ message }}` may produce other keys.
  */
 import { inject, injectable } from '../../../kernel/contract/index.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import type { GroupingInput } from '../grouping/grouping-key.js';
 import type { GroupingRule } from '../grouping/grouping-rule.js';
 import { applyRuleOutcome } from '../grouping-rules/rule-outcome.js';
 import { GroupingRuleSet } from '../grouping-rules/rule-set.js';
 import { RuleSubject } from '../grouping-rules/rule-subject.js';
 import { hashWithinProject, listSlotIds } from '../item/document-ids.js';
-import type { ItemDoc } from '../item/model.js';
+import type { ItemDoc, TextsDoc, KeyDoc } from '../item/model.js';
 import { unpackOccurrence } from '../item/occurrence-payload.js';
 import { computeTrialEffect, type GroupSummary, type TrialEffect, type TriedOccurrence } from './trial-effect.js';
+import type { GroupingSettings } from '../grouping/grouping-settings.js';
+import type { Logger } from '../../../ports/logger.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { StoredOccurrence } from '../item/occurrence-documents.js';
+import type { Collection } from '../../../ports/store/index.js';
 
 const MAX_GROUPS = 200;
 /** They are large. */
@@ -30,7 +35,15 @@ export interface RuleTrial extends TrialEffect {
 
 @injectable()
 export class RuleTrialService {
-  constructor(@inject(DEPS) private readonly deps: BugDeps) {}
+  constructor(
+    @inject(DEPS.items) private readonly items: Collection<ItemDoc>,
+    @inject(DEPS.texts) private readonly texts: Collection<TextsDoc>,
+    @inject(DEPS.keys) private readonly keys: Collection<KeyDoc>,
+    @inject(DEPS.occurrences) private readonly occurrences: Collection<StoredOccurrence>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.log) private readonly log: Logger,
+    @inject(DEPS.grouping) private readonly grouping: GroupingSettings,
+  ) {}
 
   async run(
     project: string,
@@ -38,7 +51,7 @@ export class RuleTrialService {
     after: readonly GroupingRule[],
     ruleId: string,
   ): Promise<RuleTrial> {
-    const { items, clock, log } = this.deps;
+    const { items, clock, log } = this;
     const sets = [GroupingRuleSet.compile(before, log), GroupingRuleSet.compile(after, log)] as const;
     const ends = clock.monotonic() + MAX_TRIAL_MS;
     const page = await items.find({
@@ -64,7 +77,7 @@ export class RuleTrialService {
   }
 
   async #tryOccurrences(item: ItemDoc, sets: readonly [GroupingRuleSet, GroupingRuleSet]): Promise<TriedOccurrence[]> {
-    const { occurrences, texts, grouping, clock } = this.deps;
+    const { occurrences, texts, grouping, clock } = this;
     const ids = listSlotIds(item.id).slice(0, MAX_OCCURRENCES_PER_GROUP);
     const found: TriedOccurrence[] = [];
     for (let from = 0; from < ids.length; from += BATCH_SIZE) {
@@ -94,7 +107,7 @@ export class RuleTrialService {
     project: string,
     tried: readonly TriedOccurrence[],
   ): Promise<Map<string, GroupSummary & { id: string }>> {
-    const { keys, items } = this.deps;
+    const { keys, items } = this;
     const queriedKeys = [...new Set(tried.flatMap(({ before, after }) => (before === after ? [] : [after])))].slice(
       0,
       MAX_KEYS_PER_LOOKUP,

@@ -1,11 +1,12 @@
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import type { BugCaller } from '../caller.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { GroupingRuleCache } from '../grouping-rules/rule-cache.js';
 import type { ItemDoc, KeyDoc } from '../item/model.js';
 import { ItemService } from '../store/item-service.js';
 import { GroupedPartsReader, type GroupedOccurrence } from './grouped-occurrences.js';
 import { describeDifference } from './split-preview.js';
+import type { Collection } from '../../../ports/store/index.js';
 
 const MAX_KEYS = 20;
 const MAX_MERGED_ITEMS = 50;
@@ -36,7 +37,7 @@ export interface GroupReasons {
 @injectable()
 export class GroupReasonService {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<BugDeps, 'items'>,
+    @inject(DEPS.items) private readonly itemRows: Collection<ItemDoc>,
     @inject(ItemService) private readonly items: ItemService,
     @inject(GroupedPartsReader) private readonly partsReader: GroupedPartsReader,
     @inject(GroupingRuleCache) private readonly rules: GroupingRuleCache,
@@ -48,7 +49,7 @@ export class GroupReasonService {
   }
 
   async getReasons(item: ItemDoc): Promise<GroupReasons> {
-    const { items } = this.deps;
+    const items = this.itemRows;
     const [{ keys, occurrences }, merged, from] = await Promise.all([
       this.partsReader.read(item),
       items.find({ filter: { duplicate_of: item.id }, limit: MAX_MERGED_ITEMS }),

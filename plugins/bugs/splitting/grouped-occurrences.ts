@@ -2,9 +2,11 @@ import { inject, injectable } from '../../../kernel/contract/index.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { computeGrouping, type Grouping } from '../grouping/grouping-key.js';
 import { listSlotIds } from '../item/document-ids.js';
-import type { ItemDoc, KeyDoc } from '../item/model.js';
-import type { OccurrenceDoc } from '../item/occurrence-documents.js';
+import type { ItemDoc, KeyDoc, TextsDoc } from '../item/model.js';
+import type { OccurrenceDoc, StoredOccurrence } from '../item/occurrence-documents.js';
 import { unpackOccurrence } from '../item/occurrence-payload.js';
+import type { GroupingSettings } from '../grouping/grouping-settings.js';
+import type { Collection } from '../../../ports/store/index.js';
 
 const BATCH_SIZE = 10;
 export const MAX_SPLIT_KEYS = 500;
@@ -29,10 +31,16 @@ const isGrouping = ({ key }: KeyDoc): boolean => key.startsWith('v2:');
 
 @injectable()
 export class GroupedPartsReader {
-  constructor(@inject(DEPS) private readonly deps: BugDeps) {}
+  constructor(
+    @inject(DEPS.items) private readonly items: Collection<ItemDoc>,
+    @inject(DEPS.texts) private readonly texts: Collection<TextsDoc>,
+    @inject(DEPS.keys) private readonly keys: Collection<KeyDoc>,
+    @inject(DEPS.occurrences) private readonly occurrences: Collection<StoredOccurrence>,
+    @inject(DEPS.grouping) private readonly grouping: GroupingSettings,
+  ) {}
 
   async read(item: ItemDoc): Promise<GroupedParts> {
-    const { keys, texts } = this.deps;
+    const { keys, texts } = this;
     const [own, merged, docs] = await Promise.all([
       keys.find({ filter: { item_id: item.id }, limit: MAX_SPLIT_KEYS + 1 }),
       this.#listMergedKeys(item.id),
@@ -51,10 +59,10 @@ export class GroupedPartsReader {
   }
 
   async #listMergedKeys(id: string): Promise<KeyDoc[]> {
-    const duplicates = await this.deps.items.find({ filter: { duplicate_of: id }, limit: MAX_SPLIT_KEYS });
+    const duplicates = await this.items.find({ filter: { duplicate_of: id }, limit: MAX_SPLIT_KEYS });
     if (duplicates.items.length === 0) return [];
     const filter = { item_id: { in: duplicates.items.map((item) => item.id) }, counts_at: id };
-    return (await this.deps.keys.find({ filter, limit: MAX_SPLIT_KEYS })).items;
+    return (await this.keys.find({ filter, limit: MAX_SPLIT_KEYS })).items;
   }
 
   async #loadPayloads(id: string): Promise<Awaited<ReturnType<BugDeps['occurrences']['find']>>['items'][number][]> {
@@ -63,7 +71,7 @@ export class GroupedPartsReader {
     for (let from = 0; from < slots.length; from += BATCH_SIZE)
       found.push(
         ...(
-          await this.deps.occurrences.find({
+          await this.occurrences.find({
             filter: { id: { in: slots.slice(from, from + BATCH_SIZE) } },
             limit: BATCH_SIZE,
           })
@@ -78,7 +86,7 @@ export class GroupedPartsReader {
     doc: OccurrenceDoc,
     known: ReadonlySet<string>,
   ): GroupedOccurrence {
-    const grouping = computeGrouping({ ...doc, type, project, title }, this.deps.grouping.masks);
+    const grouping = computeGrouping({ ...doc, type, project, title }, this.grouping.masks);
     const computed = known.has(grouping.dedup_key) ? grouping.dedup_key : dedup_key;
     const key = doc.dedup_key ?? computed;
     return { doc, key, bare: key === grouping.dedup_key ? grouping.bare_key : null, grouping };

@@ -1,7 +1,7 @@
 /** Every step is repeatable, so after a crash all steps run again (docs/consistency.md, Items). */
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import { StoreConflict, type Collection, type Doc } from '../../../ports/store/index.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { GroupingKeyResolver } from '../groups/grouping-keys.js';
 import { hashWithinProject, toSlotId } from '../item/document-ids.js';
 import { unpackOccurrence } from '../item/occurrence-payload.js';
@@ -9,6 +9,9 @@ import { DeltaWatermark } from '../store/delta-watermark.js';
 import { ItemOutbox } from '../store/item-outbox.js';
 import { buildElapsedFilter } from '../../../lib/clock-skew.js';
 import type { SplitDoc } from '../item/operation-documents.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { StoredOccurrence } from '../item/occurrence-documents.js';
+import type { ItemDoc, TextsDoc, KeyDoc, FamilyDoc, ActivityDoc } from '../item/model.js';
 
 /** Older splits belong to a process that has ended. */
 const STALE_SPLIT_MS = 10_000;
@@ -17,7 +20,14 @@ const BATCH_SIZE = 20;
 @injectable()
 export class SplitCompletionService {
   constructor(
-    @inject(DEPS) private readonly deps: BugDeps,
+    @inject(DEPS.items) private readonly items: Collection<ItemDoc>,
+    @inject(DEPS.texts) private readonly texts: Collection<TextsDoc>,
+    @inject(DEPS.keys) private readonly keyRows: Collection<KeyDoc>,
+    @inject(DEPS.families) private readonly families: Collection<FamilyDoc>,
+    @inject(DEPS.occurrences) private readonly occurrences: Collection<StoredOccurrence>,
+    @inject(DEPS.activity) private readonly activity: Collection<ActivityDoc>,
+    @inject(DEPS.splits) private readonly splits: Collection<SplitDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
     @inject(GroupingKeyResolver) private readonly keys: GroupingKeyResolver,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
     @inject(ItemOutbox) private readonly outbox: ItemOutbox,
@@ -25,13 +35,11 @@ export class SplitCompletionService {
 
   /** Discards a split whose item was not written. */
   async complete(split: SplitDoc): Promise<void> {
-    const { splits, texts } = this.deps;
+    const { splits, texts } = this;
     if (await this.#isRecorded(split)) {
       const { id: _, ...made } = split.made_texts;
       await texts.change({ id: split.id }, { setOnInsert: made }, { upsert: true });
-      await this.watermark.write(split.id, (updated_at) =>
-        insertIfMissing(this.deps.items, { ...split.made, updated_at }),
-      );
+      await this.watermark.write(split.id, (updated_at) => insertIfMissing(this.items, { ...split.made, updated_at }));
       await this.#moveKeys(split);
       await this.#moveFamilies(split);
       await this.#moveOccurrences(split);
@@ -46,14 +54,14 @@ export class SplitCompletionService {
    * with its process.
    */
   async completeForItem(item_id: string): Promise<void> {
-    const { items } = await this.deps.splits.find({ filter: { item_id }, limit: BATCH_SIZE });
+    const { items } = await this.splits.find({ filter: { item_id }, limit: BATCH_SIZE });
     for (const split of items) if (await this.#isRecorded(split)) await this.complete(split);
   }
 
   async reconcile(signal?: AbortSignal): Promise<void> {
-    const filter = buildElapsedFilter('at', STALE_SPLIT_MS, this.deps.clock.now());
+    const filter = buildElapsedFilter('at', STALE_SPLIT_MS, this.clock.now());
     for (;;) {
-      const page = await this.deps.splits.find({ filter, sort: [['at', 'asc']], limit: BATCH_SIZE });
+      const page = await this.splits.find({ filter, sort: [['at', 'asc']], limit: BATCH_SIZE });
       for (const split of page.items) await this.complete(split);
       if (page.items.length < BATCH_SIZE || signal?.aborted === true) return;
     }
@@ -61,14 +69,14 @@ export class SplitCompletionService {
 
   /** Looks for the entry in the outbox and the history. */
   async #isRecorded({ item_id, entry }: SplitDoc): Promise<boolean> {
-    const item = await this.deps.items.get(item_id);
+    const item = await this.items.get(item_id);
     if (item?.outbox.some(({ id }) => id === entry) === true) return true;
-    return (await this.deps.activity.get(entry)) !== null;
+    return (await this.activity.get(entry)) !== null;
   }
 
   /** Before the division that leads to them. */
   async #moveKeys({ id: item_id, item_id: from, project, keys: whole, parts }: SplitDoc): Promise<void> {
-    const { keys } = this.deps;
+    const keys = this.keyRows;
     for (const key of whole) {
       const filter = { id: hashWithinProject(project, key), or: [{ item_id: from }, { counts_at: from }] };
       await keys.change(filter, { set: { item_id }, unset: ['counts_at', 'came'] });
@@ -85,7 +93,7 @@ export class SplitCompletionService {
 
   /** Would join the item by class and message. */
   async #moveFamilies({ id: made, item_id, project, bare_keys }: SplitDoc): Promise<void> {
-    const { families } = this.deps;
+    const families = this.families;
     for (const bare of bare_keys) {
       const id = hashWithinProject(project, bare);
       await families.change({ id, newest: item_id }, { set: { newest: made }, inc: { rev: 1 } });
@@ -94,7 +102,7 @@ export class SplitCompletionService {
   }
 
   async #moveOccurrences({ id: made, occurrences: moved }: SplitDoc): Promise<void> {
-    const { occurrences, texts } = this.deps;
+    const { occurrences, texts } = this;
     for (const [slot, { id, occurrence_id }] of moved.entries()) {
       const stored = await occurrences.get(id);
       // Taken by a newer occurrence, or already moved.

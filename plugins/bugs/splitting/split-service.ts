@@ -19,7 +19,7 @@ import { createReasonRequiredError } from '../errors.js';
 import type { ChangeSet } from '../item/change-set.js';
 import { createClaimRequiredError } from '../item/claim-rule.js';
 import { createAlreadyClaimedError, matchesToken, createLeaseLostError, renewLease } from '../item/lease.js';
-import type { ItemDoc } from '../item/model.js';
+import type { ItemDoc, TextsDoc } from '../item/model.js';
 import { isLeaseLive } from '../item/api-views.js';
 import { ItemService } from '../store/item-service.js';
 import { LeaseClockAdjuster } from '../store/lease-clock-adjuster.js';
@@ -33,6 +33,9 @@ import { buildSplitPreview, type SplitPreview } from './split-preview.js';
 import { computeShares, buildShareDecrements } from './counter-shares.js';
 import type { SplitDoc } from '../item/operation-documents.js';
 import { ItemNumberAllocator } from '../intake/item-creator.js';
+import type { Ids } from '../../../ports/ids.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { Collection } from '../../../ports/store/index.js';
 
 export interface SplitRequest extends SplitSelection {
   title?: string;
@@ -53,7 +56,11 @@ export const isSelection = ({ occurrences, by }: SplitSelection): boolean =>
 @injectable()
 export class SplitService {
   constructor(
-    @inject(DEPS) private readonly deps: BugDeps,
+    @inject(DEPS.items) private readonly itemRows: Collection<ItemDoc>,
+    @inject(DEPS.texts) private readonly texts: Collection<TextsDoc>,
+    @inject(DEPS.splits) private readonly splits: Collection<SplitDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.ids) private readonly ids: Ids,
     @inject(ItemService) private readonly items: ItemService,
     @inject(GroupedPartsReader) private readonly partsReader: GroupedPartsReader,
     @inject(ItemNumberAllocator) private readonly numbers: ItemNumberAllocator,
@@ -88,16 +95,16 @@ export class SplitService {
     validateStatus(first);
     const { claim_token: _secret, ...written } = request;
     await this.secrets.rejectSecrets(written);
-    const id = this.deps.ids.uuid();
+    const id = this.ids.uuid();
     await this.handover.completeForItem(first.id);
     const groupedParts = await this.partsReader.read(first);
     const halves = splitIntoHalves(groupedParts, request, id);
     const preview = buildSplitPreview(first, listVarieties(groupedParts.occurrences), halves);
-    const texts = await this.deps.texts.get(first.id);
+    const texts = await this.texts.get(first.id);
     // Before a number is taken, and again on the written state.
     this.#validateAccess(first, request, caller, ifMatch);
     const n = await this.numbers.allocate(first.project);
-    const entry = this.deps.ids.uuid();
+    const entry = this.ids.uuid();
     let split: SplitDoc | null = null;
     const doc = await this.items
       .change(first.id, caller.name, async (item, change) => {
@@ -108,7 +115,7 @@ export class SplitService {
         this.#updateLease(item, change, request, caller);
         split = this.#plan(item, change, halves, { id, n, entry, caller, texts, title: request.title ?? null });
         const { id: _id, ...fields } = split;
-        await this.deps.splits.change({ id }, { set: fields as never }, { upsert: true });
+        await this.splits.change({ id }, { set: fields as never }, { upsert: true });
       })
       .catch(async (error: unknown) => {
         // Leaves no marker, unless the item was written; after other errors the job decides.
@@ -117,7 +124,7 @@ export class SplitService {
       });
     if (split !== null) await this.handover.complete(split);
     const made = await this.items.find(id);
-    const left = (await this.deps.items.get(doc.id)) ?? doc;
+    const left = (await this.itemRows.get(doc.id)) ?? doc;
     return {
       item: await this.items.toView(left),
       split_off: await this.items.toView(made ?? (split as unknown as SplitDoc).made),
@@ -148,7 +155,7 @@ export class SplitService {
       leaves,
       shares,
       { id, n, key, title: given.title, trusted: caller.by_tool !== true, actor: caller.name, at: change.at },
-      this.deps.ids,
+      this.ids,
     );
     const ref = made.ref;
     change.assign(fields).incrementCounters(buildShareDecrements(shares));
@@ -180,7 +187,7 @@ export class SplitService {
   #validateAccess(item: ItemDoc, request: SplitRequest, caller: BugCaller, ifMatch: string | undefined): void {
     checkRevision(item, ifMatch);
     const { claim_token, force, reason } = request;
-    const now = this.deps.clock.now();
+    const now = this.clock.now();
     const live = isLeaseLive(item.claim, now);
     if (claim_token !== undefined) {
       if (!live || item.claim === null || !matchesToken(item.claim, claim_token))
@@ -194,7 +201,7 @@ export class SplitService {
   }
 
   #updateLease(item: ItemDoc, change: ChangeSet, { claim_token, reason }: SplitRequest, caller: BugCaller): void {
-    const now = this.deps.clock.now();
+    const now = this.clock.now();
     change.by = claim_token !== undefined ? 'holder' : caller.kind === 'session' ? 'person' : 'other';
     if (!isLeaseLive(item.claim, now) || item.claim === null) return;
     if (claim_token === undefined)

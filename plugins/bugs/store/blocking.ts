@@ -11,12 +11,15 @@ import { inject, injectable } from '../../../kernel/contract/index.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { buildElapsedFilter } from '../../../lib/clock-skew.js';
 import { iteratePages } from '../../../lib/paging.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { isFinished } from '../item/transitions.js';
 import type { ChangeSet } from '../item/change-set.js';
 import { MAX_LINKS } from '../item/link-kinds.js';
 import type { ItemDoc } from '../item/model.js';
 import { ItemRevisionWriter } from './item-revisions.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { LinkDoc } from '../item/operation-documents.js';
+import type { Collection } from '../../../ports/store/index.js';
 
 /** Older markers belong to a process that has ended. */
 const STALE_MARKER_MS = 10_000;
@@ -26,23 +29,25 @@ const CHUNK_SIZE = 500;
 @injectable()
 export class BlockingService {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'links' | 'clock'>,
+    @inject(DEPS.items) private readonly items: Collection<ItemDoc>,
+    @inject(DEPS.links) private readonly links: Collection<LinkDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
     @inject(ItemRevisionWriter) private readonly revisions: ItemRevisionWriter,
   ) {}
 
   async updateBlockedItems({ id, relink_at }: Pick<ItemDoc, 'id' | 'relink_at'>): Promise<void> {
     if (relink_at === undefined) return;
     for (const blocked of await this.listBlockedIds(id)) await this.reevaluate(blocked);
-    await this.deps.items.change({ id, relink_at }, { unset: ['relink_at'] });
+    await this.items.change({ id, relink_at }, { unset: ['relink_at'] });
   }
 
   async listBlockedIds(id: string): Promise<string[]> {
     const filter = { from: id, kind: 'blocks', state: 'made' };
-    return (await this.deps.links.find({ filter, limit: MAX_LINKS })).items.map(({ to }) => to);
+    return (await this.links.find({ filter, limit: MAX_LINKS })).items.map(({ to }) => to);
   }
 
   async reevaluate(id: string): Promise<void> {
-    if ((await this.deps.items.change({ id }, { inc: { links: 1 } })) === null) return;
+    if ((await this.items.change({ id }, { inc: { links: 1 } })) === null) return;
     try {
       await this.revisions.change(id, 'system', async (item, change) =>
         planBlocked(item, change, await this.#listUnfinishedBlockers(id)),
@@ -54,7 +59,7 @@ export class BlockingService {
 
   /** Also unblocks what an earlier version, without links, did not. */
   async reconcile(signal?: AbortSignal): Promise<void> {
-    const { items, clock } = this.deps;
+    const { items, clock } = this;
     const left = buildElapsedFilter('relink_at', STALE_MARKER_MS, clock.now());
     for await (const page of iteratePages(items, { filter: left, sort: [['relink_at', 'asc']], limit: BATCH_SIZE })) {
       for (const item of page) await this.updateBlockedItems(item);
@@ -77,7 +82,7 @@ export class BlockingService {
     const open = new Set<string>();
     for (let at = 0; at < ids.length; at += CHUNK_SIZE) {
       const chunk = ids.slice(at, at + CHUNK_SIZE);
-      const { items } = await this.deps.items.find({ filter: { id: { in: chunk } }, limit: CHUNK_SIZE });
+      const { items } = await this.items.find({ filter: { id: { in: chunk } }, limit: CHUNK_SIZE });
       for (const { id, status } of items) if (!isFinished(status)) open.add(id);
     }
     return open;
@@ -85,7 +90,7 @@ export class BlockingService {
 
   async #listUnfinishedBlockers(id: string): Promise<string[]> {
     const filter = { to: id, kind: 'blocks', state: 'made' };
-    const links = await this.deps.links.find({ filter, limit: MAX_LINKS });
+    const links = await this.links.find({ filter, limit: MAX_LINKS });
     if (links.items.length === 0) return [];
     return [...(await this.#filterUnfinished(links.items.map(({ from }) => from)))].toSorted();
   }

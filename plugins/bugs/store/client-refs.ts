@@ -18,12 +18,14 @@ import { inject, injectable } from '../../../kernel/contract/index.js';
 import { buildElapsedFilter } from '../../../lib/clock-skew.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { toIsoString } from '../../../lib/time.js';
-import { StoreConflict } from '../../../ports/store/index.js';
+import { StoreConflict, type Collection } from '../../../ports/store/index.js';
 import { removeAll } from '../../../ports/store/remove-all.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { hashWithinProject } from '../item/document-ids.js';
 import type { ItemDoc, RefDoc } from '../item/model.js';
 import { WriteCommitter, type PreparedWrites, type DocumentWrite } from './write-committer.js';
+import type { Logger } from '../../../ports/logger.js';
+import type { Clock } from '../../../ports/clock.js';
 
 const OCCURRENCE_REF_DAYS = 30;
 const MAX_RECENT_REFS = 5_000;
@@ -59,7 +61,10 @@ export class ClientRefService {
   readonly #recent = new BoundedMap<true>({ most: MAX_RECENT_REFS });
 
   constructor(
-    @inject(DEPS) private readonly deps: BugDeps,
+    @inject(DEPS.items) private readonly items: Collection<ItemDoc>,
+    @inject(DEPS.refs) private readonly refs: Collection<RefDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.log) private readonly log: Logger,
     @inject(WriteCommitter) private readonly commit: WriteCommitter,
   ) {}
 
@@ -69,7 +74,7 @@ export class ClientRefService {
   }
 
   async find(id: string): Promise<RefDoc | null> {
-    const ref = await this.deps.refs.get(id);
+    const ref = await this.refs.get(id);
     if (ref !== null) this.#recent.set(id, true);
     return ref;
   }
@@ -91,17 +96,17 @@ export class ClientRefService {
   ): Promise<PreparedWrites | null> {
     this.#recent.set(id, true);
     const closed: RefDoc = { id, project, item_id, open_at: null, expires_at: own ? null : this.#getExpiry() };
-    const open: RefDoc = { id, project, item_id, open_at: this.deps.clock.iso(), expires_at: null };
+    const open: RefDoc = { id, project, item_id, open_at: this.clock.iso(), expires_at: null };
     return this.commit.prepare(before, { collection: 'refs', open, closed });
   }
 
   #getExpiry(): string {
-    return toIsoString(this.deps.clock.now() + OCCURRENCE_REF_DAYS * 86_400_000);
+    return toIsoString(this.clock.now() + OCCURRENCE_REF_DAYS * 86_400_000);
   }
 
   /** If another call was first, `mine` is false and its binding applies. */
   async bind(id: string, project: string, itemId: string): Promise<{ ref: RefDoc; mine: boolean }> {
-    const { refs, clock } = this.deps;
+    const { refs, clock } = this;
     const ref: RefDoc = { id, project, item_id: itemId, open_at: clock.iso(), expires_at: null };
     for (;;) {
       try {
@@ -116,11 +121,11 @@ export class ClientRefService {
   }
 
   async release(id: string, itemId: string): Promise<void> {
-    await this.deps.refs.remove({ id, item_id: itemId });
+    await this.refs.remove({ id, item_id: itemId });
   }
 
   async rebind(id: string, from: string, to: string): Promise<void> {
-    await this.deps.refs.change({ id, item_id: from }, { set: { item_id: to } });
+    await this.refs.change({ id, item_id: from }, { set: { item_id: to } });
   }
 
   scheduleClose(done: ClosedRef): void {
@@ -139,19 +144,19 @@ export class ClientRefService {
       }
     } catch (error) {
       this.#queue = [];
-      this.deps.log.error({ err: error }, 'references of reports could not be finished; a job will retry');
+      this.log.error({ err: error }, 'references of reports could not be finished; a job will retry');
     }
   }
 
   async #closeBatch(batch: readonly ClosedRef[]): Promise<void> {
     const expires = this.#getExpiry();
-    await this.deps.refs.bulk(
+    await this.refs.bulk(
       batch.map(({ id, project, item_id, own }) => ({
         put: { id, project, item_id, open_at: null, expires_at: own ? null : expires },
       })),
     );
     for (const { id, item_id, helped } of batch) {
-      const note = { id, droppable_at: this.deps.clock.now() + (helped ? ABANDONED_MS : 0) };
+      const note = { id, droppable_at: this.clock.now() + (helped ? ABANDONED_MS : 0) };
       this.#inflightEntries.set(item_id, [...(this.#inflightEntries.get(item_id) ?? []), note]);
     }
   }
@@ -160,7 +165,7 @@ export class ClientRefService {
   takeRemovablePaths(itemId: string): string[] {
     const notes = this.#inflightEntries.get(itemId);
     if (notes === undefined) return [];
-    const now = this.deps.clock.now();
+    const now = this.clock.now();
     const retainedNotes = notes.filter((note) => note.droppable_at > now);
     if (retainedNotes.length === 0) this.#inflightEntries.delete(itemId);
     else this.#inflightEntries.set(itemId, retainedNotes);
@@ -171,7 +176,7 @@ export class ClientRefService {
   async removeStaleEntries(): Promise<void> {
     for (const itemId of this.#inflightEntries.keys()) {
       const unset = this.takeRemovablePaths(itemId);
-      if (unset.length > 0) await this.deps.items.change({ id: itemId }, { unset });
+      if (unset.length > 0) await this.items.change({ id: itemId }, { unset });
     }
   }
 
@@ -191,16 +196,15 @@ export class ClientRefService {
 
   async #removeClosedEntries(item: ItemDoc): Promise<void> {
     const ids = Object.keys(item.inflight);
-    const { items } = await this.deps.refs.find({
+    const { items } = await this.refs.find({
       filter: { id: { in: ids.slice(0, 1000) }, open_at: null },
       limit: 1000,
     });
-    if (items.length > 0)
-      await this.deps.items.change({ id: item.id }, { unset: items.map(({ id }) => `inflight.${id}`) });
+    if (items.length > 0) await this.items.change({ id: item.id }, { unset: items.map(({ id }) => `inflight.${id}`) });
   }
 
   async reconcile(): Promise<void> {
-    const { refs, items, clock } = this.deps;
+    const { refs, items, clock } = this;
     const open = await refs.find({
       filter: buildElapsedFilter('open_at', ABANDONED_MS, clock.now()),
       sort: [['open_at', 'asc']],
@@ -227,7 +231,7 @@ export class ClientRefService {
   }
 
   async deleteExpired(signal?: AbortSignal): Promise<void> {
-    const { refs, clock } = this.deps;
+    const { refs, clock } = this;
     await removeAll(refs, { expires_at: { gt: '', lt: clock.iso() } }, signal);
   }
 

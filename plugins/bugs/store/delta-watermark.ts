@@ -8,7 +8,10 @@
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import { RepeatedTimeRange } from '../../../lib/clock-skew.js';
 import { toIsoString } from '../../../lib/time.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS, type BugsConfig } from '../deps.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { ItemDoc } from '../item/model.js';
+import type { Collection } from '../../../ports/store/index.js';
 
 interface PendingWrite {
   now: number;
@@ -21,13 +24,17 @@ export class DeltaWatermark {
   readonly #pending: PendingWrite[] = [];
   readonly #repeated: RepeatedTimeRange;
 
-  constructor(@inject(DEPS) private readonly deps: BugDeps) {
-    this.#repeated = new RepeatedTimeRange(deps.clock, deps.config.delta_margin_seconds * 1000);
+  constructor(
+    @inject(DEPS.items) private readonly items: Collection<ItemDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.config) private readonly config: BugsConfig,
+  ) {
+    this.#repeated = new RepeatedTimeRange(clock, config.delta_margin_seconds * 1000);
   }
 
   /** Call before the first write: the clock may have moved backwards. */
   async start(): Promise<void> {
-    const { items } = await this.deps.items.find({
+    const { items } = await this.items.find({
       sort: [['updated_at', 'desc']],
       limit: 1,
       damaged: () => undefined,
@@ -44,7 +51,7 @@ export class DeltaWatermark {
     run: (stamp: string, now: number) => Promise<T>,
   ): Promise<T> {
     this.#repeated.check();
-    const { clock, config, items } = this.deps;
+    const { clock, config, items } = this;
     const now = clock.now();
     const began = clock.monotonic();
     const open = { now, place: this.#pending.length };
@@ -71,7 +78,7 @@ export class DeltaWatermark {
   /** Returns an RFC 3339 time; queries since then miss no change. */
   getSafeMark(): string {
     this.#repeated.check();
-    const { clock, config } = this.deps;
+    const { clock, config } = this;
     let mark = clock.now() - config.delta_margin_seconds * 1000;
     for (const { now } of this.#pending) mark = Math.min(mark, now);
     return toIsoString(mark);

@@ -5,14 +5,16 @@
  */
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import { Outbox } from '../../../lib/outbox.js';
-import { StoreFull, type Filter } from '../../../ports/store/index.js';
+import { StoreFull, type Filter, type Collection } from '../../../ports/store/index.js';
 import type { AuthorKind } from '../caller.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { toStatKey } from '../item/stat-kinds.js';
 import { UNFILED_FIELDS, listPendingEntries, type ChangeSet } from '../item/change-set.js';
 import type { ActivityDoc, CommentDoc, ItemDoc, ItemOutboxEntry } from '../item/model.js';
 import { UNFILED_CLAIM_FIELD, UNFILED_CREATION_FIELD } from '../item/stored-field-names.js';
 import { WriteCommitter, type DocumentWrite } from './write-committer.js';
+import type { Logger } from '../../../ports/logger.js';
+import type { Clock } from '../../../ports/clock.js';
 
 /** Without batched writes, several groups' events are emitted together; the first immediately. */
 const BATCH_WINDOW_MS = 500;
@@ -22,18 +24,27 @@ export class ItemOutbox {
   readonly #outbox: Outbox<ItemDoc, ItemOutboxEntry>;
 
   constructor(
-    @inject(DEPS) private readonly deps: BugDeps,
+    @inject(DEPS.items) private readonly items: Collection<ItemDoc>,
+    @inject(DEPS.comments) private readonly comments: Collection<CommentDoc>,
+    @inject(DEPS.activity) private readonly activity: Collection<ActivityDoc>,
+    @inject(DEPS.clock) clock: Clock,
+    @inject(DEPS.log) log: Logger,
+    @inject(DEPS.emit)
+    private readonly emit: (
+      event: string,
+      data: object,
+      options: { id: string; timestamp: string; project_slug: string },
+    ) => Promise<boolean>,
     @inject(WriteCommitter) private readonly commit: WriteCommitter,
   ) {
     this.#outbox = new Outbox({
-      rows: deps.items,
+      rows: items,
       place: (item, entries) => this.#storeEntries(item, entries),
       deliver: (item, entry) => this.#deliver(item, entry),
       inOrder: false,
       ...(commit.isAtomic ? {} : { gatherMs: BATCH_WINDOW_MS }),
-      now: () => deps.clock.now(),
-      onFailed: (err, item) =>
-        deps.log.error({ err, item }, 'the outbox of an item could not be emptied; a job will retry'),
+      now: () => clock.now(),
+      onFailed: (err, item) => log.error({ err, item }, 'the outbox of an item could not be emptied; a job will retry'),
     });
   }
 
@@ -67,7 +78,7 @@ export class ItemOutbox {
    * @returns entries that could not be stored because the disk is full
    */
   async fileEntries(itemId: string): Promise<readonly ItemOutboxEntry[]> {
-    const item = await this.deps.items.get(itemId);
+    const item = await this.items.get(itemId);
     const unfiled = item === null ? [] : listPendingEntries(item);
     if (item === null || unfiled.length === 0) return [];
     const { [UNFILED_CREATION_FIELD]: creator, [UNFILED_CLAIM_FIELD]: claimed } = item;
@@ -94,13 +105,13 @@ export class ItemOutbox {
     const notes = entries.filter((entry) => entry.kind === 'activity');
     const comments = entries.filter((entry) => entry.kind === 'comment');
     if (comments.length > 0)
-      await this.deps.comments.bulk(comments.map((entry) => ({ insert: toCommentDocument(item, entry) })));
+      await this.comments.bulk(comments.map((entry) => ({ insert: toCommentDocument(item, entry) })));
     if (notes.length === 0) return;
-    await this.deps.activity.bulk(notes.map((entry) => ({ insert: toActivityDocument(item, entry) })));
+    await this.activity.bulk(notes.map((entry) => ({ insert: toActivityDocument(item, entry) })));
   }
 
   async #deliver({ project }: ItemDoc, { id, kind, name, at, data }: ItemOutboxEntry): Promise<boolean> {
-    return kind !== 'event' || this.deps.emit(name, data, { id, timestamp: at, project_slug: project });
+    return kind !== 'event' || this.emit(name, data, { id, timestamp: at, project_slug: project });
   }
 
   flushAll(itemId: string): Promise<void> {

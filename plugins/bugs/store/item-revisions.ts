@@ -1,6 +1,6 @@
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import { conflict, notFound } from '../../../kernel/errors.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import type { BugCaller } from '../caller.js';
 import { findActingAgent } from '../item/acting-agent.js';
 import { ChangeSet } from '../item/change-set.js';
@@ -8,6 +8,8 @@ import type { ItemDoc } from '../item/model.js';
 import { DeltaWatermark } from './delta-watermark.js';
 import { ItemOutbox } from './item-outbox.js';
 import { LeaseClockAdjuster } from './lease-clock-adjuster.js';
+import type { Ids } from '../../../ports/ids.js';
+import type { Collection } from '../../../ports/store/index.js';
 
 const MAX_ATTEMPTS = 50;
 /**
@@ -22,7 +24,9 @@ export type ItemPlan = (item: ItemDoc, change: ChangeSet) => void | Promise<void
 @injectable()
 export class ItemRevisionWriter {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'ids' | 'random'>,
+    @inject(DEPS.items) private readonly items: Collection<ItemDoc>,
+    @inject(DEPS.ids) private readonly ids: Ids,
+    @inject(DEPS.random) private readonly random: () => number,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
     @inject(ItemOutbox) private readonly outbox: ItemOutbox,
     @inject(LeaseClockAdjuster) private readonly times: LeaseClockAdjuster,
@@ -34,7 +38,7 @@ export class ItemRevisionWriter {
    * @throws ServiceError not_found, conflict, and what the plan throws
    */
   async change(id: string, actor: string | BugCaller, plan: ItemPlan): Promise<ItemDoc> {
-    const { items, ids } = this.deps;
+    const { items, ids } = this;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       await this.times.adjustAfterStep();
       const item = await items.get(id);
@@ -59,7 +63,7 @@ export class ItemRevisionWriter {
 
   async #wait(attempt: number): Promise<void> {
     if (attempt < FIRST_DELAYED_ATTEMPT) return;
-    const ms = this.deps.random() * Math.min(MAX_WAIT_MS, 2 ** (attempt - FIRST_DELAYED_ATTEMPT));
+    const ms = this.random() * Math.min(MAX_WAIT_MS, 2 ** (attempt - FIRST_DELAYED_ATTEMPT));
     await new Promise((resolve) => setTimeout(resolve, ms));
   }
 }

@@ -1,22 +1,27 @@
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import { owned, ownedOrNull } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
-import type { FindQuery } from '../../../ports/store/index.js';
+import type { FindQuery, Collection } from '../../../ports/store/index.js';
 import type { BugCaller } from '../caller.js';
-import { DEPS, type BugDeps } from '../deps.js';
-import type { ItemDoc } from '../item/model.js';
+import { DEPS } from '../deps.js';
+import type { ItemDoc, TextsDoc } from '../item/model.js';
 import { toItemView } from '../item/api-views.js';
 import { BlockingService } from './blocking.js';
 import { LeaseClockAdjuster } from './lease-clock-adjuster.js';
 import { ItemRevisionWriter, type ItemPlan } from './item-revisions.js';
 import { SearchTextService } from './search-texts.js';
+import type { ProjectDirectory } from '../../../ports/domain/projects.js';
+import type { Clock } from '../../../ports/clock.js';
 
 const getProject = ({ project }: ItemDoc): string => project;
 
 @injectable()
 export class ItemService {
   constructor(
-    @inject(DEPS) private readonly deps: BugDeps,
+    @inject(DEPS.items) private readonly items: Collection<ItemDoc>,
+    @inject(DEPS.texts) private readonly texts: Collection<TextsDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.projects) private readonly projects: ProjectDirectory,
     @inject(ItemRevisionWriter) private readonly revisions: ItemRevisionWriter,
     @inject(BlockingService) private readonly blocking: BlockingService,
     @inject(LeaseClockAdjuster) private readonly times: LeaseClockAdjuster,
@@ -25,7 +30,7 @@ export class ItemService {
 
   /** Finds by id or ref, ignoring case. */
   async find(given: string): Promise<ItemDoc | null> {
-    const { items } = this.deps;
+    const items = this.items;
     const name = given.toLowerCase();
     if (!/^[a-z0-9][a-z0-9._-]{0,99}$/.test(name)) return null;
     await this.times.adjustAfterStep();
@@ -43,7 +48,7 @@ export class ItemService {
   }
 
   async toView(item: ItemDoc): Promise<Item> {
-    return this.addRepository(toItemView(item, await this.deps.texts.get(item.id), this.deps.clock.now()));
+    return this.addRepository(toItemView(item, await this.texts.get(item.id), this.clock.now()));
   }
 
   /**
@@ -51,20 +56,20 @@ export class ItemService {
    * text).
    */
   async addRepository(view: Item): Promise<Item> {
-    const repo_url = view.repo_url ? null : (await this.deps.projects.get(view.project))?.repo_url;
+    const repo_url = view.repo_url ? null : (await this.projects.get(view.project))?.repo_url;
     return repo_url ? { ...view, repo_url } : view;
   }
 
   /** @param damaged called for unreadable long texts; an error by default */
   async toViews(items: readonly ItemDoc[], damaged?: FindQuery['damaged']): Promise<Item[]> {
     if (items.length === 0) return [];
-    const texts = await this.deps.texts.find({
+    const texts = await this.texts.find({
       filter: { id: { in: items.map(({ id }) => id) } },
       limit: items.length,
       damaged,
     });
     const byId = new Map(texts.items.map((doc) => [doc.id, doc]));
-    const now = this.deps.clock.now();
+    const now = this.clock.now();
     return Promise.all(items.map((item) => this.addRepository(toItemView(item, byId.get(item.id) ?? null, now))));
   }
 

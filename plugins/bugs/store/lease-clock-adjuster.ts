@@ -9,11 +9,12 @@ import { inject, injectable } from '../../../kernel/contract/index.js';
 import { CLOCK_SKEW_MS, CLOCK_SLACK_MS, ClockStepDetector } from '../../../lib/clock-skew.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { HOUR_MS, toIsoString, SECOND_MS } from '../../../lib/time.js';
-import type { Filter, FindQuery, WriteOp } from '../../../ports/store/index.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import type { Filter, FindQuery, WriteOp, Collection } from '../../../ports/store/index.js';
+import { DEPS } from '../deps.js';
 import type { ClaimLease, ItemDoc, LeaseClockStamp } from '../item/model.js';
 import { narrowToAny } from '../item/queue-filters.js';
 import { WriteCommitter } from './write-committer.js';
+import type { Clock } from '../../../ports/clock.js';
 
 const MAX_LEASE_MS = 4 * HOUR_MS;
 const PAGE_SIZE = 200;
@@ -31,14 +32,15 @@ export class LeaseClockAdjuster {
   #moved = 0;
 
   constructor(
-    @inject(DEPS) private readonly deps: BugDeps,
+    @inject(DEPS.items) private readonly items: Collection<ItemDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
     @inject(WriteCommitter) private readonly commit: WriteCommitter,
   ) {
-    this.#steps = new ClockStepDetector(deps.clock, MAX_LEASE_MS);
+    this.#steps = new ClockStepDetector(clock, MAX_LEASE_MS);
   }
 
-  getClockStamp(now = this.deps.clock.now()): Required<LeaseClockStamp> {
-    const { clock } = this.deps;
+  getClockStamp(now = this.clock.now()): Required<LeaseClockStamp> {
+    const clock = this.clock;
     return { epoch: clock.epoch, offset: Math.round(now - clock.monotonic()) };
   }
 
@@ -67,17 +69,17 @@ export class LeaseClockAdjuster {
   }
 
   buildExpiredFilter(fits: Filter = {}): Filter {
-    const now = this.deps.clock.now();
+    const now = this.clock.now();
     const ahead = this.#getMaxLead();
     if (ahead === 0) return { ...fits, 'claim.expires_at': { gt: '', lte: toIsoString(now) } };
     return narrowToAny(fits, [
-      { 'claim.epoch': this.deps.clock.epoch, 'claim.expires_at': { gt: '', lte: toIsoString(now) } },
+      { 'claim.epoch': this.clock.epoch, 'claim.expires_at': { gt: '', lte: toIsoString(now) } },
       { 'claim.expires_at': { gt: '', lte: toIsoString(now - ahead) } },
     ]);
   }
 
   isExpired({ epoch, expires_at }: ClaimLease): boolean {
-    const { clock } = this.deps;
+    const clock = this.clock;
     const now = epoch === clock.epoch ? clock.now() : clock.now() - this.#getMaxLead();
     return Date.parse(expires_at) <= now;
   }
@@ -92,11 +94,11 @@ export class LeaseClockAdjuster {
   }
 
   #getLatestTime(): number {
-    return this.deps.clock.now() - Math.min(0, this.#steps.recentMs);
+    return this.clock.now() - Math.min(0, this.#steps.recentMs);
   }
 
   async #moveLeases(ends: { gt: string }): Promise<boolean> {
-    const { items } = this.deps;
+    const items = this.items;
     const find: FindQuery = {
       filter: { 'claim.expires_at': ends },
       sort: [['claim.expires_at', 'asc']],
@@ -126,7 +128,7 @@ export class LeaseClockAdjuster {
   }
 
   #adjustTimes(lease: ClaimLease): StampedLeaseTimes | null {
-    const { clock } = this.deps;
+    const clock = this.clock;
     const mark = this.getClockStamp();
     if (lease.epoch === mark.epoch) {
       const by = mark.offset - (lease.offset ?? mark.offset);

@@ -7,11 +7,13 @@
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import { buildElapsedFilter } from '../../../lib/clock-skew.js';
 import { iteratePages } from '../../../lib/paging.js';
-import { StoreConflict } from '../../../ports/store/index.js';
+import { StoreConflict, type Collection } from '../../../ports/store/index.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import type { ItemDoc } from '../item/model.js';
+import type { ItemDoc, TextsDoc, CommentDoc } from '../item/model.js';
 import { isOverCommentLimit, buildFullSearchText } from '../text/search-text.js';
 import type { SearchTextDoc } from '../item/operation-documents.js';
+import type { Ids } from '../../../ports/ids.js';
+import type { Clock } from '../../../ports/clock.js';
 
 /** Older markers belong to a process that has ended. */
 const STALE_MARKER_MS = 10_000;
@@ -23,10 +25,17 @@ export type SearchTextDeps = Pick<BugDeps, 'items' | 'texts' | 'comments' | 'wor
 
 @injectable()
 export class SearchTextService {
-  constructor(@inject(DEPS) private readonly deps: SearchTextDeps) {}
+  constructor(
+    @inject(DEPS.items) private readonly items: Collection<ItemDoc>,
+    @inject(DEPS.texts) private readonly texts: Collection<TextsDoc>,
+    @inject(DEPS.words) private readonly words: Collection<SearchTextDoc>,
+    @inject(DEPS.comments) private readonly comments: Collection<CommentDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.ids) private readonly ids: Ids,
+  ) {}
 
   async setDescription(id: string, description: string | null): Promise<void> {
-    const { items, texts, clock, ids } = this.deps;
+    const { items, texts, clock, ids } = this;
     await items.change({ id }, { set: { words_at: `${clock.iso()} ${ids.uuid()}` } });
     await texts.change({ id }, { set: { description } }, { upsert: true });
     await this.rebuild(id);
@@ -41,7 +50,7 @@ export class SearchTextService {
   }
 
   async reconcile(signal?: AbortSignal): Promise<void> {
-    const { items, clock } = this.deps;
+    const { items, clock } = this;
     const left = buildElapsedFilter('words_at', STALE_MARKER_MS, clock.now());
     for await (const page of iteratePages(items, { filter: left, sort: [['words_at', 'asc']], limit: BATCH_SIZE })) {
       for (const { id } of page) await this.rebuild(id);
@@ -54,7 +63,7 @@ export class SearchTextService {
    * @returns false when rebuilt concurrently, possibly from older data
    */
   async #tryRebuild(id: string, ifOther = false): Promise<boolean> {
-    const { items, texts, words } = this.deps;
+    const { items, texts, words } = this;
     // So that a concurrent rebuild makes this one fail.
     const before = await words.get(id);
     const item = await items.get(id);
@@ -81,7 +90,7 @@ export class SearchTextService {
     const commentBodies = waiting.map(({ data }) => (typeof data['body'] === 'string' ? data['body'] : ''));
     const known = new Set(waiting.map((entry) => entry.id));
     for (let after: string | null = null; ;) {
-      const page: Awaited<ReturnType<BugDeps['comments']['find']>> = await this.deps.comments.find({
+      const page: Awaited<ReturnType<BugDeps['comments']['find']>> = await this.comments.find({
         filter: { item_id: id },
         sort: [['created_at', 'desc']],
         limit: BATCH_SIZE,
@@ -96,7 +105,7 @@ export class SearchTextService {
 
   async #insert(doc: SearchTextDoc): Promise<boolean> {
     try {
-      await this.deps.words.insert(doc);
+      await this.words.insert(doc);
       return true;
     } catch (error) {
       if (error instanceof StoreConflict) return false;

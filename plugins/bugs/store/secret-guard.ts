@@ -5,10 +5,12 @@
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import { invalid } from '../../../kernel/errors.js';
 import { listCopiedForms } from '../../../lib/text/invisible-characters.js';
-import { findLiveTokenFields, LIVE_TOKEN_MESSAGE } from '../../../ports/domain/live-tokens.js';
-import type { Sort } from '../../../ports/store/index.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import { findLiveTokenFields, LIVE_TOKEN_MESSAGE, type LiveTokenDetector } from '../../../ports/domain/live-tokens.js';
+import type { Sort, Collection } from '../../../ports/store/index.js';
+import { DEPS } from '../deps.js';
 import { hashClaimToken } from '../item/lease.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { ItemDoc } from '../item/model.js';
 
 const CLAIM_TOKEN_PATTERN = /(?<![0-9A-Za-z])[0-9A-Za-z]{43}(?![0-9A-Za-z])/g;
 const CLAIM_TOKEN_LENGTH = 43;
@@ -40,7 +42,11 @@ const isShort = (value: unknown): boolean =>
 
 @injectable()
 export class SecretGuard {
-  constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'clock' | 'liveTokens'>) {}
+  constructor(
+    @inject(DEPS.items) private readonly items: Collection<ItemDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.liveTokens) private readonly liveTokens: LiveTokenDetector,
+  ) {}
 
   /**
    * @param fields name → text or texts
@@ -51,7 +57,7 @@ export class SecretGuard {
   }
 
   async #rejectSecrets(fields: Readonly<Record<string, unknown>>): Promise<void> {
-    const wrong = await findLiveTokenFields(this.deps.liveTokens, fields);
+    const wrong = await findLiveTokenFields(this.liveTokens, fields);
     for (const [name, value] of Object.entries(fields)) {
       const text = [value]
         .flat()
@@ -63,7 +69,7 @@ export class SecretGuard {
   }
 
   async containsSecret(text: string): Promise<boolean> {
-    return (await this.deps.liveTokens.hasLiveToken(text)) || (await this.#containsClaimToken(text));
+    return (await this.liveTokens.hasLiveToken(text)) || (await this.#containsClaimToken(text));
   }
 
   async #containsClaimToken(text: string): Promise<boolean> {
@@ -74,11 +80,11 @@ export class SecretGuard {
     for (let at = 0; at < hashes.length; at += CHUNK_SIZE) {
       const filter = {
         'claim.token_hash': { in: hashes.slice(at, at + CHUNK_SIZE) },
-        'claim.expires_at': { gt: this.deps.clock.iso() },
+        'claim.expires_at': { gt: this.clock.iso() },
       };
       // Live leases are few; a token index would cost every claim a write.
       const sort: Sort = [['claim.expires_at', 'asc']];
-      if ((await this.deps.items.find({ filter, sort, limit: 1 })).items.length > 0) return true;
+      if ((await this.items.find({ filter, sort, limit: 1 })).items.length > 0) return true;
     }
     return false;
   }

@@ -4,8 +4,14 @@
  * (docs/consistency.md).
  */
 import { inject, injectable } from '../../../kernel/contract/index.js';
-import { StoreConflict, type Collection, type Doc, type TransactionWrite } from '../../../ports/store/index.js';
-import { DEPS, type BugDeps } from '../deps.js';
+import {
+  StoreConflict,
+  type Collection,
+  type Doc,
+  type Transact,
+  type TransactionWrite,
+} from '../../../ports/store/index.js';
+import { DEPS, GET_COLLECTION } from '../deps.js';
 
 export type DocumentWrite = TransactionWrite;
 
@@ -30,10 +36,13 @@ export interface CommitResult {
 
 @injectable()
 export class WriteCommitter {
-  constructor(@inject(DEPS) private readonly deps: BugDeps) {}
+  constructor(
+    @inject(DEPS.transact) private readonly transact: Transact | null,
+    @inject(GET_COLLECTION) private readonly getCollection: (name: string) => Collection<Doc>,
+  ) {}
 
   get isAtomic(): boolean {
-    return this.deps.transact !== null;
+    return this.transact !== null;
   }
 
   /**
@@ -41,7 +50,7 @@ export class WriteCommitter {
    * write was rejected.
    */
   async prepare(before: readonly DocumentWrite[], marker: PendingMarker | null): Promise<PreparedWrites | null> {
-    const { transact } = this.deps;
+    const transact = this.transact;
     const insert = transact === null ? marker?.open : marker?.closed;
     const writes = marker && insert ? [...before, { collection: marker.collection, insert }] : before;
     if (transact !== null) return { along: writes, opened: false };
@@ -57,7 +66,7 @@ export class WriteCommitter {
     writes: readonly DocumentWrite[],
     optionalWrites: readonly DocumentWrite[] = [],
   ): Promise<CommitResult | null> {
-    const { transact } = this.deps;
+    const transact = this.transact;
     if (transact !== null && writes.length > 1) {
       const docs = await transact([...writes, ...optionalWrites]);
       return docs && { docs, beside: optionalWrites.map(() => true) };
@@ -79,7 +88,7 @@ export class WriteCommitter {
     entries: readonly T[],
     placeOf: (entry: T) => DocumentWrite | null,
   ): { along: DocumentWrite[]; waiting: readonly T[] } {
-    if (this.deps.transact === null) return { along: [], waiting: entries };
+    if (this.transact === null) return { along: [], waiting: entries };
     return {
       along: entries.flatMap((entry) => placeOf(entry) ?? []),
       waiting: entries.filter((entry) => placeOf(entry) === null),
@@ -97,7 +106,7 @@ export class WriteCommitter {
   }
 
   #writeOne(write: DocumentWrite): Promise<{ doc: Doc | null } | null> {
-    const collection = this.#getCollection(write.collection);
+    const collection = this.getCollection(write.collection);
     if ('change' in write) {
       const { collection: _name, change, update, answer: _answer, ...options } = write;
       return collection.change(change, update, options);
@@ -118,9 +127,5 @@ export class WriteCommitter {
       if (error instanceof StoreConflict) return null;
       throw error;
     }
-  }
-
-  #getCollection(name: string): Collection<Doc> {
-    return this.deps[name as 'items'];
   }
 }

@@ -2,13 +2,23 @@
  * In the background. The store holds the position, so that after a crash another process continues
  * (by the job, after 15 s without a heartbeat). One run per rule.
  */
-import { inject, injectable, type HttpRequest } from '../../../kernel/contract/index.js';
+import {
+  inject,
+  injectable,
+  type HttpRequest,
+  type Collection,
+  type Clock,
+  type Ids,
+  type Logger,
+} from '../../../kernel/contract/index.js';
 import { conflict, ServiceError } from '../../../kernel/errors.js';
 import type { ApplyRunDoc } from './documents.js';
-import { RULE_DEPS, type RuleDeps } from './deps.js';
+import { RULE_DEPS } from './deps.js';
 import type { IgnoreRule } from './rule.js';
 import { buildElapsedFilter } from '../../../lib/clock-skew.js';
 import { RuleApplier } from './rule-applier.js';
+import type { AuditLog } from '../../../ports/domain/audit.js';
+import type { GroupMuter } from '../../../ports/domain/bugs.js';
 
 const HEARTBEAT_TIMEOUT_MS = 15_000;
 
@@ -18,16 +28,21 @@ export class ApplyRunService {
   #stopping = false;
 
   constructor(
-    @inject(RULE_DEPS) private readonly deps: RuleDeps,
+    @inject(RULE_DEPS.applies) private readonly applies: Collection<ApplyRunDoc>,
+    @inject(RULE_DEPS.muting) private readonly muting: GroupMuter,
+    @inject(RULE_DEPS.audit) private readonly audit: () => AuditLog | undefined,
+    @inject(RULE_DEPS.clock) private readonly clock: Clock,
+    @inject(RULE_DEPS.ids) private readonly ids: Ids,
+    @inject(RULE_DEPS.log) private readonly log: Logger,
     @inject(RuleApplier) private readonly rulePreview: RuleApplier,
   ) {}
 
   findLast(ruleId: string): Promise<ApplyRunDoc | null> {
-    return this.deps.applies.get(ruleId);
+    return this.applies.get(ruleId);
   }
 
   async start(ruleId: string, principal: HttpRequest['principal']): Promise<void> {
-    const { applies, ids, clock, muting, audit } = this.deps;
+    const { applies, ids, clock, muting, audit } = this;
     const rule = await this.rulePreview.getActiveRule(ruleId);
     const before = await this.findLast(ruleId);
     if (before?.state === 'running') throw conflict('The rule is already being applied.');
@@ -59,7 +74,7 @@ export class ApplyRunService {
   }
 
   async resume(): Promise<void> {
-    const { applies, clock, ids } = this.deps;
+    const { applies, clock, ids } = this;
     const filter = { state: 'running', ...buildElapsedFilter('beat_at', HEARTBEAT_TIMEOUT_MS, clock.now()) };
     const left = await applies.find({ filter, limit: 50 });
     for (const run of left.items) {
@@ -94,9 +109,9 @@ export class ApplyRunService {
     while (run !== null && run.state === 'running' && !this.#stopping) {
       const step = await this.rulePreview.applyBatch(rule, run.cursor);
       const done = step.next === null;
-      const now = this.deps.clock.iso();
+      const now = this.clock.iso();
       // One write with the cursor: a repeated batch skips muted groups.
-      const changed = await this.deps.applies.change(
+      const changed = await this.applies.change(
         { id: run.id, owner: run.owner },
         {
           inc: { scanned: step.scanned, matched: step.matched, muted: step.muted, skipped: step.skipped },
@@ -109,14 +124,14 @@ export class ApplyRunService {
 
   async #markFailed(run: ApplyRunDoc, error: unknown): Promise<void> {
     const known = error instanceof ServiceError;
-    if (!known) this.deps.log.error({ err: error, rule: run.id }, 'a rule could not be applied completely');
+    if (!known) this.log.error({ err: error, rule: run.id }, 'a rule could not be applied completely');
     const problem = known ? error.message : 'Internal error; apply the rule again.';
     try {
-      const set = { state: 'failed', problem, finished_at: this.deps.clock.iso() };
-      await this.deps.applies.change({ id: run.id, owner: run.owner }, { set });
+      const set = { state: 'failed', problem, finished_at: this.clock.iso() };
+      await this.applies.change({ id: run.id, owner: run.owner }, { set });
     } catch (fault) {
       // The job takes over a run without a heartbeat.
-      this.deps.log.error({ err: fault, rule: run.id }, 'the result of applying a rule could not be stored');
+      this.log.error({ err: fault, rule: run.id }, 'the result of applying a rule could not be stored');
     }
   }
 }

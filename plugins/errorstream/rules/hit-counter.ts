@@ -2,10 +2,10 @@
  * Raised before the response. Hits during a write share the next one, so load causes few writes and
  * a crash loses no acknowledged hit.
  */
-import { inject, injectable } from '../../../kernel/contract/index.js';
+import { inject, injectable, type Collection, type Clock } from '../../../kernel/contract/index.js';
 import { MAX_AHEAD_MS } from '../../../lib/clock-skew.js';
 import { toIsoString } from '../../../lib/time.js';
-import { RULE_DEPS, type RuleDeps } from './deps.js';
+import { RULE_DEPS } from './deps.js';
 import type { IgnoreRule } from './rule.js';
 
 interface HitBatch {
@@ -19,7 +19,10 @@ export class HitCounter {
   readonly #waiting = new Map<string, HitBatch>();
   readonly #running = new Map<string, Promise<void>>();
 
-  constructor(@inject(RULE_DEPS) private readonly deps: Pick<RuleDeps, 'rules' | 'clock'>) {}
+  constructor(
+    @inject(RULE_DEPS.rules) private readonly rules: Collection<IgnoreRule>,
+    @inject(RULE_DEPS.clock) private readonly clock: Clock,
+  ) {}
 
   /**
    * Resolves after the commit; ignores deleted rules.
@@ -40,7 +43,7 @@ export class HitCounter {
 
   #write(ruleId: string, batch: HitBatch): Promise<void> {
     this.#waiting.delete(ruleId);
-    const written = this.deps.rules
+    const written = this.rules
       .change({ id: ruleId }, { inc: { hit_count: batch.n }, max: { last_hit_at: batch.last } })
       .then((counted) => this.#correctFutureTime(counted?.doc ?? null, batch.last));
     // The next batch runs despite an error.
@@ -55,7 +58,7 @@ export class HitCounter {
 
   /** The clock has moved backwards. */
   async #correctFutureTime(rule: IgnoreRule | null, last: string): Promise<void> {
-    const { rules, clock } = this.deps;
+    const { rules, clock } = this;
     const shown = rule?.last_hit_at ?? '';
     if (rule === null || shown <= toIsoString(clock.now() + MAX_AHEAD_MS)) return;
     await rules.change({ id: rule.id, last_hit_at: shown }, { set: { last_hit_at: last } });

@@ -1,9 +1,9 @@
-import { inject, injectable } from '../../../kernel/contract/index.js';
+import { inject, injectable, type Collection, type Clock, type Logger } from '../../../kernel/contract/index.js';
 import { collectAll } from '../../../lib/paging.js';
 import { RevisionedCache } from '../../../lib/caching/revisioned-cache.js';
 import type { Mute, Report, ReportFilter, RulePage } from '../../../ports/domain/bugs.js';
-import { REVISION_ID } from './documents.js';
-import { RULE_DEPS, type RuleDeps } from './deps.js';
+import { REVISION_ID, type RevisionDoc } from './documents.js';
+import { RULE_DEPS } from './deps.js';
 import { HitCounter } from './hit-counter.js';
 import { isActive, type IgnoreRule } from './rule.js';
 import { RuleSet } from './ruleset.js';
@@ -15,10 +15,12 @@ export class IgnoreRuleFilter implements ReportFilter {
   readonly #copy: RevisionedCache<RuleSet>;
 
   constructor(
-    @inject(RULE_DEPS) private readonly deps: RuleDeps,
+    @inject(RULE_DEPS.rules) rules: Collection<IgnoreRule>,
+    @inject(RULE_DEPS.revisions) revisions: Collection<RevisionDoc>,
+    @inject(RULE_DEPS.clock) private readonly clock: Clock,
+    @inject(RULE_DEPS.log) log: Logger,
     @inject(HitCounter) private readonly hits: HitCounter,
   ) {
-    const { revisions, rules, clock, log } = deps;
     this.#copy = new RevisionedCache({
       revisions,
       id: REVISION_ID,
@@ -38,7 +40,7 @@ export class IgnoreRuleFilter implements ReportFilter {
   }
 
   async listAlarmRules(): Promise<{ rule_id: string; threshold: number; since: string }[]> {
-    const now = this.deps.clock.now();
+    const now = this.clock.now();
     return (await this.listRules()).flatMap((rule) =>
       rule.alarm_threshold === null || !isActive(rule, now)
         ? []
@@ -71,7 +73,7 @@ export class IgnoreRuleFilter implements ReportFilter {
   }
 
   #match(set: RuleSet, report: Report): Mute | null | Promise<Mute | null> {
-    const { clock } = this.deps;
+    const clock = this.clock;
     return set.match(report, clock.now(), () => clock.monotonic());
   }
 }

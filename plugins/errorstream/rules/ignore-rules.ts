@@ -1,5 +1,12 @@
 import { findChangedFields, type ChangedFields } from '../../../lib/changed-fields.js';
-import { inject, injectable, type Principal } from '../../../kernel/contract/index.js';
+import {
+  inject,
+  injectable,
+  type Principal,
+  type Collection,
+  type Clock,
+  type Ids,
+} from '../../../kernel/contract/index.js';
 import {
   conflict,
   denied,
@@ -9,10 +16,10 @@ import {
   ServiceError,
   unknownProject,
 } from '../../../kernel/errors.js';
-import type { MutableErrorGroup } from '../../../ports/domain/bugs.js';
+import type { MutableErrorGroup, GroupMuter } from '../../../ports/domain/bugs.js';
 import type { Filter } from '../../../ports/store/index.js';
 import { IgnoreRuleFilter } from './ignore-rule-filter.js';
-import { RULE_DEPS, type RuleDeps } from './deps.js';
+import { RULE_DEPS } from './deps.js';
 import { compilePattern } from './compiled-pattern.js';
 import {
   isActive,
@@ -28,6 +35,8 @@ import { ApplyRunService } from './apply-runs.js';
 import { RuleReconciler } from './rule-reconciler.js';
 import { type PreviewResult, RuleApplier } from './rule-applier.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/skipped-documents.js';
+import type { AuditLog } from '../../../ports/domain/audit.js';
+import type { ProjectDirectory } from '../../../ports/domain/projects.js';
 
 /** Every process keeps all in memory. */
 const MAX_RULES = 1000;
@@ -49,7 +58,12 @@ type RuleChanges = Partial<Omit<IgnoreRule, 'id'>>;
 @injectable()
 export class IgnoreRuleService {
   constructor(
-    @inject(RULE_DEPS) private readonly deps: RuleDeps,
+    @inject(RULE_DEPS.rules) private readonly rules: Collection<IgnoreRule>,
+    @inject(RULE_DEPS.muting) private readonly muting: GroupMuter,
+    @inject(RULE_DEPS.projects) private readonly projects: Pick<ProjectDirectory, 'get' | 'list'>,
+    @inject(RULE_DEPS.audit) private readonly audit: () => AuditLog | undefined,
+    @inject(RULE_DEPS.clock) private readonly clock: Clock,
+    @inject(RULE_DEPS.ids) private readonly ids: Ids,
     @inject(IgnoreRuleFilter) private readonly book: IgnoreRuleFilter,
     @inject(RuleApplier) private readonly rulePreview: RuleApplier,
     @inject(RuleReconciler) private readonly reconciler: RuleReconciler,
@@ -74,8 +88,8 @@ export class IgnoreRuleService {
       ...(match_type !== undefined && { match_type }),
       ...(own !== null && { or: [{ project: own }, { project: null }] }),
     };
-    const page = await findReadable(this.deps.rules, { filter, limit: query.limit, after: query.cursor ?? null });
-    return { ...page, items: page.items.map(toRuleView), count: () => this.deps.rules.count(filter) };
+    const page = await findReadable(this.rules, { filter, limit: query.limit, after: query.cursor ?? null });
+    return { ...page, items: page.items.map(toRuleView), count: () => this.rules.count(filter) };
   }
 
   /** @throws ServiceError not_found, insufficient_scope */
@@ -91,7 +105,7 @@ export class IgnoreRuleService {
     principal: Principal,
     input: IgnoreRuleFields & Pick<RuleCriteria, 'match_type' | 'pattern'>,
   ): Promise<RuleView> {
-    const { ids, clock, rules } = this.deps;
+    const { ids, clock, rules } = this;
     const now = clock.iso();
     const given = input.project === undefined ? getTokenProject(principal) : input.project;
     const rule: IgnoreRule = {
@@ -139,12 +153,12 @@ export class IgnoreRuleService {
     const before = await this.#getRule(principal, id, 'write');
     const set = await this.#buildChanges(principal, before, input);
     if (Object.keys(set).length === 0) return toRuleView(before);
-    const now = this.deps.clock;
+    const now = this.clock;
     const wasActive = isActive(before, now.now());
     const after: IgnoreRule = { ...before, ...set };
     compilePattern(after);
     const settles = wasActive && Object.keys(set).some((field) => RECONCILED_FIELDS.has(field));
-    const written = await this.deps.rules.change(
+    const written = await this.rules.change(
       { id, deleted_at: null },
       { set: { ...set, updated_at: now.iso(), ...(settles && { settle_at: now.iso() }) } },
     );
@@ -167,9 +181,9 @@ export class IgnoreRuleService {
    */
   async remove(principal: Principal, id: string): Promise<void> {
     const rule = await this.#getRule(principal, id, 'write');
-    const now = this.deps.clock.iso();
+    const now = this.clock.iso();
     const gone = { enabled: false, deleted_at: now, settle_at: now, updated_at: now };
-    const written = await this.deps.rules.change({ id, deleted_at: null }, { set: gone });
+    const written = await this.rules.change({ id, deleted_at: null }, { set: gone });
     if (written === null) throw notFound('ignore rule with this id');
     await this.book.notifyChanged();
     await this.reconciler.runFirstPass(written.doc);
@@ -220,12 +234,12 @@ export class IgnoreRuleService {
   }
 
   async listMutedGroups(id: string, limit: number): Promise<{ items: MutableErrorGroup[]; more: boolean }> {
-    const page = await this.deps.muting.listGroups({ muted_by: id, limit });
+    const page = await this.muting.listGroups({ muted_by: id, limit });
     return { items: page.items, more: page.next !== null };
   }
 
   async countMutedGroups(ids: readonly string[]): Promise<Record<string, number>> {
-    const counts = await Promise.all(ids.map(async (id) => [id, await this.deps.muting.countMuted(id)] as const));
+    const counts = await Promise.all(ids.map(async (id) => [id, await this.muting.countMuted(id)] as const));
     return Object.fromEntries(counts);
   }
 
@@ -234,7 +248,7 @@ export class IgnoreRuleService {
   }
 
   async listProjectOptions(): Promise<{ value: string; label: string }[]> {
-    return (await this.deps.projects.list()).map(({ slug, name }) => ({ value: slug, label: name }));
+    return (await this.projects.list()).map(({ slug, name }) => ({ value: slug, label: name }));
   }
 
   async #buildChanges(principal: Principal, before: IgnoreRule, input: IgnoreRuleFields): Promise<RuleChanges> {
@@ -255,7 +269,7 @@ export class IgnoreRuleService {
   }
 
   async #getRule(principal: Principal, id: string, right: 'read' | 'write'): Promise<IgnoreRule> {
-    const known = await this.deps.rules.get(id);
+    const known = await this.rules.get(id);
     const own = getTokenProject(principal);
     const there = known?.deleted_at === null ? known : null;
     // Everyone may see rules for all projects.
@@ -268,7 +282,7 @@ export class IgnoreRuleService {
   async #resolveProject(principal: Principal, given: string | null): Promise<string | null> {
     const slug = given === '' ? null : given;
     requireProject(getTokenProject(principal), slug);
-    if (slug === null || (await this.deps.projects.get(slug)) !== null) return slug;
+    if (slug === null || (await this.projects.get(slug)) !== null) return slug;
     throw unknownProject(slug);
   }
 
@@ -280,7 +294,7 @@ export class IgnoreRuleService {
     change?: ChangedFields,
   ): Promise<void> {
     const target = { name: rule.name, ...details };
-    await this.deps.audit()?.record(principal, `ignore_rule.${action}`, rule.id, target, change);
+    await this.audit()?.record(principal, `ignore_rule.${action}`, rule.id, target, change);
   }
 }
 

@@ -2,11 +2,11 @@
  * See contract 21, preview and apply. Each batch has a separate turn of the event loop. Applying is
  * idempotent, because muted groups are skipped.
  */
-import { inject, injectable } from '../../../kernel/contract/index.js';
+import { inject, injectable, type Collection, type Clock } from '../../../kernel/contract/index.js';
 import { conflict, notFound } from '../../../kernel/errors.js';
-import type { MutableErrorGroup } from '../../../ports/domain/bugs.js';
+import type { MutableErrorGroup, GroupMuter } from '../../../ports/domain/bugs.js';
 import type { ApplyResult } from './documents.js';
-import { RULE_DEPS, type RuleDeps } from './deps.js';
+import { RULE_DEPS } from './deps.js';
 import { compilePattern, SubjectTexts, type CompiledPattern } from './compiled-pattern.js';
 import { isActive, toMute, type RuleCriteria, type IgnoreRule } from './rule.js';
 import { yieldToEventLoop } from '../../../lib/process/event-loop.js';
@@ -32,11 +32,15 @@ export interface BatchResult extends ApplyResult {
 export class RuleApplier {
   readonly #compiled = new WeakMap<RuleCriteria, CompiledPattern>();
 
-  constructor(@inject(RULE_DEPS) private readonly deps: RuleDeps) {}
+  constructor(
+    @inject(RULE_DEPS.rules) private readonly rules: Collection<IgnoreRule>,
+    @inject(RULE_DEPS.muting) private readonly muting: GroupMuter,
+    @inject(RULE_DEPS.clock) private readonly clock: Clock,
+  ) {}
 
   /** @throws ServiceError invalid_pattern */
   async preview(rule: RuleCriteria): Promise<PreviewResult> {
-    const ends = this.deps.clock.monotonic() + MAX_PREVIEW_MS;
+    const ends = this.clock.monotonic() + MAX_PREVIEW_MS;
     let count = 0;
     let muted = 0;
     let samples: MutableErrorGroup[] = [];
@@ -49,7 +53,7 @@ export class RuleApplier {
         .toSorted((a, b) => (a.last_seen_at < b.last_seen_at ? 1 : -1))
         .slice(0, MAX_SAMPLES);
       after = page.next;
-    } while (after !== null && this.deps.clock.monotonic() < ends);
+    } while (after !== null && this.clock.monotonic() < ends);
     return { count, samples, muted, complete: after === null };
   }
 
@@ -74,9 +78,9 @@ export class RuleApplier {
    * @throws ServiceError not_found, conflict
    */
   async getActiveRule(id: string, dryRun = false): Promise<IgnoreRule> {
-    const rule = await this.deps.rules.get(id);
+    const rule = await this.rules.get(id);
     if (rule === null || rule.deleted_at !== null) throw notFound('ignore rule with this id');
-    if (!dryRun && !isActive(rule, this.deps.clock.now()))
+    if (!dryRun && !isActive(rule, this.clock.now()))
       throw conflict('The rule is disabled or has expired, so it mutes nothing; enable it first.');
     return rule;
   }
@@ -90,7 +94,7 @@ export class RuleApplier {
       const now = await this.getActiveRule(rule.id);
       if (now.updated_at !== rule.updated_at)
         throw conflict('The rule was changed while it was being applied; apply it again.');
-      const results = await Promise.all(open.map(({ id }) => this.deps.muting.mute(id, toMute(rule))));
+      const results = await Promise.all(open.map(({ id }) => this.muting.mute(id, toMute(rule))));
       muted = results.filter(Boolean).length;
     }
     const skipped = dryRun ? matched.length - open.length : matched.length - muted;
@@ -103,14 +107,14 @@ export class RuleApplier {
   ): Promise<{ matched: MutableErrorGroup[]; scanned: number; next: string | null }> {
     const pattern = this.#compiled.get(rule) ?? compilePattern(rule);
     this.#compiled.set(rule, pattern);
-    const { items, next } = await this.deps.muting.listGroups({ project: rule.project, limit: BATCH_SIZE, after });
+    const { items, next } = await this.muting.listGroups({ project: rule.project, limit: BATCH_SIZE, after });
     const matched: MutableErrorGroup[] = [];
-    let began = this.deps.clock.monotonic();
+    let began = this.clock.monotonic();
     for (const item of items) {
       if (pattern.appliesTo(item) && pattern.matches(new SubjectTexts(item))) matched.push(item);
-      if (this.deps.clock.monotonic() - began > SLICE_MS) {
+      if (this.clock.monotonic() - began > SLICE_MS) {
         await yieldToEventLoop();
-        began = this.deps.clock.monotonic();
+        began = this.clock.monotonic();
       }
     }
     return { matched, scanned: items.length, next };

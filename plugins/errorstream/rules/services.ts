@@ -1,4 +1,4 @@
-import type { Instances, JobSpec, PluginContext } from '../../../kernel/contract/index.js';
+import { bindAll, type Instances, type JobSpec, type PluginContext } from '../../../kernel/contract/index.js';
 import { AUDIT } from '../../../ports/domain/audit.js';
 import { BUGS, GROUP_MUTER } from '../../../ports/domain/bugs.js';
 import { PROJECTS } from '../../../ports/domain/projects.js';
@@ -31,7 +31,7 @@ export const createRuleDeps = (ctx: PluginContext): RuleDeps => ({
 });
 
 export function buildRuleServices(scope: Pick<PluginContext, 'bind' | 'services'>, deps: RuleDeps): RuleServices {
-  scope.bind(RULE_DEPS, deps);
+  bindAll(scope, RULE_DEPS, deps);
   return scope.services(SERVICE_CLASSES);
 }
 

@@ -2,14 +2,14 @@
  * Before and at the expiry of each license (contract 50, events). Requests compute expiry
  * themselves.
  */
-import { inject, injectable } from '../../../kernel/contract/index.js';
+import { inject, injectable, type Collection, type Clock, type Ids } from '../../../kernel/contract/index.js';
 import { MAX_AHEAD_MS, hasElapsed } from '../../../lib/clock-skew.js';
 import { iterateItems, iteratePages } from '../../../lib/paging.js';
 import { HOUR_MS, toIsoString } from '../../../lib/time.js';
 import type { Filter } from '../../../ports/store/index.js';
 import { LICENSE_EXPIRED, LICENSE_EXPIRING } from '../../../ports/domain/licensing.js';
-import { DEPS, type LicensingDeps } from '../deps.js';
-import type { LicenseDoc } from '../model/documents.js';
+import { DEPS, type LicensingConfig } from '../deps.js';
+import type { LicenseDoc, ExpiryMarkDoc } from '../model/documents.js';
 import { formatOutboxPosition } from '../../../lib/outbox.js';
 import { LICENSE_OUTBOX, type LicensingOutbox } from '../outbox.js';
 import { StoreAccessMarks } from './store-access-marks.js';
@@ -24,7 +24,11 @@ type DueField = 'expire_due' | 'warn_due';
 @injectable()
 export class LicenseExpiryJob {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<LicensingDeps, 'licenses' | 'expiryMarks' | 'clock' | 'ids' | 'config'>,
+    @inject(DEPS.licenses) private readonly licenses: Collection<LicenseDoc>,
+    @inject(DEPS.expiryMarks) private readonly expiryMarks: Collection<ExpiryMarkDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.ids) private readonly ids: Ids,
+    @inject(DEPS.config) private readonly config: LicensingConfig,
     @inject(StoreAccessMarks) private readonly marks: StoreAccessMarks,
     @inject(LicenseChangeNotifier) private readonly watchers: LicenseChangeNotifier,
     @inject(LICENSE_OUTBOX) private readonly outbox: LicensingOutbox<LicenseDoc>,
@@ -35,11 +39,7 @@ export class LicenseExpiryJob {
     let n = 0;
     for await (const license of this.#findDue('expire_due', signal)) {
       if (n === 0)
-        await this.deps.expiryMarks.change(
-          { id: EXPIRY_MARK_ID },
-          { set: { until: this.deps.clock.iso() } },
-          UPSERT_OPTIONS,
-        );
+        await this.expiryMarks.change({ id: EXPIRY_MARK_ID }, { set: { until: this.clock.iso() } }, UPSERT_OPTIONS);
       const hasEmitted = await this.marks.runChange(() =>
         this.#emitDueEvent(license, 'expire_due', LICENSE_EXPIRED.event),
       );
@@ -58,7 +58,7 @@ export class LicenseExpiryJob {
    * @returns the products
    */
   async #revertEarlyExpiries(signal?: AbortSignal): Promise<Set<string>> {
-    const { licenses, expiryMarks, clock, config } = this.deps;
+    const { licenses, expiryMarks, clock, config } = this;
     const products = new Set<string>();
     const mark = await expiryMarks.get(EXPIRY_MARK_ID);
     const now = clock.now();
@@ -87,8 +87,8 @@ export class LicenseExpiryJob {
   }
 
   async *#findDue(due: DueField, signal?: AbortSignal): AsyncGenerator<LicenseDoc, void, undefined> {
-    const filter = { [due]: { gt: '', lte: this.deps.clock.iso() } };
-    for await (const items of iteratePages(this.deps.licenses, { filter, sort: [[due, 'asc']], limit: BATCH_SIZE })) {
+    const filter = { [due]: { gt: '', lte: this.clock.iso() } };
+    for await (const items of iteratePages(this.licenses, { filter, sort: [[due, 'asc']], limit: BATCH_SIZE })) {
       for (const license of items) {
         if (signal?.aborted === true) return;
         yield license;
@@ -98,9 +98,9 @@ export class LicenseExpiryJob {
 
   /** Returns false when the license changed, or another process sent the event. */
   async #emitDueEvent(license: LicenseDoc, due: DueField, event: string): Promise<boolean> {
-    const entry = buildLicenseEvent(this.deps, event, license);
+    const entry = buildLicenseEvent({ clock: this.clock, ids: this.ids }, event, license);
     const unset = due === 'expire_due' ? ['expire_due', 'warn_due'] : [due];
-    const changed = await this.deps.licenses.change(
+    const changed = await this.licenses.change(
       { id: license.id, rev: license.rev, [due]: license[due] },
       { unset, set: { outbox_at: formatOutboxPosition(entry) }, push: { outbox: { each: [entry] } } },
     );

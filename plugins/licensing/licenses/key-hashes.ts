@@ -2,13 +2,15 @@
  * Once per key (contract 40, access files), one at a time, after password checks, so that logins
  * never wait. `hash_due` marks missing hashes, so the job finds them after a crash.
  */
-import { inject, injectable } from '../../../kernel/contract/index.js';
+import { inject, injectable, type Collection, type Logger } from '../../../kernel/contract/index.js';
 import { iterateItems } from '../../../lib/paging.js';
 import type { FindQuery } from '../../../ports/store/index.js';
-import { DEPS, type LicensingDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import type { LicenseDoc } from '../model/documents.js';
 import { StoreAccessMarks } from './store-access-marks.js';
 import { LicenseChangeNotifier } from './change-notifier.js';
+import type { PasswordHasher } from '../../../ports/hasher.js';
+import type { Cipher } from '../../../ports/cipher.js';
 
 export const KEY_PURPOSE = 'licensing.key';
 const BCRYPT_COST = 8;
@@ -22,20 +24,23 @@ export class KeyHashService {
   #stopped = false;
 
   constructor(
-    @inject(DEPS) private readonly deps: Pick<LicensingDeps, 'licenses' | 'cipher' | 'hasher' | 'log'>,
+    @inject(DEPS.licenses) private readonly licenses: Collection<LicenseDoc>,
+    @inject(DEPS.cipher) private readonly cipher: Cipher,
+    @inject(DEPS.hasher) private readonly hasher: Pick<PasswordHasher, 'hash'>,
+    @inject(DEPS.log) private readonly log: Logger,
     @inject(StoreAccessMarks) private readonly marks: StoreAccessMarks,
     @inject(LicenseChangeNotifier) private readonly watchers: LicenseChangeNotifier,
   ) {}
 
   async hash(key: string): Promise<string> {
-    return this.deps.hasher.hash(key, BCRYPT_COST, { background: true });
+    return this.hasher.hash(key, BCRYPT_COST, { background: true });
   }
 
   scheduleMissing(): void {
     this.#background ??= this.reconcile()
       .then(
         () => undefined,
-        (err: unknown) => this.deps.log.error({ err }, 'license keys could not be hashed; a job will retry'),
+        (err: unknown) => this.log.error({ err }, 'license keys could not be hashed; a job will retry'),
       )
       .finally(() => (this.#background = null));
   }
@@ -63,7 +68,7 @@ export class KeyHashService {
     };
     const hash_due = before === undefined ? { gt: '' } : { gt: '', lt: before };
     const due: FindQuery = { filter: { hash_due }, sort: [['hash_due', 'asc']], limit: BATCH_SIZE };
-    for await (const license of iterateItems(this.deps.licenses, due)) {
+    for await (const license of iterateItems(this.licenses, due)) {
       if (this.#stopped || signal?.aborted === true) break;
       const hash = await this.#hashLicenseKey(license);
       if (hash !== null) hashed.push({ id: license.id, hash });
@@ -77,9 +82,9 @@ export class KeyHashService {
   async #hashLicenseKey({ id, key_sealed }: LicenseDoc): Promise<string | null> {
     let key: string;
     try {
-      key = this.deps.cipher.open(key_sealed, KEY_PURPOSE);
+      key = this.cipher.open(key_sealed, KEY_PURPOSE);
     } catch (err) {
-      this.deps.log.error(
+      this.log.error(
         { err, license: id },
         'a license was encrypted with another data key; it cannot unlock the release store',
       );
@@ -89,7 +94,7 @@ export class KeyHashService {
   }
 
   async #store(hashed: readonly { id: string; hash: string }[]): Promise<void> {
-    await this.deps.licenses.bulk(
+    await this.licenses.bulk(
       hashed.map(({ id, hash }) => ({
         change: { id, key_hash: null },
         update: { set: { key_hash: hash }, unset: ['hash_due'] },

@@ -1,7 +1,7 @@
 /** A key never moves to another license, so the id is cached. */
-import { inject, injectable } from '../../../kernel/contract/index.js';
+import { inject, injectable, type Collection } from '../../../kernel/contract/index.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
-import { DEPS, type LicensingDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import type { LicenseDoc } from '../model/documents.js';
 
 const MAX_CACHED_KEYS = 10_000;
@@ -10,11 +10,11 @@ const MAX_CACHED_KEYS = 10_000;
 export class LicenseKeyLookup {
   readonly #ids = new BoundedMap<string>({ most: MAX_CACHED_KEYS });
 
-  constructor(@inject(DEPS) private readonly deps: Pick<LicensingDeps, 'licenses'>) {}
+  constructor(@inject(DEPS.licenses) private readonly licenses: Collection<LicenseDoc>) {}
 
   /** @param key_sha256 in lower case */
   async find(key_sha256: string): Promise<LicenseDoc | null> {
-    const { licenses } = this.deps;
+    const licenses = this.licenses;
     const id = this.#ids.get(key_sha256);
     const known = id === undefined ? null : await licenses.get(id);
     if (known?.key_sha256 === key_sha256) return known;

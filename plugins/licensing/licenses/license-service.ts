@@ -3,12 +3,19 @@
  * announced before and after, and access files are written before the response.
  */
 import { findChangedFields } from '../../../lib/changed-fields.js';
-import { inject, injectable, type Principal } from '../../../kernel/contract/index.js';
+import {
+  inject,
+  injectable,
+  type Principal,
+  type Collection,
+  type Clock,
+  type Ids,
+} from '../../../kernel/contract/index.js';
 import { conflict, notFound, owned } from '../../../kernel/errors.js';
 import { LICENSE_CHANGED } from '../../../ports/domain/licensing.js';
 import { StoreConflict, type Filter, type Update } from '../../../ports/store/index.js';
 import { checkProductAccess, getCallerName, getTokenProduct } from '../model/caller.js';
-import { DEPS, type LicensingDeps } from '../deps.js';
+import { DEPS, type LicensingConfig } from '../deps.js';
 import type { LicenseDoc } from '../model/documents.js';
 import { formatOutboxPosition } from '../../../lib/outbox.js';
 import { LICENSE_OUTBOX, type LicensingOutbox } from '../outbox.js';
@@ -21,6 +28,9 @@ import { formatEntitlements, getLicenseTerms } from '../model/terms.js';
 import { toLicenseView, type LicenseView } from '../model/view.js';
 import { LicenseChangeNotifier } from './change-notifier.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/skipped-documents.js';
+import type { ProjectDirectory } from '../../../ports/domain/projects.js';
+import type { AuditLog } from '../../../ports/domain/audit.js';
+import type { Cipher } from '../../../ports/cipher.js';
 
 /** Losing more often indicates a defect, not contention. */
 const MAX_WRITE_ATTEMPTS = 20;
@@ -64,7 +74,13 @@ type DecideChange = (license: LicenseDoc) => { set: Partial<LicenseDoc>; action:
 @injectable()
 export class LicenseService {
   constructor(
-    @inject(DEPS) private readonly deps: LicensingDeps,
+    @inject(DEPS.licenses) private readonly licenses: Collection<LicenseDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.ids) private readonly ids: Ids,
+    @inject(DEPS.cipher) private readonly cipher: Cipher,
+    @inject(DEPS.audit) private readonly audit: AuditLog,
+    @inject(DEPS.projects) private readonly projects: Pick<ProjectDirectory, 'get' | 'requireAccepting' | 'list'>,
+    @inject(DEPS.config) private readonly config: LicensingConfig,
     @inject(KeyHashService) private readonly hashes: KeyHashService,
     @inject(StoreAccessMarks) private readonly marks: StoreAccessMarks,
     @inject(LicenseChangeNotifier) private readonly watchers: LicenseChangeNotifier,
@@ -80,11 +96,15 @@ export class LicenseService {
     await this.#checkProject(actor, input.product);
     const known = await this.#findByRef(input.product, input.client_ref ?? null);
     if (known !== null) return this.#returnExisting(known, input);
-    const { doc, key } = createLicenseDoc(this.deps, getCallerName(actor), input);
+    const { doc, key } = createLicenseDoc(
+      { clock: this.clock, ids: this.ids, cipher: this.cipher, config: this.config },
+      getCallerName(actor),
+      input,
+    );
     doc.key_hash = await this.hashes.hash(key);
     delete doc.hash_due;
     try {
-      await this.marks.runChange(() => this.deps.licenses.insert(doc));
+      await this.marks.runChange(() => this.licenses.insert(doc));
     } catch (error) {
       const winner = error instanceof StoreConflict ? await this.#findByRef(doc.product, doc.client_ref) : null;
       if (winner === null) throw error;
@@ -101,20 +121,26 @@ export class LicenseService {
    */
   async createMany(actor: Principal, input: NewLicense, count: number): Promise<CreatedLicense[]> {
     await this.#checkProject(actor, input.product);
-    const made = Array.from({ length: count }, () => createLicenseDoc(this.deps, getCallerName(actor), input));
-    const results = await this.deps.licenses.bulk(made.map(({ doc }) => ({ insert: doc })));
+    const made = Array.from({ length: count }, () =>
+      createLicenseDoc(
+        { clock: this.clock, ids: this.ids, cipher: this.cipher, config: this.config },
+        getCallerName(actor),
+        input,
+      ),
+    );
+    const results = await this.licenses.bulk(made.map(({ doc }) => ({ insert: doc })));
     const stored = made.filter((_, i) => results[i] !== undefined && 'n' in results[i]);
     for (const { doc } of stored) this.outbox.send(doc);
-    await this.deps.audit.record(actor, 'license.bulk_created', input.product, { count: stored.length });
+    await this.audit.record(actor, 'license.bulk_created', input.product, { count: stored.length });
     this.hashes.scheduleMissing();
     const ttl = await this.getCacheTtlHours(input.product);
-    const now = this.deps.clock.now();
+    const now = this.clock.now();
     return stored.map(({ doc, key }) => ({ license: toLicenseView(doc, ttl, now, key), key, created: true }));
   }
 
   /** @throws ServiceError not_found, insufficient_scope */
   async getLicense(principal: Principal, id: string): Promise<LicenseDoc> {
-    const license = await this.deps.licenses.get(id);
+    const license = await this.licenses.get(id);
     return owned(getTokenProduct(principal), license, ({ product }) => product, `license ${id.slice(0, 64)}`);
   }
 
@@ -128,18 +154,18 @@ export class LicenseService {
     query: LicenseQuery,
   ): Promise<ReadablePage<LicenseView> & { count: () => Promise<number> }> {
     const filter = this.buildFilter(principal, query);
-    const page = await findReadable(this.deps.licenses, {
+    const page = await findReadable(this.licenses, {
       filter,
       sort: [['created_at', 'desc']],
       limit: query.limit,
       after: query.cursor ?? null,
     });
-    return { ...page, items: await this.toViews(page.items), count: () => this.deps.licenses.count(filter) };
+    return { ...page, items: await this.toViews(page.items), count: () => this.licenses.count(filter) };
   }
 
   buildFilter(principal: Principal, { q, status, product, client_ref, key_sha256 }: Partial<LicenseQuery>): Filter {
     const own = getTokenProduct(principal);
-    const now = this.deps.clock.iso();
+    const now = this.clock.iso();
     const filter: Filter = {
       ...(product !== undefined && { product }),
       ...(client_ref !== undefined && { client_ref }),
@@ -156,7 +182,7 @@ export class LicenseService {
   }
 
   async toViews(docs: readonly LicenseDoc[]): Promise<LicenseView[]> {
-    const now = this.deps.clock.now();
+    const now = this.clock.now();
     const ttls = new Map<string, number>();
     for (const { product } of docs) if (!ttls.has(product)) ttls.set(product, await this.getCacheTtlHours(product));
     return docs.map((doc) => toLicenseView(doc, ttls.get(doc.product) ?? 0, now));
@@ -237,30 +263,30 @@ export class LicenseService {
    */
   async reveal(actor: Principal, id: string): Promise<string> {
     const license = await this.getLicense(actor, id);
-    await this.deps.audit.record(actor, 'license.key_shown', id, { key: license.key_masked });
+    await this.audit.record(actor, 'license.key_shown', id, { key: license.key_masked });
     return this.decryptKey(license);
   }
 
   decryptKey({ key_sealed }: Pick<LicenseDoc, 'key_sealed'>): string {
-    return this.deps.cipher.open(key_sealed, KEY_PURPOSE);
+    return this.cipher.open(key_sealed, KEY_PURPOSE);
   }
 
   async getCacheTtlHours(product: string): Promise<number> {
-    return (await this.deps.projects.get(product))?.cache_ttl_hours ?? 0;
+    return (await this.projects.get(product))?.cache_ttl_hours ?? 0;
   }
 
   async #checkProject(actor: Principal, product: string): Promise<void> {
     checkProductAccess(actor, product);
-    await this.deps.projects.requireAccepting(product, 'licenses');
+    await this.projects.requireAccepting(product, 'licenses');
   }
 
   async #toView(doc: LicenseDoc, key?: string): Promise<LicenseView> {
-    return toLicenseView(doc, await this.getCacheTtlHours(doc.product), this.deps.clock.now(), key);
+    return toLicenseView(doc, await this.getCacheTtlHours(doc.product), this.clock.now(), key);
   }
 
   async #findByRef(product: string, client_ref: string | null): Promise<LicenseDoc | null> {
     if (client_ref === null) return null;
-    const page = await this.deps.licenses.find({ filter: { ref_key: getRefKey(product, client_ref) }, limit: 1 });
+    const page = await this.licenses.find({ filter: { ref_key: getRefKey(product, client_ref) }, limit: 1 });
     return page.items[0] ?? null;
   }
 
@@ -277,7 +303,7 @@ export class LicenseService {
     const { product, client_ref, key_masked } = doc;
     const details = { product, client_ref, key: key_masked };
     const { after: fields } = findChangedFields({}, doc, AUDITED_FIELDS);
-    await this.deps.audit.record(actor, 'license.created', doc.id, details, { before: {}, after: fields });
+    await this.audit.record(actor, 'license.created', doc.id, details, { before: {}, after: fields });
     this.outbox.send(doc);
   }
 
@@ -295,17 +321,11 @@ export class LicenseService {
       if (changed !== null) {
         await this.watchers.notify(changed.product);
         const shown = findChangedFields(before, changed, Object.keys(decision.set));
-        await this.deps.audit.record(
-          actor,
-          decision.action,
-          changed.id,
-          { product: changed.product, ...details },
-          shown,
-        );
+        await this.audit.record(actor, decision.action, changed.id, { product: changed.product, ...details }, shown);
         this.outbox.send(changed);
         return this.#toView(changed);
       }
-      const again = await this.deps.licenses.get(before.id);
+      const again = await this.licenses.get(before.id);
       if (again === null) throw notFound(`license ${before.id}`);
       before = again;
     }
@@ -314,17 +334,17 @@ export class LicenseService {
 
   async #write(before: LicenseDoc, fields: Partial<LicenseDoc>): Promise<LicenseDoc | null> {
     const now = { ...before, ...fields };
-    const entry = buildLicenseEvent(this.deps, LICENSE_CHANGED.event, now);
+    const entry = buildLicenseEvent({ clock: this.clock, ids: this.ids }, LICENSE_CHANGED.event, now);
     const dated = 'expires_at' in fields || 'status' in fields;
     const set = {
       ...fields,
-      ...(dated && getDueTimes(now, this.deps.config.expiring_days)),
+      ...(dated && getDueTimes(now, this.config.expiring_days)),
       search: buildSearchText(now),
-      updated_at: this.deps.clock.iso(),
+      updated_at: this.clock.iso(),
       rev: before.rev + 1,
       outbox_at: formatOutboxPosition(entry),
     };
     const update: Update = { set, push: { outbox: { each: [entry] } } };
-    return (await this.deps.licenses.change({ id: before.id, rev: before.rev }, update))?.doc ?? null;
+    return (await this.licenses.change({ id: before.id, rev: before.rev }, update))?.doc ?? null;
   }
 }

@@ -1,12 +1,13 @@
-import { inject, injectable, type Principal } from '../../../kernel/contract/index.js';
+import { inject, injectable, type Principal, type Collection } from '../../../kernel/contract/index.js';
 import { conflict, notFound, refuse } from '../../../kernel/errors.js';
 import type { Filter } from '../../../ports/store/index.js';
 import { getTokenProduct } from '../model/caller.js';
-import { DEPS, type LicensingDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { LicenseService } from '../licenses/license-service.js';
 import type { ActivationDoc, ActivationState, LicenseDoc } from '../model/documents.js';
 import { MachineService } from './machine-service.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/skipped-documents.js';
+import type { AuditLog } from '../../../ports/domain/audit.js';
 
 export const MACHINE_TRANSITIONS = ['approve', 'reject', 'block', 'release'] as const;
 export type MachineTransition = (typeof MACHINE_TRANSITIONS)[number];
@@ -30,7 +31,8 @@ export const listMachineTransitions = (status: ActivationState): MachineTransiti
 @injectable()
 export class ActivationService {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<LicensingDeps, 'activations' | 'audit'>,
+    @inject(DEPS.activations) private readonly activations: Collection<ActivationDoc>,
+    @inject(DEPS.audit) private readonly audit: AuditLog,
     @inject(LicenseService) private readonly licenses: LicenseService,
     @inject(MachineService) private readonly machines: MachineService,
   ) {}
@@ -47,7 +49,7 @@ export class ActivationService {
     await this.licenses.getLicense(principal, license_id);
     const filter: Filter = { license_id, ...(query.status !== undefined && { status: query.status }) };
     const sort = [['first_seen', 'asc']] as const;
-    const { activations } = this.deps;
+    const activations = this.activations;
     const page = await findReadable(activations, { filter, sort, limit: query.limit, after: query.cursor ?? null });
     return { ...page, count: () => activations.count(filter) };
   }
@@ -55,22 +57,22 @@ export class ActivationService {
   async listPending(principal: Principal, limit: number): Promise<ActivationDoc[]> {
     const product = getTokenProduct(principal);
     const filter: Filter = { status: 'pending', ...(product !== null && { product }) };
-    return (await this.deps.activations.find({ filter, sort: [['first_seen', 'asc']], limit })).items;
+    return (await this.activations.find({ filter, sort: [['first_seen', 'asc']], limit })).items;
   }
 
   /** @param product null: all */
   countPending(product: string | null = null): Promise<number> {
-    return this.deps.activations.count({ status: 'pending', ...(product !== null && { product }) });
+    return this.activations.count({ status: 'pending', ...(product !== null && { product }) });
   }
 
   async countByState(license_id: string): Promise<Partial<Record<ActivationState, number>>> {
-    const counts = await this.deps.activations.groupCount('status', { license_id });
+    const counts = await this.activations.groupCount('status', { license_id });
     return Object.fromEntries(counts.map(({ key, n }) => [String(key), n]));
   }
 
   async countActiveByLicense(ids: readonly string[]): Promise<Map<string, number>> {
     if (ids.length === 0) return new Map();
-    const counts = await this.deps.activations.groupCount('license_id', {
+    const counts = await this.activations.groupCount('license_id', {
       license_id: { in: [...ids] },
       status: 'active',
     });
@@ -85,7 +87,7 @@ export class ActivationService {
     move: MachineTransition,
   ): Promise<ActivationDoc> {
     const license = await this.licenses.getLicense(actor, license_id);
-    const before = await this.deps.activations.get(id);
+    const before = await this.activations.get(id);
     if (before === null || before.license_id !== license_id) throw notFound(`activation ${id.slice(0, 64)}`);
     if (!SOURCE_STATES[move].includes(before.status)) throw createTransitionConflict(before.status, move);
     const retainedUntil = move === 'release' ? this.machines.getRetainedUntil(before) : null;
@@ -99,7 +101,7 @@ export class ActivationService {
     const { machine_id, product } = changed;
     const shown = { before: { status: before.status }, after: { status: changed.status } };
     const details = { product, activation: id, machine_id };
-    await this.deps.audit.record(actor, `license.machine_${AUDIT_ACTIONS[move]}`, license_id, details, shown);
+    await this.audit.record(actor, `license.machine_${AUDIT_ACTIONS[move]}`, license_id, details, shown);
     return changed;
   }
 

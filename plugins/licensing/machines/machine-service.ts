@@ -3,14 +3,14 @@
  * 50, license). Every step is one compare-and-set write.
  */
 import { hash } from 'node:crypto';
-import { inject, injectable } from '../../../kernel/contract/index.js';
+import { inject, injectable, type Collection, type Clock, type Ids } from '../../../kernel/contract/index.js';
 import { hasElapsed } from '../../../lib/clock-skew.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
 import { iterateItems } from '../../../lib/paging.js';
 import { DAY_MS, MINUTE_MS, toIsoString } from '../../../lib/time.js';
 import { LICENSE_MACHINE_PENDING } from '../../../ports/domain/licensing.js';
 import { StoreConflict, type Filter } from '../../../ports/store/index.js';
-import { DEPS, type LicensingDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { toEventData } from '../model/view.js';
 import type { ActivationDoc, ActivationState, LicenseDoc, LicensingOutboxEntry } from '../model/documents.js';
 import { formatOutboxPosition } from '../../../lib/outbox.js';
@@ -39,23 +39,23 @@ export class MachineService {
   readonly #mutex = new KeyedMutex();
 
   constructor(
-    @inject(DEPS) private readonly deps: Pick<LicensingDeps, 'activations' | 'clock' | 'ids'>,
+    @inject(DEPS.activations) private readonly activations: Collection<ActivationDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.ids) private readonly ids: Ids,
     @inject(ACTIVATION_OUTBOX) private readonly outbox: LicensingOutbox<ActivationDoc>,
   ) {}
 
   find(license: LicenseDoc, machine_id: string): Promise<ActivationDoc | null> {
-    return this.deps.activations.get(getActivationId(license, machine_id));
+    return this.activations.get(getActivationId(license, machine_id));
   }
 
   countUsed(license: LicenseDoc): Promise<number> {
-    return new MachineSlots(this.deps.activations, license, 'active').countUsed();
+    return new MachineSlots(this.activations, license, 'active').countUsed();
   }
 
   async previewSeat(license: LicenseDoc, known: ActivationDoc | null): Promise<SeatState> {
     if (known !== null && known.status !== 'released') return known.status;
-    return (await new MachineSlots(this.deps.activations, license, 'active').findFree(true)) === null
-      ? 'limit'
-      : 'active';
+    return (await new MachineSlots(this.activations, license, 'active').findFree(true)) === null ? 'limit' : 'active';
   }
 
   /**
@@ -69,13 +69,13 @@ export class MachineService {
       return 'active';
     }
     // Most machines of a full license return here, without waiting for each other.
-    if ((await new MachineSlots(this.deps.activations, license, 'active').findFree(true)) === null)
+    if ((await new MachineSlots(this.activations, license, 'active').findFree(true)) === null)
       return this.#takePendingSeat(license, machine, known);
     return this.#mutex.run(license.id, () => this.#takeFreeSeat(license, machine));
   }
 
   async #takeFreeSeat(license: LicenseDoc, machine: Machine): Promise<SeatState> {
-    const places = new MachineSlots(this.deps.activations, license, 'active');
+    const places = new MachineSlots(this.activations, license, 'active');
     for (let tries = 0; tries < MAX_SEAT_ATTEMPTS; tries++) {
       const known = await this.find(license, machine.machine_id);
       if (known?.status === 'active' || known?.status === 'blocked') return known.status;
@@ -88,7 +88,7 @@ export class MachineService {
 
   /** Over the limit, if the license allows approval. */
   async #takePendingSeat(license: LicenseDoc, machine: Machine, first: ActivationDoc | null): Promise<SeatState> {
-    const places = new MachineSlots(this.deps.activations, license, 'pending');
+    const places = new MachineSlots(this.activations, license, 'pending');
     let known = first;
     for (let tries = 0; tries < MAX_SEAT_ATTEMPTS; tries++) {
       if (known?.status === 'pending') {
@@ -113,7 +113,7 @@ export class MachineService {
     status: SlotKind,
     place: MachineSlot,
   ): Promise<boolean> {
-    const now = this.deps.clock.iso();
+    const now = this.clock.iso();
     const entry = status === 'pending' ? this.#buildPendingEvent(license) : null;
     const fields = { ...machine, status, last_seen: now, ...place };
     try {
@@ -129,11 +129,11 @@ export class MachineService {
           outbox,
           outbox_at,
         };
-        await this.deps.activations.insert(doc);
+        await this.activations.insert(doc);
         this.outbox.send(doc);
         return true;
       }
-      const changed = await this.deps.activations.change(
+      const changed = await this.activations.change(
         { id: known.id, status: known.status, slot: known.slot ?? null },
         {
           set: { ...fields, ...(entry !== null && { outbox_at: formatOutboxPosition(entry) }) },
@@ -149,13 +149,13 @@ export class MachineService {
   }
 
   #buildPendingEvent(license: LicenseDoc): LicensingOutboxEntry {
-    const { ids, clock } = this.deps;
+    const { ids, clock } = this;
     const data = toEventData(license, clock.now());
     return { id: `evt_${ids.uuid()}`, event: LICENSE_MACHINE_PENDING.event, at: clock.iso(), data };
   }
 
   async #updateLastSeen(known: ActivationDoc, machine: Machine): Promise<void> {
-    const { clock, activations } = this.deps;
+    const { clock, activations } = this;
     if (!hasElapsed(known.last_seen, LAST_SEEN_INTERVAL_MS, clock.now())) return;
     const { machine_name, platform, app_version } = machine;
     const reportedFields = Object.entries({ machine_name, platform, app_version }).filter(
@@ -167,7 +167,7 @@ export class MachineService {
 
   async retainUntil(activation: string, file_until: string): Promise<boolean> {
     const update = { max: { file_until } };
-    return (await this.deps.activations.change({ id: activation, status: 'active' }, update)) !== null;
+    return (await this.activations.change({ id: activation, status: 'active' }, update)) !== null;
   }
 
   /**
@@ -175,7 +175,7 @@ export class MachineService {
    * @returns null when its state differs
    */
   async approve(license: LicenseDoc, activation: ActivationDoc): Promise<ActivationDoc | null> {
-    const places = new MachineSlots(this.deps.activations, license, 'active');
+    const places = new MachineSlots(this.activations, license, 'active');
     for (let tries = 0; tries < MAX_SEAT_ATTEMPTS; tries++) {
       const place = (await places.findFree(tries === 0)) ?? (await places.findBeyondMaximum());
       if (place === null) return null;
@@ -206,17 +206,16 @@ export class MachineService {
     set: { status: ActivationState; slot?: string | undefined; slot_n?: number | undefined },
   ): Promise<ActivationDoc | null> {
     const same = { id, status: { in: from }, file_until: file_until ?? null };
-    return (await this.deps.activations.change(same, { set }))?.doc ?? null;
+    return (await this.activations.change(same, { set }))?.doc ?? null;
   }
 
   getRetainedUntil({ file_until, status }: ActivationDoc): string | null {
-    const isRetained =
-      status === 'active' && file_until !== undefined && Date.parse(file_until) > this.deps.clock.now();
+    const isRetained = status === 'active' && file_until !== undefined && Date.parse(file_until) > this.clock.now();
     return isRetained ? file_until : null;
   }
 
   async releaseUnseen(signal?: AbortSignal): Promise<number> {
-    const { activations, clock } = this.deps;
+    const { activations, clock } = this;
     const before = toIsoString(clock.now() - INACTIVE_AFTER_MS);
     let n = 0;
     for (const status of ['active', 'pending'] as const) {

@@ -3,13 +3,13 @@
  * seat is a number below the license's limit in a unique index, so machines never share one. The
  * machine that takes an ended lease's seat removes it. Every step is one compare-and-set write.
  */
-import { inject, injectable } from '../../../kernel/contract/index.js';
+import { inject, injectable, type Collection, type Clock, type Ids } from '../../../kernel/contract/index.js';
 import { buildElapsedFilter } from '../../../lib/clock-skew.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
 import { DAY_MS, SECOND_MS } from '../../../lib/time.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/skipped-documents.js';
 import { StoreConflict, type Filter } from '../../../ports/store/index.js';
-import { DEPS, type LicensingDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { findFreeNumber } from '../machines/machine-slots.js';
 import { getActivationId, type Machine } from '../machines/machine-service.js';
 import type { SeatLeaseDoc, LicenseDoc } from '../model/documents.js';
@@ -25,10 +25,14 @@ const RELEASED_RETENTION_MS = DAY_MS;
 export class FloatingSeatService {
   readonly #mutex = new KeyedMutex();
 
-  constructor(@inject(DEPS) private readonly deps: Pick<LicensingDeps, 'leases' | 'clock' | 'ids'>) {}
+  constructor(
+    @inject(DEPS.leases) private readonly leases: Collection<SeatLeaseDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.ids) private readonly ids: Ids,
+  ) {}
 
   countUsed(license: Pick<LicenseDoc, 'id'>): Promise<number> {
-    return this.deps.leases.count(this.#buildLiveFilter(license.id));
+    return this.leases.count(this.#buildLiveFilter(license.id));
   }
 
   /** Lists by seat number. */
@@ -37,13 +41,13 @@ export class FloatingSeatService {
     { limit, cursor }: { limit: number; cursor?: string | undefined },
   ): Promise<ReadablePage<SeatLeaseDoc>> {
     const filter = this.#buildLiveFilter(license_id);
-    return findReadable(this.deps.leases, { filter, sort: [['seat_n', 'asc']], limit, after: cursor ?? null });
+    return findReadable(this.leases, { filter, sort: [['seat_n', 'asc']], limit, after: cursor ?? null });
   }
 
   /** Returns whether the machine has a lease, or could take a seat. */
   async canTakeSeat(license: LicenseDoc, machine_id: string): Promise<boolean> {
     const held = await this.#getLease(license, machine_id);
-    if (held !== null && isHeld(held) && !isLeaseExpired(held, this.deps.clock)) return true;
+    if (held !== null && isHeld(held) && !isLeaseExpired(held, this.clock)) return true;
     return !(await this.#isFull(license));
   }
 
@@ -82,7 +86,7 @@ export class FloatingSeatService {
   }
 
   #getLease(license: LicenseDoc, machine_id: string): Promise<SeatLeaseDoc | null> {
-    return this.deps.leases.get(getActivationId(license, machine_id));
+    return this.leases.get(getActivationId(license, machine_id));
   }
 
   /**
@@ -91,7 +95,7 @@ export class FloatingSeatService {
    */
   async #renew(license: LicenseDoc, machine: Machine, known: SeatLeaseDoc | null): Promise<SeatLeaseDoc | null> {
     if (known === null || !isHeld(known)) return null;
-    const isExpired = isLeaseExpired(known, this.deps.clock);
+    const isExpired = isLeaseExpired(known, this.clock);
     if (known.seat_n >= getSeatLimit(license) || (isExpired && (await this.#isFull(license)))) {
       await this.#remove(known);
       return null;
@@ -102,12 +106,12 @@ export class FloatingSeatService {
     );
     const set = { ...Object.fromEntries(reportedFields), ...this.#startLease(license) };
     const { id, lease_id, seat } = known;
-    return (await this.deps.leases.change({ id, lease_id, seat }, { set }))?.doc ?? null;
+    return (await this.leases.change({ id, lease_id, seat }, { set }))?.doc ?? null;
   }
 
   /** Without a lease, or with an ended one, which is removed. */
   async #findSeat({ id: license_id, ...license }: LicenseDoc, guess: boolean): Promise<number | null> {
-    const { leases, clock } = this.deps;
+    const { leases, clock } = this;
     const limit = getSeatLimit(license);
     const count = (from: number, to: number): Promise<number> =>
       leases.count({ license_id, seat_n: { gte: from, lt: to } });
@@ -126,7 +130,7 @@ export class FloatingSeatService {
     known: SeatLeaseDoc | null,
     seat_n: number,
   ): Promise<SeatLeaseDoc | null> {
-    const { leases, clock, ids } = this.deps;
+    const { leases, clock, ids } = this;
     const seat = { seat: `${license.id} ${seat_n}`, seat_n };
     const fields = { ...machine, lease_id: ids.uuid(), taken_at: clock.iso(), ...this.#startLease(license), ...seat };
     const { id: license_id, product } = license;
@@ -145,22 +149,22 @@ export class FloatingSeatService {
   }
 
   #startLease(license: LicenseDoc): ReturnType<typeof startLease> {
-    return startLease(this.deps.clock, getLicenseTerms(license).lease_seconds * SECOND_MS);
+    return startLease(this.clock, getLicenseTerms(license).lease_seconds * SECOND_MS);
   }
 
   async #remove(lease: SeatLeaseDoc): Promise<boolean> {
-    return (await this.deps.leases.remove(toSame(lease))) > 0;
+    return (await this.leases.remove(toSame(lease))) > 0;
   }
 
   /** @returns the lease, also when released before; null when it does not exist */
   async release(lease_id: string): Promise<SeatLeaseDoc | null> {
-    const [lease] = (await this.deps.leases.find({ filter: { lease_id }, limit: 1 })).items;
+    const [lease] = (await this.leases.find({ filter: { lease_id }, limit: 1 })).items;
     return lease === undefined ? null : this.releaseLease(lease);
   }
 
   /** The released lease stays for a day, to recognize a repeat. */
   async releaseLease({ id, lease_id }: SeatLeaseDoc): Promise<SeatLeaseDoc | null> {
-    const { leases, clock } = this.deps;
+    const { leases, clock } = this;
     const set = { seat: undefined, seat_n: undefined, released_at: clock.iso() };
     const released = await leases.change({ id, lease_id, seat_n: { gte: 0 } }, { set });
     if (released !== null) return released.doc;
@@ -169,12 +173,12 @@ export class FloatingSeatService {
   }
 
   async removeReleased(): Promise<number> {
-    const filter = buildElapsedFilter('released_at', RELEASED_RETENTION_MS, this.deps.clock.now());
-    return this.deps.leases.remove(filter);
+    const filter = buildElapsedFilter('released_at', RELEASED_RETENTION_MS, this.clock.now());
+    return this.leases.remove(filter);
   }
 
   #buildLiveFilter(license_id: string): Filter {
-    return { license_id, seat_n: { gte: 0 }, ...buildLiveFilter(this.deps.clock) };
+    return { license_id, seat_n: { gte: 0 }, ...buildLiveFilter(this.clock) };
   }
 }
 

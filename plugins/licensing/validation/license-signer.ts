@@ -6,8 +6,8 @@ import { formatCanonicalJson, type JsonValue } from '../../../lib/formats/canoni
 import { formatLicenseFile, LICENSE_FILE_SIGNED_PREFIX } from '../../../lib/formats/license-text.js';
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import { ServiceError } from '../../../kernel/errors.js';
-import type { PublicKey } from '../../../ports/signer.js';
-import { DEPS, type LicensingDeps } from '../deps.js';
+import type { PublicKey, Signer } from '../../../ports/signer.js';
+import { DEPS } from '../deps.js';
 
 /** The key may rotate between reading its id and signing, but not twice. */
 const MAX_SIGN_ATTEMPTS = 3;
@@ -17,10 +17,10 @@ export class LicenseSigningService {
   /** For the next answer: querying the signer costs a read. */
   #last: PublicKey | null = null;
 
-  constructor(@inject(DEPS) private readonly deps: Pick<LicensingDeps, 'signer'>) {}
+  constructor(@inject(DEPS.signer) private readonly signer: Signer) {}
 
   async getKey(): Promise<PublicKey> {
-    const key = await this.deps.signer.getKey();
+    const key = await this.signer.getKey();
     if (key === null) throw new ServiceError('not_ready', 'The signing key of licenses is not available.');
     return key;
   }
@@ -37,7 +37,7 @@ export class LicenseSigningService {
       this.#last ??= await this.getKey();
       const { algorithm: alg, key_id: kid } = this.#last;
       const covered = answerBy({ alg, kid });
-      const signed = await this.deps.signer.sign(Buffer.from(formatCanonicalJson(covered as JsonValue)));
+      const signed = await this.signer.sign(Buffer.from(formatCanonicalJson(covered as JsonValue)));
       if (signed?.key.key_id === kid) return Object.assign(covered, { signature: signed.signature });
       this.#last = signed?.key ?? null;
     }
@@ -46,7 +46,7 @@ export class LicenseSigningService {
 
   async signFile(payload: object): Promise<string> {
     const enc = Buffer.from(JSON.stringify(payload)).toString('base64');
-    const signed = await this.deps.signer.sign(Buffer.from(LICENSE_FILE_SIGNED_PREFIX + enc));
+    const signed = await this.signer.sign(Buffer.from(LICENSE_FILE_SIGNED_PREFIX + enc));
     if (signed === null) throw new ServiceError('not_ready', 'The signing key of licenses is not available.');
     const { signature: sig, key } = signed;
     return formatLicenseFile({ enc, sig, alg: key.algorithm, kid: key.key_id });
@@ -54,7 +54,7 @@ export class LicenseSigningService {
 
   async getPublicKeys(): Promise<object> {
     const { algorithm, key_id: kid, public_key } = await this.getKey();
-    const predecessors = (await this.deps.signer.listPredecessors()).map((earlier) => {
+    const predecessors = (await this.signer.listPredecessors()).map((earlier) => {
       const { key_id, algorithm: alg, public_key: pem, signature } = earlier;
       return { kid: key_id, algorithm: alg, public_key: pem, signature };
     });

@@ -1,10 +1,10 @@
 /** Validates and deactivates licenses and issues license files for applications (contract 50). */
-import { inject, injectable, type Principal } from '../../../kernel/contract/index.js';
+import { inject, injectable, type Principal, type Collection, type Clock } from '../../../kernel/contract/index.js';
 import { hasElapsed } from '../../../lib/clock-skew.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS, toIsoString } from '../../../lib/time.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
-import { DEPS, type LicensingDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { isValidStatus, type LicenseStatus } from '../../../lib/formats/license-status.js';
 import { normalizeLicenseKey, isKey, hashKey } from '../model/key.js';
 import { LicenseKeyLookup } from '../licenses/key-lookup.js';
@@ -25,6 +25,8 @@ import {
   type SeatResult,
 } from './seat-resolver.js';
 import { LicenseSigningService } from './license-signer.js';
+import type { MachineInventory } from '../../../ports/domain/machines/inventory.js';
+import type { AuditLog } from '../../../ports/domain/audit.js';
 
 const MAX_RECORDED_VALIDATIONS = 10_000;
 const DEFAULT_FILE_DAYS = 30;
@@ -62,7 +64,11 @@ export class LicenseValidator {
   readonly #recordedValidations: BoundedMap<true>;
 
   constructor(
-    @inject(DEPS) private readonly deps: LicensingDeps,
+    @inject(DEPS.licenses) private readonly licenseRows: Collection<LicenseDoc>,
+    @inject(DEPS.activations) private readonly activations: Collection<ActivationDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.audit) private readonly audit: AuditLog,
+    @inject(DEPS.machines) private readonly machinesPort: () => MachineInventory | undefined,
     @inject(LicenseService) private readonly licenses: LicenseService,
     @inject(LicenseKeyLookup) private readonly keys: LicenseKeyLookup,
     @inject(MachineService) private readonly machines: MachineService,
@@ -72,7 +78,7 @@ export class LicenseValidator {
     this.#recordedValidations = new BoundedMap({
       most: MAX_RECORDED_VALIDATIONS,
       ttlMs: MINUTE_MS,
-      now: () => deps.clock.monotonic(),
+      now: () => clock.monotonic(),
     });
   }
 
@@ -90,7 +96,7 @@ export class LicenseValidator {
     const machine_id = question.machine_id ?? null;
     const isUnstable = question.machine_unstable === true;
     const { sha256, license, activation } = await this.#find(key, machine_id);
-    const now = this.deps.clock.now();
+    const now = this.clock.now();
     const verdict = evaluateLicense(license, product, now);
     let seated: SeatResult | null = null;
     let floating: FloatingSeatResult | null = null;
@@ -145,7 +151,7 @@ export class LicenseValidator {
 
   #recordMachine({ id, product }: LicenseDoc, { machine_id, machine_name, app_version, platform }: Machine): void {
     const about = { name: machine_name, version: app_version, channel: null, platform, license_id: id };
-    this.deps.machines()?.record({ source: 'activation', project: product, key: machine_id, ...about });
+    this.machinesPort()?.record({ source: 'activation', project: product, key: machine_id, ...about });
   }
 
   async deactivate(
@@ -158,7 +164,7 @@ export class LicenseValidator {
     if (license.status === 'pending') return { refused: 'invalid_transition' };
     if (machine_id !== undefined && machine_id !== null) {
       const left = activation === null ? null : await this.#release(principal, license, activation, reason);
-      const status = getLicenseState(license, this.deps.clock.now());
+      const status = getLicenseState(license, this.clock.now());
       const released = left?.status === 'released';
       return { status, released, ...(!released && { reason: getRejectionReason(left) }), activation: left };
     }
@@ -174,7 +180,7 @@ export class LicenseValidator {
     const { product, valid_days = DEFAULT_FILE_DAYS } = question;
     const machine_id = question.machine_id ?? null;
     const { license, activation } = await this.#find(question.license_key, machine_id);
-    const now = this.deps.clock.now();
+    const now = this.clock.now();
     const verdict = evaluateLicense(license, product, now);
     const rejected = findFileRejection(license, verdict);
     if (license === null || rejected !== null) return { status: rejected ?? 'invalid' };
@@ -200,7 +206,7 @@ export class LicenseValidator {
     };
     const { error } = fileBody.validate(given, { errors: { label: false } });
     if (error !== undefined) throw invalid({ [String(error.details[0]?.path[0])]: error.message });
-    const verdict = evaluateLicense(license, license.product, this.deps.clock.now());
+    const verdict = evaluateLicense(license, license.product, this.clock.now());
     const rejected = findFileRejection(license, verdict);
     if (rejected !== null) return { status: rejected };
     const known = machine_id === null ? null : await this.machines.find(license, machine_id);
@@ -221,7 +227,7 @@ export class LicenseValidator {
   ): Promise<IssuedFile> {
     if (machine === null && license.max_activations !== null)
       throw invalid({ machine_id: 'is required: this license has a limited number of machines' });
-    const now = this.deps.clock.now();
+    const now = this.clock.now();
     const ends = toIsoString(now + valid_days * DAY_MS);
     const valid_until = license.expires_at !== null && license.expires_at < ends ? license.expires_at : ends;
     if (machine !== null) {
@@ -258,7 +264,7 @@ export class LicenseValidator {
     const { sha256, isNone } =
       typeof named === 'string' ? hashEnteredKey(normalizeLicenseKey(named)) : { ...named, isNone: false };
     if (isNone) return { sha256, license: null, activation: null };
-    const { activations } = this.deps;
+    const activations = this.activations;
     const [license, activation] = await Promise.all([
       this.keys.find(sha256),
       machine_id === null ? null : activations.get(getActivationId({ key_sha256: sha256 }, machine_id)),
@@ -268,7 +274,7 @@ export class LicenseValidator {
 
   /** Records at most once a minute, otherwise null; a concurrent record wins. */
   #recordValidation({ id, last_validated_at }: LicenseDoc, version: string | null): Promise<unknown> | null {
-    const { clock, licenses } = this.deps;
+    const { clock, licenseRows: licenses } = this;
     const recent = last_validated_at !== null && !hasElapsed(last_validated_at, MINUTE_MS, clock.now());
     if (recent || this.#recordedValidations.get(id) === true) return null;
     this.#recordedValidations.set(id, true);
@@ -288,7 +294,7 @@ export class LicenseValidator {
     const { id, machine_id, product } = released;
     const details = { product, activation: id, machine_id, ...(reason && { reason }) };
     const shown = { before: { status: activation.status }, after: { status: released.status } };
-    await this.deps.audit.record(principal, 'license.machine_released', license.id, details, shown);
+    await this.audit.record(principal, 'license.machine_released', license.id, details, shown);
     return released;
   }
 
@@ -308,7 +314,7 @@ export class LicenseValidator {
     try {
       return (await this.licenses.applyTransition(principal, id, move, reason ?? undefined)).status;
     } catch (error) {
-      const now = error instanceof ServiceError && error.status === 409 ? await this.deps.licenses.get(id) : null;
+      const now = error instanceof ServiceError && error.status === 409 ? await this.licenseRows.get(id) : null;
       if (now?.status !== 'revoked' && now?.status !== 'inactive') throw error;
       return now.status;
     }

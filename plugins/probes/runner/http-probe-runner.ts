@@ -13,12 +13,14 @@ import {
   type OutboundMethod,
   type OutboundResponse,
   type PartialBody,
+  type Outbound,
 } from '../../../ports/outbound.js';
-import { DEPS, type ProbesDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { isJsonPath, getValueAt } from '../model/json-path.js';
 import type { HttpProbe, ProbeWithHeaders } from '../model/probe.js';
 import { EMPTY_RESULT, type ProbeResult } from '../model/probe-result.js';
 import { isInStatusRange } from '../model/status-range.js';
+import type { Clock } from '../../../ports/clock.js';
 
 const MAX_BODY_BYTES = 256 * 1024;
 const MAX_EXCERPT_CHARACTERS = 4_096;
@@ -37,11 +39,16 @@ interface RequestStep {
 
 @injectable()
 export class HttpProbeRunner {
-  constructor(@inject(DEPS) private readonly deps: Pick<ProbesDeps, 'outbound' | 'policy' | 'version' | 'clock'>) {}
+  constructor(
+    @inject(DEPS.outbound) private readonly outbound: Pick<Outbound, 'request' | 'checkUrl'>,
+    @inject(DEPS.policy) private readonly policy: EgressPolicy,
+    @inject(DEPS.version) private readonly version: string,
+    @inject(DEPS.clock) private readonly clock: Clock,
+  ) {}
 
   /** @throws OutboundError */
   async run(probe: HttpProbeWithHeaders): Promise<ProbeResult> {
-    const { clock, policy } = this.deps;
+    const { clock, policy } = this;
     const started = clock.monotonic();
     const followed: string[] = [];
     const jar = new CookieJar(undefined, { rejectPublicSuffixes: false });
@@ -91,11 +98,11 @@ export class HttpProbeRunner {
     const { host, cookie, ...headers } = isOwnOrigin(probe, url) ? toLowerCaseNames(probe.headers ?? {}) : {};
     const sent = [cookie, cookies].filter((one) => one !== undefined && one !== '').join('; ');
     const body = shouldSendBody(probe, method) ? probe.body : null;
-    return this.deps.outbound.request({
+    return this.outbound.request({
       method,
       url,
       headers: {
-        'user-agent': `AOS/${this.deps.version}`,
+        'user-agent': `AOS/${this.version}`,
         accept: '*/*',
         ...(body !== null && { 'content-type': isJson(body) ? 'application/json' : 'text/plain; charset=utf-8' }),
         ...headers,

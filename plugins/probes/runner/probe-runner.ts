@@ -2,8 +2,8 @@ import { inject, injectable } from '../../../kernel/contract/index.js';
 import { parseHostHeader, stripBrackets } from '../../../lib/host.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import { OutboundError, type EgressPolicy, type OutboundFault, type TlsTrust } from '../../../ports/outbound.js';
-import { DEPS, type ProbesDeps } from '../deps.js';
-import type { ProtocolProbe } from '../../../ports/network-probe.js';
+import { DEPS } from '../deps.js';
+import type { ProtocolProbe, NetworkProbe } from '../../../ports/network-probe.js';
 import { matchRecords } from '../model/dns-records.js';
 import { parseReverseName } from '../model/reverse-name.js';
 import {
@@ -27,7 +27,8 @@ const PUBLIC_ONLY_POLICY: EgressPolicy = { mode: 'public-only', allow: [] };
 @injectable()
 export class ProbeRunner {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<ProbesDeps, 'reach' | 'policy'>,
+    @inject(DEPS.reach) private readonly reach: NetworkProbe,
+    @inject(DEPS.policy) private readonly policy: EgressPolicy,
     @inject(HttpProbeRunner) private readonly http: HttpProbeRunner,
   ) {}
 
@@ -41,7 +42,7 @@ export class ProbeRunner {
 
   /** Records of an internal DNS server are internal too. */
   #isPublicResolver(resolver: string): boolean {
-    return this.deps.reach.checkResolver(resolver, PUBLIC_ONLY_POLICY) === null;
+    return this.reach.checkResolver(resolver, PUBLIC_ONLY_POLICY) === null;
   }
 
   async #runSafely(probe: ProbeWithHeaders): Promise<ProbeResult> {
@@ -88,7 +89,7 @@ export class ProbeRunner {
     port: number,
     dialogue: ProtocolProbe | undefined,
   ): Promise<ProbeResult> {
-    const { policy, reach } = this.deps;
+    const { policy, reach } = this;
     const trust: TlsTrust =
       probe.kind === 'tcp' ? {} : { insecure: probe.insecure, ...(probe.ca_pem !== null && { ca: probe.ca_pem }) };
     const {
@@ -125,7 +126,7 @@ export class ProbeRunner {
 
   async #runDns(probe: DnsProbe): Promise<ProbeResult> {
     const { host, record_type: type, expected_record, resolver, timeout_ms: timeoutMs } = probe;
-    const { reach, policy } = this.deps;
+    const { reach, policy } = this;
     const lookupRequest = { name: host, type, timeoutMs, policy, ...(resolver !== null && { resolver }) };
     const { records, duration_ms } = await reach.lookup(lookupRequest);
     const shown = records.slice(0, MAX_SHOWN_RECORDS).join(', ');
@@ -149,12 +150,12 @@ export class ProbeRunner {
     const isAddress = record_type === 'A' || record_type === 'AAAA';
     if (!isAddress && (resolver === null || !this.#isPublicResolver(resolver))) return false;
     return [...records, parseReverseName(host) ?? host].every(
-      (text) => this.deps.reach.checkHost(text, PUBLIC_ONLY_POLICY) === null,
+      (text) => this.reach.checkHost(text, PUBLIC_ONLY_POLICY) === null,
     );
   }
 
   async #runIcmp({ host, resolver, timeout_ms: timeoutMs }: IcmpProbe): Promise<ProbeResult> {
-    const { reach, policy } = this.deps;
+    const { reach, policy } = this;
     const echoRequest = { host: stripBrackets(host), timeoutMs, policy, ...(resolver !== null && { resolver }) };
     const { duration_ms } = await reach.sendEcho(echoRequest);
     return { ...EMPTY_RESULT, response_ms: duration_ms, ok: true, message: `${host} responded in ${duration_ms} ms` };

@@ -3,16 +3,21 @@
  * right before its run, so that an outdated version never runs.
  */
 import { inject, injectable } from '../../../kernel/contract/index.js';
-import { LeaseLost, createProcessLease, type HeldLease, type Lease } from '../../../lib/lease.js';
+import { LeaseLost, createProcessLease, type HeldLease, type Lease, type LeaseRow } from '../../../lib/lease.js';
 import { iteratePages } from '../../../lib/paging.js';
 import { toIsoString } from '../../../lib/time.js';
-import type { ProcessOwner } from '../../../ports/processes.js';
-import { DEPS, type ProbesDeps } from '../deps.js';
+import type { ProcessOwner, Processes } from '../../../ports/processes.js';
+import { DEPS } from '../deps.js';
 import type { ProbeDoc } from '../model/probe.js';
 import { toObservation, toVisibleResult, type ProbeResult } from '../model/probe-result.js';
 import { getNextTime, ProbeTimetable } from '../model/probe-timetable.js';
 import { ProbeService } from '../probe-service.js';
 import { ProbeRunner } from './probe-runner.js';
+import type { WatchdogApi } from '../../../ports/domain/watchdog.js';
+import type { Logger } from '../../../ports/logger.js';
+import type { Ids } from '../../../ports/ids.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { Collection } from '../../../ports/store/index.js';
 
 export const PROBE_LEASE_MS = 45_000;
 export const MAX_CONCURRENT_PROBES = 64;
@@ -44,11 +49,17 @@ export class ProbeScheduler {
   #ticking: Promise<void> | null = null;
 
   constructor(
-    @inject(DEPS) private readonly deps: ProbesDeps,
+    @inject(DEPS.probes) private readonly probeRows: Collection<ProbeDoc>,
+    @inject(DEPS.leases) private readonly leases: Collection<LeaseRow<ProcessOwner>>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.ids) private readonly ids: Ids,
+    @inject(DEPS.log) private readonly log: Logger,
+    @inject(DEPS.processes) private readonly processes: Processes,
+    @inject(DEPS.watchdog) private readonly watchdog: Pick<WatchdogApi, 'recordObservation' | 'find'>,
     @inject(ProbeService) private readonly probes: ProbeService,
     @inject(ProbeRunner) private readonly asker: ProbeRunner,
   ) {
-    this.#table = new ProbeTimetable(deps.clock.monotonic());
+    this.#table = new ProbeTimetable(clock.monotonic());
   }
 
   get size(): number {
@@ -71,7 +82,7 @@ export class ProbeScheduler {
   }
 
   async runTick(): Promise<void> {
-    const { clock } = this.deps;
+    const clock = this.clock;
     if (clock.monotonic() - this.#looked >= POLL_INTERVAL_MS) {
       this.#looked = clock.monotonic();
       if (this.#held === null && !(await this.#acquireLease())) return;
@@ -90,18 +101,22 @@ export class ProbeScheduler {
   #runTickSafely(): void {
     if (this.#ticking !== null) return;
     this.#ticking = this.runTick()
-      .catch((err: unknown) => this.deps.log.error({ err }, 'probes could not be read; this will be retried'))
+      .catch((err: unknown) => this.log.error({ err }, 'probes could not be read; this will be retried'))
       .finally(() => (this.#ticking = null));
   }
 
   async #acquireLease(): Promise<boolean> {
     const options = { id: 'prober', what: 'the prober', ttlMs: PROBE_LEASE_MS, expiryMode: 'silence' } as const;
-    this.#lease ??= await createProcessLease(this.deps.leases, this.deps, options);
+    this.#lease ??= await createProcessLease(
+      this.leases,
+      { clock: this.clock, ids: this.ids, log: this.log, processes: this.processes },
+      options,
+    );
     this.#held = await this.#lease.acquire();
     if (this.#held === null) return false;
     this.#knownVersions.clear();
     this.#failures.clear();
-    this.#table = new ProbeTimetable(this.deps.clock.monotonic());
+    this.#table = new ProbeTimetable(this.clock.monotonic());
     this.#newestUpdate = '';
     this.#loaded = false;
     return true;
@@ -109,21 +124,21 @@ export class ProbeScheduler {
 
   async #loadChanges(): Promise<void> {
     // After the clock moved backwards, changes are older than the newest seen one.
-    const since = Math.min(Date.parse(this.#newestUpdate), this.deps.clock.now());
+    const since = Math.min(Date.parse(this.#newestUpdate), this.clock.now());
     const from = this.#newestUpdate === '' ? '' : toIsoString(since - CHANGE_OVERLAP_MS);
     const query = {
       filter: { updated_at: { gte: from } },
       sort: [['updated_at', 'asc']] as [string, 'asc'][],
       limit: PAGE_SIZE,
     };
-    for await (const docs of iteratePages(this.deps.probes, query)) {
+    for await (const docs of iteratePages(this.probeRows, query)) {
       for (const { id, probe, updated_at } of docs) {
         if (updated_at > this.#newestUpdate) this.#newestUpdate = updated_at;
         if (this.#knownVersions.get(id) === updated_at) continue;
         const soon = this.#loaded;
         this.#knownVersions.set(id, updated_at);
         this.#failures.delete(id);
-        const now = this.deps.clock.monotonic();
+        const now = this.clock.monotonic();
         this.#table.schedule(id, soon ? now : getNextTime(id, probe.interval_seconds * 1000, now));
       }
     }
@@ -140,8 +155,8 @@ export class ProbeScheduler {
       if (fails) this.#runningFailing++;
       const asked = this.#runProbe(name)
         .catch((err: unknown) => {
-          this.deps.log.error({ err, monitor: name }, 'a probe failed with an internal error');
-          this.#table.schedule(name, this.deps.clock.monotonic() + RETRY_DELAY_MS);
+          this.log.error({ err, monitor: name }, 'a probe failed with an internal error');
+          this.#table.schedule(name, this.clock.monotonic() + RETRY_DELAY_MS);
         })
         .finally(() => {
           this.#runningProbes.delete(name);
@@ -159,7 +174,7 @@ export class ProbeScheduler {
       return this.#held !== null;
     } catch (error) {
       if (!(error instanceof LeaseLost)) throw error;
-      this.deps.log.warn({}, 'the lease of the probe runner was lost; another process runs the probes');
+      this.log.warn({}, 'the lease of the probe runner was lost; another process runs the probes');
       this.#held = null;
       this.#clearQueues();
       return false;
@@ -174,15 +189,15 @@ export class ProbeScheduler {
     else this.#failedLastTime.add(name);
     if (seen.unsupported === true) {
       // The state of the target is unknown.
-      this.deps.log.warn({ monitor: name, reason: seen.message }, 'this system cannot run a probe');
+      this.log.warn({ monitor: name, reason: seen.message }, 'this system cannot run a probe');
       return this.#reschedule(doc, 0);
     }
     const failures = seen.ok ? 0 : (this.#failures.get(name) ?? 0) + 1;
-    const now = this.deps.clock.now();
+    const now = this.clock.now();
     const observation = toObservation(name, doc.probe, seen, failures, now);
-    if (!(await this.deps.watchdog.recordObservation(observation))) {
+    if (!(await this.watchdog.recordObservation(observation))) {
       // Its monitor was deleted while this plugin was disabled.
-      await this.deps.probes.remove({ id: name, updated_at: doc.updated_at });
+      await this.probeRows.remove({ id: name, updated_at: doc.updated_at });
       return this.#unschedule(name);
     }
     this.#reschedule(doc, failures);
@@ -191,12 +206,12 @@ export class ProbeScheduler {
   /** Applies to readers of a project's monitor. */
   async #redact(name: string, seen: ProbeResult): Promise<ProbeResult> {
     if (seen.public || seen.bare_message === undefined) return seen;
-    const monitor = await this.deps.watchdog.find(name);
+    const monitor = await this.watchdog.find(name);
     return monitor === null || monitor.project === null ? seen : toVisibleResult(seen, 'public');
   }
 
   #reschedule({ id, probe }: ProbeDoc, failures: number): void {
-    const now = this.deps.clock.monotonic();
+    const now = this.clock.monotonic();
     const interval = probe.interval_seconds * 1000;
     if (failures > 0) this.#failures.set(id, failures);
     else this.#failures.delete(id);

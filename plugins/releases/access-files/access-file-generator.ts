@@ -2,15 +2,22 @@
  * From accounts and licenses (contract 40, access files). Marks are taken before reading and stored
  * after writing, so a change or crash in between makes the files due again.
  */
-import { inject, injectable } from '../../../kernel/contract/index.js';
+import {
+  inject,
+  injectable,
+  type Collection,
+  type Clock,
+  type Ids,
+  type Logger,
+} from '../../../kernel/contract/index.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
-import type { HeldLease } from '../../../lib/lease.js';
+import type { HeldLease, LeaseRow } from '../../../lib/lease.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { HOUR_MS } from '../../../lib/time.js';
-import type { LicenseCredential } from '../../../ports/domain/licensing.js';
-import type { AccessFile } from '../../../ports/release-store.js';
+import type { LicenseCredential, LicenseDirectory } from '../../../ports/domain/licensing.js';
+import type { AccessFile, ReleaseStore } from '../../../ports/release-store.js';
 import { withLeaseLock } from '../lease-lock.js';
-import { ACCESS_FILES_DEPS, type AccessFilesDeps, type AccessFilesDoc } from './deps.js';
+import { ACCESS_FILES_DEPS, type AccessFilesDoc } from './deps.js';
 import {
   buildAccountLines,
   buildHeaderLine,
@@ -19,6 +26,8 @@ import {
   buildHtpasswd,
   buildLicenseLines,
 } from './access-file-texts.js';
+import type { AccountDirectory } from '../../../ports/domain/access.js';
+import type { ProcessOwner, Processes } from '../../../ports/processes.js';
 
 export const STATE_ID = 'access-files';
 /** See contract 40, access files. */
@@ -40,7 +49,18 @@ export class AccessFileGenerator {
   readonly #verifiedTags = new BoundedMap<string>({ most: 2_000 });
   readonly #protected = new Set<string>();
 
-  constructor(@inject(ACCESS_FILES_DEPS) private readonly deps: AccessFilesDeps) {}
+  constructor(
+    @inject(ACCESS_FILES_DEPS.store) private readonly store: ReleaseStore,
+    @inject(ACCESS_FILES_DEPS.rows) private readonly rows: Collection<AccessFilesDoc>,
+    @inject(ACCESS_FILES_DEPS.leases) private readonly leases: Collection<LeaseRow<ProcessOwner>>,
+    @inject(ACCESS_FILES_DEPS.clock) private readonly clock: Clock,
+    @inject(ACCESS_FILES_DEPS.ids) private readonly ids: Ids,
+    @inject(ACCESS_FILES_DEPS.log) private readonly log: Logger,
+    @inject(ACCESS_FILES_DEPS.processes) private readonly processes: Processes,
+    @inject(ACCESS_FILES_DEPS.accounts) private readonly accounts: AccountDirectory,
+    @inject(ACCESS_FILES_DEPS.licenses) private readonly licenses: () => LicenseDirectory | undefined,
+    @inject(ACCESS_FILES_DEPS.webPath) private readonly webPath: string | null,
+  ) {}
 
   /**
    * Based on reads that begin after this call.
@@ -76,21 +96,21 @@ export class AccessFileGenerator {
     await this.#withLock(async (held) => {
       if (await this.#isComplete(product)) return;
       await this.#writeAll(held, [product], (await this.getState()) ?? { id: STATE_ID });
-      await this.deps.rows.change({ id: STATE_ID }, { set: { written_at: this.deps.clock.iso() } }, { upsert: true });
+      await this.rows.change({ id: STATE_ID }, { set: { written_at: this.clock.iso() } }, { upsert: true });
     });
   }
 
   async getState(): Promise<AccessFilesDoc | null> {
-    return this.deps.rows.get(STATE_ID);
+    return this.rows.get(STATE_ID);
   }
 
   listProducts(): Promise<string[]> {
-    return this.deps.store.access.listProducts();
+    return this.store.access.listProducts();
   }
 
   /** Without `.htaccess`, everyone may read them. */
   async listUnprotected(): Promise<string[]> {
-    const { store } = this.deps;
+    const store = this.store;
     const open: string[] = [];
     for (const product of await store.access.listProducts())
       if ((await store.access.getTag(product, '.htaccess')) === null) open.push(product);
@@ -102,8 +122,8 @@ export class AccessFileGenerator {
     await this.#withLock(async () => {
       const state = await this.getState();
       const cut = [...new Set([...(state?.cut ?? []), product])];
-      await this.deps.rows.change({ id: STATE_ID }, { set: { cut } }, { upsert: true });
-      await this.deps.store.access.write(product, '.htpasswd', `${buildHeaderLine(product)}\n`);
+      await this.rows.change({ id: STATE_ID }, { set: { cut } }, { upsert: true });
+      await this.store.access.write(product, '.htpasswd', `${buildHeaderLine(product)}\n`);
     });
   }
 
@@ -113,29 +133,33 @@ export class AccessFileGenerator {
    */
   #withLock<T>(work: (held: HeldLease) => Promise<T>): Promise<T> {
     const busy = 'Another process is writing the access files. Try again in a minute.';
-    return withLeaseLock(this.deps, { id: 'access-files', what: 'the access files', busy }, work);
+    return withLeaseLock(
+      { leases: this.leases, clock: this.clock, ids: this.ids, log: this.log, processes: this.processes },
+      { id: 'access-files', what: 'the access files', busy },
+      work,
+    );
   }
 
   async #writeDue(held: HeldLease, all: boolean): Promise<string[]> {
     const written = new Set<string>();
-    if (all) await this.deps.rows.change({ id: STATE_ID }, { set: { cut: [] } }, { upsert: true });
+    if (all) await this.rows.change({ id: STATE_ID }, { set: { cut: [] } }, { upsert: true });
     for (let run = 0; run < MAX_RUNS; run++) {
       const now = await this.#readSourceState();
       const state = (await this.getState()) ?? { id: STATE_ID };
-      const due = all && run === 0 ? await this.deps.store.access.listProducts() : await this.#listDue(now, state);
+      const due = all && run === 0 ? await this.store.access.listProducts() : await this.#listDue(now, state);
       if (due === null) break;
       const { skipped, expires_at } = await this.#writeAll(held, due, state);
       for (const product of due) written.add(product);
       held.check();
-      const at = this.deps.clock.iso();
+      const at = this.clock.iso();
       const set = { ...now, run_at: at, written_at: at, expires_at, skipped };
-      await this.deps.rows.change({ id: STATE_ID }, { set }, { upsert: true });
+      await this.rows.change({ id: STATE_ID }, { set }, { upsert: true });
     }
     return [...written].toSorted();
   }
 
   async #readSourceState(): Promise<SourceState> {
-    const { accounts, licenses, webPath, store } = this.deps;
+    const { accounts, licenses, webPath, store } = this;
     return {
       accounts: await accounts.getRevision(),
       licenses: (await licenses()?.getRevision()) ?? '',
@@ -144,7 +168,7 @@ export class AccessFileGenerator {
   }
 
   async #listDue(now: SourceState, state: AccessFilesDoc): Promise<string[] | null> {
-    const { store, clock } = this.deps;
+    const { store, clock } = this;
     const products = await store.access.listProducts();
     const age = clock.now() - Date.parse(state.run_at ?? '');
     const { expires_at: ends = null } = state;
@@ -167,7 +191,7 @@ export class AccessFileGenerator {
   }
 
   async #hasOwnHeader(product: string, file: AccessFile): Promise<boolean> {
-    const { store } = this.deps;
+    const store = this.store;
     const path = `${product}/${file}`;
     const tag = await store.access.getTag(product, file);
     if (tag === null) return false;
@@ -183,7 +207,7 @@ export class AccessFileGenerator {
     products: readonly string[],
     { cut = [] }: AccessFilesDoc,
   ): Promise<{ skipped: string[]; expires_at: string | null }> {
-    const { accounts, licenses, store, webPath } = this.deps;
+    const { accounts, licenses, store, webPath } = this;
     const people = buildAccountLines(await collect(accounts.iterateCredentials()));
     let expires_at: string | null = null;
     for (const product of products) {
@@ -198,7 +222,7 @@ export class AccessFileGenerator {
       this.#protected.add(product);
     }
     if (people.skipped.length > 0)
-      this.deps.log.warn(
+      this.log.warn(
         { accounts: people.skipped.length },
         'accounts whose password hash is not bcrypt cannot access the store',
       );

@@ -1,4 +1,4 @@
-import { extend, type PluginContext, type PluginParts } from '../../../kernel/contract/index.js';
+import { bindAll, extend, type PluginContext, type PluginParts } from '../../../kernel/contract/index.js';
 import { MINUTE_MS } from '../../../lib/time.js';
 import { ACCOUNT_CHANGE_LISTENERS, ACCOUNTS, LOGIN_ATTEMPT_LIMITER } from '../../../ports/domain/access.js';
 import { LICENSE_CHANGE_LISTENERS, LICENSES } from '../../../ports/domain/licensing.js';
@@ -81,7 +81,7 @@ export interface StoreServices {
 
 export function assembleStore(ctx: PluginContext<ReleasesConfig>, services: ReleaseServices): StoreServices {
   const deps = createDeps(ctx, services);
-  ctx.bind(ACCESS_FILES_DEPS, deps);
+  bindAll(ctx, ACCESS_FILES_DEPS, deps);
   const { files, care, guard } = ctx.services({
     files: AccessFileGenerator,
     care: StoreProtectionService,

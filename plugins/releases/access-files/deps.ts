@@ -1,5 +1,6 @@
 import {
   token,
+  type TokenValues,
   type Clock,
   type Collection,
   type Doc,
@@ -32,30 +33,30 @@ export interface AccessFilesDoc extends Doc {
   self_test?: SelfTestResult;
 }
 
-export interface AccessFilesDeps {
-  store: ReleaseStore;
-  rows: Collection<AccessFilesDoc>;
-  leases: Collection<LeaseRow<ProcessOwner>>;
-  clock: Clock;
-  ids: Ids;
-  log: Logger;
-  hasher: PasswordHasher;
-  outbound: Outbound;
-  processes: Processes;
-  accounts: AccountDirectory;
-  attempts: LoginAttemptLimiter;
-  audit: Pick<AuditLog, 'record'>;
-  licenses: () => LicenseDirectory | undefined;
-  newest: (product: string) => Promise<ReleaseLocation | null>;
-  isReleased: (place: ReleaseLocation) => Promise<boolean>;
-  downloaded: (place: ReleaseLocation) => void;
+export const ACCESS_FILES_DEPS = {
+  store: token<ReleaseStore>('releases.store'),
+  rows: token<Collection<AccessFilesDoc>>('releases.rows'),
+  leases: token<Collection<LeaseRow<ProcessOwner>>>('releases.leases'),
+  clock: token<Clock>('releases.clock'),
+  ids: token<Ids>('releases.ids'),
+  log: token<Logger>('releases.log'),
+  hasher: token<PasswordHasher>('releases.hasher'),
+  outbound: token<Outbound>('releases.outbound'),
+  processes: token<Processes>('releases.processes'),
+  accounts: token<AccountDirectory>('releases.accounts'),
+  attempts: token<LoginAttemptLimiter>('releases.attempts'),
+  audit: token<Pick<AuditLog, 'record'>>('releases.audit'),
+  licenses: token<() => LicenseDirectory | undefined>('releases.licenses'),
+  newest: token<(product: string) => Promise<ReleaseLocation | null>>('releases.newest'),
+  isReleased: token<(place: ReleaseLocation) => Promise<boolean>>('releases.isReleased'),
+  downloaded: token<(place: ReleaseLocation) => void>('releases.downloaded'),
   /** Null for the store's folder. */
-  webPath: string | null;
-  place: string;
+  webPath: token<string | null>('releases.webPath'),
+  place: token<string>('releases.place'),
   /** Of `.htpasswd` on this disk (contract 40, files). */
-  readers: 'service' | 'group' | 'everybody';
-  address: () => string;
-  selfTestKey: Buffer;
-}
+  readers: token<'service' | 'group' | 'everybody'>('releases.readers'),
+  address: token<() => string>('releases.address'),
+  selfTestKey: token<Buffer>('releases.selfTestKey'),
+};
 
-export const ACCESS_FILES_DEPS = token<AccessFilesDeps>('releases.access_deps');
+export type AccessFilesDeps = TokenValues<typeof ACCESS_FILES_DEPS>;

@@ -3,16 +3,18 @@
  * files).
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto';
-import { inject, injectable } from '../../../kernel/contract/index.js';
+import { inject, injectable, type Clock, type PasswordHasher } from '../../../kernel/contract/index.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { MINUTE_MS } from '../../../lib/time.js';
 import type { BasicCredentials, BasicGuard, BasicRequest, BasicDecision } from '../../../ports/http/index.js';
-import { ACCESS_FILES_DEPS, type AccessFilesDeps } from './deps.js';
+import { ACCESS_FILES_DEPS } from './deps.js';
 import { parseHtpasswd } from './access-file-texts.js';
 import { AccessFileGenerator } from './access-file-generator.js';
 import { isSelfTest, SELF_TEST_HEADER } from './self-test-signature.js';
 import { toStoredSegments } from './release-files.js';
+import type { LoginAttemptLimiter } from '../../../ports/domain/access.js';
+import type { ReleaseStore } from '../../../ports/release-store.js';
 
 /** A verified credential is not hashed again while its line is unchanged. */
 const VERIFIED_CACHE_MS = 5 * MINUTE_MS;
@@ -34,10 +36,14 @@ export class StoreGuard implements BasicGuard {
   readonly #secret = randomBytes(32);
 
   constructor(
-    @inject(ACCESS_FILES_DEPS) private readonly deps: AccessFilesDeps,
+    @inject(ACCESS_FILES_DEPS.store) private readonly store: ReleaseStore,
+    @inject(ACCESS_FILES_DEPS.clock) private readonly clock: Clock,
+    @inject(ACCESS_FILES_DEPS.hasher) private readonly hasher: PasswordHasher,
+    @inject(ACCESS_FILES_DEPS.attempts) private readonly attempts: LoginAttemptLimiter,
+    @inject(ACCESS_FILES_DEPS.selfTestKey) private readonly selfTestKey: Buffer,
     @inject(AccessFileGenerator) private readonly files: AccessFileGenerator,
   ) {
-    const now = (): number => deps.clock.monotonic();
+    const now = (): number => clock.monotonic();
     this.#lines = new BoundedMap({ most: 200 });
     this.#verified = new BoundedMap({ most: 10_000, ttlMs: VERIFIED_CACHE_MS, now });
   }
@@ -45,7 +51,7 @@ export class StoreGuard implements BasicGuard {
   async authorize(given: BasicCredentials | null, request: BasicRequest, pressed = false): Promise<BasicDecision> {
     const decision = await this.#decide(given, request, pressed);
     if (decision.open || given !== null) return decision;
-    const { selfTestKey, clock } = this.deps;
+    const { selfTestKey, clock } = this;
     const isOwn = isSelfTest(selfTestKey, getStorePath(request), clock.now(), request.headers[SELF_TEST_HEADER]);
     return isOwn ? { ...decision, isExpected: true } : decision;
   }
@@ -56,9 +62,8 @@ export class StoreGuard implements BasicGuard {
       return { open: false, code: 'insufficient_scope', message: 'Access files are not served.' };
     const product = segments[0] ?? '';
     if (!/^[a-z0-9][a-z0-9._-]{0,63}$/.test(product)) return OPEN_VERDICT;
-    if ((await this.deps.store.access.getTag(product, '.htaccess')) === null) {
-      const isOpen =
-        this.files.wasProtected(product) || (await this.deps.store.open(toStoredSegments(segments))) === null;
+    if ((await this.store.access.getTag(product, '.htaccess')) === null) {
+      const isOpen = this.files.wasProtected(product) || (await this.store.open(toStoredSegments(segments))) === null;
       return isOpen ? OPEN_VERDICT : createDeniedVerdict(`The access files of "${product}" have not been written yet.`);
     }
     if (given === null) return createDeniedVerdict(CREDENTIALS_HINT);
@@ -88,7 +93,7 @@ export class StoreGuard implements BasicGuard {
     const { username, password } = given;
     const { address, id } = request;
     try {
-      const fits = await this.deps.attempts.run({ username, address, request_id: id }, () =>
+      const fits = await this.attempts.run({ username, address, request_id: id }, () =>
         this.#verifyHash(password, line, null),
       );
       if (fits) return { open: true, username };
@@ -110,7 +115,7 @@ export class StoreGuard implements BasicGuard {
     const digest = line === null ? null : this.#computeDigest(line, password);
     if (digest !== null && this.#verified.get(digest) === true) return true;
     const hash = line === null ? none : line.slice(line.indexOf(':') + 1);
-    const { ok } = await this.deps.hasher.verify(password, hash);
+    const { ok } = await this.hasher.verify(password, hash);
     if (!ok || digest === null) return false;
     this.#verified.set(digest, true);
     return true;
@@ -121,7 +126,7 @@ export class StoreGuard implements BasicGuard {
   }
 
   async #loadEntries(product: string): Promise<ReadonlyMap<string, string>> {
-    const { store } = this.deps;
+    const store = this.store;
     const tag = await store.access.getTag(product, '.htpasswd');
     if (tag === null) return new Map();
     const held = this.#lines.get(product);

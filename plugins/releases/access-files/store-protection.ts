@@ -1,9 +1,9 @@
-import { inject, injectable, type HealthResult } from '../../../kernel/contract/index.js';
+import { inject, injectable, type HealthResult, type Clock } from '../../../kernel/contract/index.js';
 import type { ProtectionState, ReleaseStoreMaintenance, ReleaseStoreState } from '../../../ports/domain/releases.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
-import { DiskFull, DiskUnwritable } from '../../../ports/release-store.js';
+import { DiskFull, DiskUnwritable, type ReleaseLocation, type ReleaseStore } from '../../../ports/release-store.js';
 import { MIN_FREE_BYTES } from '../config.js';
-import { ACCESS_FILES_DEPS, type AccessFilesDeps } from './deps.js';
+import { ACCESS_FILES_DEPS } from './deps.js';
 import { AccessFileGenerator } from './access-file-generator.js';
 import type { ProductResult, SelfTestResult } from './self-test-result.js';
 import { StoreSelfTest } from './self-test.js';
@@ -32,7 +32,9 @@ export class StoreProtectionService implements ReleaseStoreMaintenance {
   #probed: { at: number; fault: string | null } | null = null;
 
   constructor(
-    @inject(ACCESS_FILES_DEPS) private readonly deps: Pick<AccessFilesDeps, 'newest' | 'store' | 'clock'>,
+    @inject(ACCESS_FILES_DEPS.newest) private readonly newest: (product: string) => Promise<ReleaseLocation | null>,
+    @inject(ACCESS_FILES_DEPS.store) private readonly store: ReleaseStore,
+    @inject(ACCESS_FILES_DEPS.clock) private readonly clock: Clock,
     @inject(AccessFileGenerator) private readonly files: AccessFileGenerator,
     @inject(StoreSelfTest) private readonly selfTest: StoreSelfTest,
   ) {}
@@ -60,7 +62,7 @@ export class StoreProtectionService implements ReleaseStoreMaintenance {
     const one = async (product: string): Promise<StoreProduct> => {
       const { protection = 'not_tested', statuses = {} } = seen.get(product) ?? {};
       const tested = seen.has(product) && protection !== 'no_packages';
-      const untested = !tested && (await this.deps.newest(product)) !== null;
+      const untested = !tested && (await this.newest(product)) !== null;
       const now = missing.has(product)
         ? 'open'
         : untested
@@ -91,7 +93,7 @@ export class StoreProtectionService implements ReleaseStoreMaintenance {
    * @returns null when writable
    */
   async #getWriteFault(): Promise<string | null> {
-    const { clock } = this.deps;
+    const clock = this.clock;
     const probed = this.#probed;
     const keptMs = probed?.fault === null ? PROBE_CACHE_MS : FAULT_CACHE_MS;
     if (probed !== null && clock.monotonic() - probed.at < keptMs) return probed.fault;
@@ -102,7 +104,7 @@ export class StoreProtectionService implements ReleaseStoreMaintenance {
 
   async #probe(): Promise<string | null> {
     try {
-      await this.deps.store.probe(MIN_FREE_BYTES);
+      await this.store.probe(MIN_FREE_BYTES);
       return null;
     } catch (error) {
       if (error instanceof DiskFull || error instanceof DiskUnwritable) return error.message;

@@ -2,12 +2,12 @@
  * Also after a crash: `latest.json` and statement, bug items to close, events (docs/consistency.md,
  * releases). Every step is idempotent. Callers hold the product's lock.
  */
-import { inject, injectable } from '../../../kernel/contract/index.js';
+import { inject, injectable, type Clock, type Ids, type PluginContext } from '../../../kernel/contract/index.js';
 import type { ReleasePublished } from '../../../ports/domain/releases.js';
 import { compareVersions, normalizeVersion } from '../../../lib/versions.js';
 import type { Platform } from '../../../lib/formats/platform.js';
 import { ManifestRepository } from '../update-check/manifest-repository.js';
-import { DEPS, type ReleaseDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import {
   toStorePath,
   type ReleaseOutboxEntry,
@@ -18,13 +18,19 @@ import {
 import { ChannelDocumentWriter } from './channel-documents.js';
 import { PublishLeaseManager, type PublishClaim } from './publish-lease.js';
 import { ReleaseRepository } from './release-repository.js';
+import type { BugsApi } from '../../../ports/domain/bugs.js';
+import type { ReleaseStore } from '../../../ports/release-store.js';
 
 const MAX_EVENT_ITEMS = 100;
 
 @injectable()
 export class ReleaseChangeFinisher {
   constructor(
-    @inject(DEPS) private readonly deps: ReleaseDeps,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.ids) private readonly ids: Ids,
+    @inject(DEPS.emit) private readonly emit: PluginContext['emit'],
+    @inject(DEPS.store) private readonly store: ReleaseStore,
+    @inject(DEPS.bugs) private readonly bugs: () => BugsApi | undefined,
     @inject(ReleaseRepository) private readonly docs: ReleaseRepository,
     @inject(ManifestRepository) private readonly manifests: ManifestRepository,
     @inject(ChannelDocumentWriter) private readonly channels: ChannelDocumentWriter,
@@ -32,7 +38,7 @@ export class ReleaseChangeFinisher {
   ) {}
 
   async saveRelease(id: string, fields: ReleaseFields, manifest: string): Promise<ReleaseDoc> {
-    const { clock, ids } = this.deps;
+    const { clock, ids } = this;
     const before = await this.docs.get(id);
     const { product, version, build, channel, platform, rollout_percent, published_at: at } = fields;
     const data = { product, version, build, channel, platform, signed: fields.manifest_signature !== null };
@@ -82,7 +88,7 @@ export class ReleaseChangeFinisher {
   async recover(claim: PublishClaim): Promise<void> {
     const { left, id } = claim;
     if (left === null) return;
-    const { store } = this.deps;
+    const store = this.store;
     const before = await this.docs.get(id);
     const { release, staged } = left;
     if (before?.manifest_sha256 !== release.manifest_sha256) {
@@ -100,7 +106,7 @@ export class ReleaseChangeFinisher {
 
   /** The file first, then the release (contract 40, publishing: withdraw). */
   async #withdraw(doc: ReleaseDoc, { reason, at }: { reason: string; at: string }): Promise<ReleaseDoc> {
-    await this.deps.store.packages.withdraw(toStorePath(doc));
+    await this.store.packages.withdraw(toStorePath(doc));
     const gone = { withdrawn_at: at, withdrawn_reason: reason, withdrawing: undefined, rolling: undefined };
     return this.docs.update(doc, gone);
   }
@@ -134,23 +140,22 @@ export class ReleaseChangeFinisher {
     const offered = (await this.docs.list({ product, withdrawn_at: null })).some(
       (other) => normalizeVersion(other.version) === same,
     );
-    if (!offered) await this.deps.bugs()?.withdrawRelease(product, version);
+    if (!offered) await this.bugs()?.withdrawRelease(product, version);
   }
 
   /** @returns the closed items; null when a listener failed */
   async #send({ product }: ReleaseDoc, entry: ReleaseOutboxEntry): Promise<string[] | null> {
     const options = { id: entry.id, timestamp: entry.at, project_slug: product };
-    if (entry.event !== 'release.published')
-      return (await this.deps.emit(entry.event, entry.data, options)) ? [] : null;
+    if (entry.event !== 'release.published') return (await this.emit(entry.event, entry.data, options)) ? [] : null;
     const { version, build } = entry.data;
     // A retry learns by the event id which items the first attempt closed.
     const publication = entry.id.slice('evt_'.length);
-    const closed = (await this.deps.bugs()?.recordRelease(product, { version, build, publication })) ?? [];
+    const closed = (await this.bugs()?.recordRelease(product, { version, build, publication })) ?? [];
     const data: ReleasePublished = {
       ...entry.data,
       closed_items: closed.slice(0, MAX_EVENT_ITEMS),
       closed_count: closed.length,
     };
-    return (await this.deps.emit(entry.event, data, options)) ? closed : null;
+    return (await this.emit(entry.event, data, options)) ? closed : null;
   }
 }

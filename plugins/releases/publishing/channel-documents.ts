@@ -2,7 +2,7 @@
  * `latest.json` and the signed statement (contract 40, files and freshness) reflect the current
  * documents, under the product's lock.
  */
-import { inject, injectable } from '../../../kernel/contract/index.js';
+import { inject, injectable, type Collection, type Clock, type Logger } from '../../../kernel/contract/index.js';
 import { hasElapsed } from '../../../lib/clock-skew.js';
 import { collectAll } from '../../../lib/paging.js';
 import { DAY_MS, HOUR_MS, toIsoString } from '../../../lib/time.js';
@@ -15,10 +15,12 @@ import {
 } from '../update-check/channel-texts.js';
 import { ReleaseIndex } from '../update-check/release-index.js';
 import { StoreDamaged } from '../../../ports/store/index.js';
-import { DEPS, type ReleaseDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import type { StatementDoc } from '../model.js';
 import { getChannelId } from '../release-place.js';
 import { ProductLock } from './product-lock.js';
+import type { Signer } from '../../../ports/signer.js';
+import type { ReleaseStore } from '../../../ports/release-store.js';
 
 /** Every machine finds one that is valid for days. */
 const RENEWAL_AGE_MS = DAY_MS;
@@ -26,7 +28,11 @@ const RENEWAL_AGE_MS = DAY_MS;
 @injectable()
 export class ChannelDocumentWriter {
   constructor(
-    @inject(DEPS) private readonly deps: ReleaseDeps,
+    @inject(DEPS.statements) private readonly statements: Collection<StatementDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.log) private readonly log: Logger,
+    @inject(DEPS.store) private readonly store: ReleaseStore,
+    @inject(DEPS.signer) private readonly signer: Signer,
     @inject(ReleaseIndex) private readonly index: ReleaseIndex,
     @inject(ProductLock) private readonly lock: ProductLock,
   ) {}
@@ -36,7 +42,7 @@ export class ChannelDocumentWriter {
    * @param channels the changed channels
    */
   async write(product: string, channels: ReadonlySet<string>): Promise<void> {
-    const { store, clock } = this.deps;
+    const { store, clock } = this;
     await this.index.catchUp(product);
     const at = clock.iso();
     const all: Record<string, LatestDocument> = {};
@@ -50,7 +56,7 @@ export class ChannelDocumentWriter {
     await store.channels.write(product, null, formatDocument({ schema: 1, product, channels: all }));
   }
 
-  buildDocument(product: string, channel: string, at = this.deps.clock.iso()): LatestDocument {
+  buildDocument(product: string, channel: string, at = this.clock.iso()): LatestDocument {
     return buildLatestDocument(product, channel, this.index.getChannel(product, channel).releases, at);
   }
 
@@ -59,10 +65,10 @@ export class ChannelDocumentWriter {
    * @param signal aborts between two channels
    */
   async renewStatements(signal?: AbortSignal): Promise<void> {
-    const key = await this.deps.signer.getKey();
+    const key = await this.signer.getKey();
     if (key === null) return;
-    const now = this.deps.clock.now();
-    const stated = new Map((await collectAll(this.deps.statements, { limit: 200 })).map((doc) => [doc.id, doc]));
+    const now = this.clock.now();
+    const stated = new Map((await collectAll(this.statements, { limit: 200 })).map((doc) => [doc.id, doc]));
     for (const product of this.index.listProducts()) {
       const due = this.index.listChannels(product).filter((channel) => {
         const known = stated.get(getChannelId(product, channel));
@@ -83,7 +89,7 @@ export class ChannelDocumentWriter {
       await this.lock.run(product, () => this.#renew(product, channels));
     } catch (err) {
       if (!(err instanceof StoreDamaged)) throw err;
-      this.deps.log.error({ err, product }, 'statements could not be renewed: a release of the product is damaged');
+      this.log.error({ err, product }, 'statements could not be renewed: a release of the product is damaged');
     }
   }
 
@@ -93,7 +99,7 @@ export class ChannelDocumentWriter {
   }
 
   async #writeStatement(product: string, channel: string): Promise<void> {
-    const { statements, signer, clock } = this.deps;
+    const { statements, signer, clock } = this;
     const id = getChannelId(product, channel);
     const before = await statements.get(id);
     // Machines reject an older statement, whatever the clock does.

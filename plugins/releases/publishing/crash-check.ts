@@ -2,14 +2,15 @@
  * Checks whether a version crashes so much more than the previous one that its rollout halts
  * (contract 21, release health).
  */
-import { inject, injectable } from '../../../kernel/contract/index.js';
+import { inject, injectable, type Clock } from '../../../kernel/contract/index.js';
 import { DAY_MS, toIsoString, MINUTE_MS } from '../../../lib/time.js';
 import type { ReleaseHealth, SessionWindow } from '../../../ports/domain/release-health.js';
-import { DEPS, type ReleaseDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import type { ReleaseDoc } from '../model.js';
 import { listPreviousVersions } from '../previous-versions.js';
 import { getHaltThreshold } from './halt-evidence.js';
 import { ReleaseRepository } from './release-repository.js';
+import type { ReleasesConfig } from '../config.js';
 
 /** A version being replaced has few sessions of the last hour. */
 const BASELINE_WINDOW_MS = 7 * DAY_MS;
@@ -24,7 +25,9 @@ interface BaselineVersion extends SessionWindow {
 @injectable()
 export class CrashRateEvaluator {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<ReleaseDeps, 'config' | 'clock' | 'health'>,
+    @inject(DEPS.config) private readonly config: ReleasesConfig,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.health) private readonly health: () => ReleaseHealth | undefined,
     @inject(ReleaseRepository) private readonly docs: ReleaseRepository,
   ) {}
 
@@ -33,9 +36,9 @@ export class CrashRateEvaluator {
    * @param since RFC 3339: earlier sessions are not attributed to it
    */
   async getHaltReason(doc: ReleaseDoc, since: string): Promise<string | null> {
-    const health = this.deps.health();
+    const health = this.health();
     if (health === undefined) return null;
-    const { halt_sessions: least, halt_crash_free_points: points, halt_addresses } = this.deps.config;
+    const { halt_sessions: least, halt_crash_free_points: points, halt_addresses } = this.config;
     const own = await health.getSessionsSince(doc.product, doc.version, getFirstMinute(doc, since));
     // Even a perfect previous version is not that many points better.
     if (own.started < least || toCrashFreePercent(own) > 100 - points + ROUNDING_TOLERANCE) return null;
@@ -52,7 +55,7 @@ export class CrashRateEvaluator {
 
   async #findBaseline(health: ReleaseHealth, doc: ReleaseDoc, least: number): Promise<BaselineVersion | null> {
     const published = await this.docs.list({ product: doc.product, channel: doc.channel });
-    const since = toIsoString(this.deps.clock.now() - BASELINE_WINDOW_MS);
+    const since = toIsoString(this.clock.now() - BASELINE_WINDOW_MS);
     let some: BaselineVersion | null = null;
     for (const version of listPreviousVersions(doc, published).slice(0, MAX_BASELINE_VERSIONS)) {
       const base = { version, ...(await health.getSessionsSince(doc.product, version, since)) };

@@ -2,14 +2,15 @@
  * Stores are restored from backups and files are edited by hand (docs/consistency.md, releases).
  * Unchanged tags avoid repeated reads.
  */
-import { inject, injectable } from '../../../kernel/contract/index.js';
+import { inject, injectable, type Logger } from '../../../kernel/contract/index.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { ReleaseIndex } from '../update-check/release-index.js';
 import { StoreDamaged } from '../../../ports/store/index.js';
-import { DEPS, type ReleaseDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { ChannelDocumentWriter } from './channel-documents.js';
 import { ProductLock } from './product-lock.js';
 import { readStoredText } from './stored-text.js';
+import type { ReleaseStore } from '../../../ports/release-store.js';
 
 const LATEST_FILE_NAME = 'latest.json';
 const MAX_CACHED_TAGS = 20_000;
@@ -20,7 +21,8 @@ export class LatestFileRepairer {
   readonly #matchedTags = new BoundedMap<string>({ most: MAX_CACHED_TAGS });
 
   constructor(
-    @inject(DEPS) private readonly deps: Pick<ReleaseDeps, 'store' | 'log'>,
+    @inject(DEPS.store) private readonly store: ReleaseStore,
+    @inject(DEPS.log) private readonly log: Logger,
     @inject(ReleaseIndex) private readonly index: ReleaseIndex,
     @inject(ChannelDocumentWriter) private readonly channels: ChannelDocumentWriter,
     @inject(ProductLock) private readonly lock: ProductLock,
@@ -43,7 +45,7 @@ export class LatestFileRepairer {
       await this.lock.run(product, () => this.#writeDifferences(product));
     } catch (err) {
       if (!(err instanceof StoreDamaged)) throw err;
-      this.deps.log.error({ err, product }, 'latest.json could not be rewritten: a release of the product is damaged');
+      this.log.error({ err, product }, 'latest.json could not be rewritten: a release of the product is damaged');
     }
   }
 
@@ -55,7 +57,7 @@ export class LatestFileRepairer {
     await this.index.catchUp(product);
     const channels = await this.#listDifferingChannels(product);
     if (channels.length === 0 && (await this.#isProductFileConsistent(product))) return;
-    this.deps.log.warn({ product, channels }, 'latest.json differed from the releases and was rewritten');
+    this.log.warn({ product, channels }, 'latest.json differed from the releases and was rewritten');
     await this.channels.write(product, new Set(channels));
   }
 
@@ -92,7 +94,7 @@ export class LatestFileRepairer {
   }
 
   async #matchesFile(path: readonly string[], fits: (document: unknown) => boolean): Promise<boolean> {
-    const { store } = this.deps;
+    const store = this.store;
     const key = path.join('/');
     const tag = (await store.open(path))?.tag;
     if (tag === undefined) return false;

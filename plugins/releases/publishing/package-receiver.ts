@@ -7,11 +7,17 @@ import { inject, injectable } from '../../../kernel/contract/index.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
 import { normalizeGlob, findUnsupportedGlob } from '../../../lib/formats/globs.js';
 import { listUnknownFields, type DescribedFields } from '../../../lib/unknown-fields.js';
-import { findLiveTokenFields } from '../../../ports/domain/live-tokens.js';
+import { findLiveTokenFields, type LiveTokenDetector } from '../../../ports/domain/live-tokens.js';
 import type { UploadedBody } from '../../../ports/http/index.js';
-import { PackageRejected, PackageTooLarge, DiskFull, type StagedPackage } from '../../../ports/release-store.js';
+import {
+  PackageRejected,
+  PackageTooLarge,
+  DiskFull,
+  type StagedPackage,
+  type ReleaseStore,
+} from '../../../ports/release-store.js';
 import { MIN_FREE_BYTES } from '../config.js';
-import { DEPS, type ReleaseDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { createReleaseError } from '../errors.js';
 import type { Platform } from '../../../lib/formats/platform.js';
 import type { PackageRuntime } from '../../../lib/formats/manifest.js';
@@ -66,14 +72,19 @@ export interface DeclaredPackage {
 
 @injectable()
 export class PackageReceiver {
-  constructor(@inject(DEPS) private readonly deps: ReleaseDeps) {}
+  constructor(
+    @inject(DEPS.store) private readonly store: ReleaseStore,
+    @inject(DEPS.liveTokens) private readonly liveTokens: LiveTokenDetector,
+    @inject(DEPS.short) private readonly short: () => boolean,
+    @inject(DEPS.packageBytes) private readonly packageBytes: number,
+  ) {}
 
   /**
    * @throws ServiceError payload_too_large, insufficient_storage, checksum_mismatch, and errors of
    *   the body
    */
   async stage(body: UploadedBody, announced: string | undefined): Promise<StagedPackage> {
-    const { store, packageBytes, short } = this.deps;
+    const { store, packageBytes, short } = this;
     if (announced !== undefined && !SHA256_PATTERN.test(announced)) {
       throw invalid({ 'x-package-sha256': 'must be 64 hexadecimal characters' });
     }
@@ -101,7 +112,7 @@ export class PackageReceiver {
     if (notes === undefined) return undefined;
     if (Buffer.byteLength(notes) > MAX_NOTES_BYTES)
       throw invalid({ notes: `must be at most ${MAX_NOTES_BYTES} bytes` });
-    const published = await findLiveTokenFields(this.deps.liveTokens, { notes });
+    const published = await findLiveTokenFields(this.liveTokens, { notes });
     if (Object.keys(published).length > 0) throw invalid(published);
     return notes;
   }
@@ -133,7 +144,7 @@ export class PackageReceiver {
     meta: PackageMeta,
   ): Promise<{ facts: Omit<PackageFacts, 'notes'>; warnings: string[] }> {
     const contents = await mapPackageErrors(() =>
-      this.deps.store.packages.inspect(staged.id, { platform, entry: meta.entry }),
+      this.store.packages.inspect(staged.id, { platform, entry: meta.entry }),
     );
     if (meta.entry !== null && !contents.files.some(({ path }) => path === meta.entry)) {
       throw invalid({ 'meta.entry': 'must be the path of a file in the package' });

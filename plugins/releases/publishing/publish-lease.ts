@@ -2,12 +2,19 @@
  * One publisher per release over all processes (contract 40, publishing). The document also records
  * the intent before the first rename.
  */
-import { inject, injectable } from '../../../kernel/contract/index.js';
+import {
+  inject,
+  injectable,
+  type Collection,
+  type Clock,
+  type Ids,
+  type Logger,
+} from '../../../kernel/contract/index.js';
 import { createProcessLease, type HeldLease, type Lease } from '../../../lib/lease.js';
 import { SECOND_MS } from '../../../lib/time.js';
-import type { ProcessOwner } from '../../../ports/processes.js';
+import type { ProcessOwner, Processes } from '../../../ports/processes.js';
 import type { Json } from '../../../ports/store/index.js';
-import { DEPS, type ReleaseDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { createReleaseError } from '../errors.js';
 import type { PublishDoc, PublishIntent } from '../model.js';
 
@@ -24,7 +31,13 @@ export class PublishLeaseManager {
   /** Each expires by how long its holder is silent. */
   readonly #watched = new Map<string, Lease<ProcessOwner>>();
 
-  constructor(@inject(DEPS) private readonly deps: ReleaseDeps) {}
+  constructor(
+    @inject(DEPS.publishes) private readonly publishes: Collection<PublishDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.ids) private readonly ids: Ids,
+    @inject(DEPS.log) private readonly log: Logger,
+    @inject(DEPS.processes) private readonly processes: Processes,
+  ) {}
 
   /** @throws ServiceError publish_in_progress */
   async claim(id: string): Promise<PublishClaim> {
@@ -47,7 +60,7 @@ export class PublishLeaseManager {
       return null;
     }
     this.#watched.delete(id);
-    const doc = await this.deps.publishes.get(id);
+    const doc = await this.publishes.get(id);
     return { id, held, left: doc?.intent ?? null };
   }
 
@@ -60,7 +73,7 @@ export class PublishLeaseManager {
   }
 
   async clearIntent({ id, held }: PublishClaim): Promise<void> {
-    await this.deps.publishes.change({ id, fence: held.fence }, { unset: ['intent'] });
+    await this.publishes.change({ id, fence: held.fence }, { unset: ['intent'] });
   }
 
   /** The next claim handles an unfinished intent. */
@@ -68,20 +81,20 @@ export class PublishLeaseManager {
     const { holder, fence } = held;
     held.stop();
     try {
-      const gone = await this.deps.publishes.remove({ id, holder, fence, intent: null });
+      const gone = await this.publishes.remove({ id, holder, fence, intent: null });
       if (gone === 0) await held.release();
     } catch (err) {
-      this.deps.log.warn({ err, release: id }, 'the lease of a publish was not released; it will expire');
+      this.log.warn({ err, release: id }, 'the lease of a publish was not released; it will expire');
     }
   }
 
   async isHeld(id: string): Promise<boolean> {
-    return (await this.deps.publishes.get(id)) !== null;
+    return (await this.publishes.get(id)) !== null;
   }
 
   async *listAll(): AsyncGenerator<PublishDoc> {
     for (let after: string | null = null, more = true; more;) {
-      const page: { items: PublishDoc[]; next: string | null } = await this.deps.publishes.find({ limit: 200, after });
+      const page: { items: PublishDoc[]; next: string | null } = await this.publishes.find({ limit: 200, after });
       yield* page.items;
       after = page.next;
       more = after !== null;
@@ -89,11 +102,15 @@ export class PublishLeaseManager {
   }
 
   #getLease(id: string): Promise<Lease<ProcessOwner>> {
-    return createProcessLease(this.deps.publishes, this.deps, {
-      id,
-      what: 'a publish',
-      ttlMs: LEASE_MS,
-      expiryMode: 'silence',
-    });
+    return createProcessLease(
+      this.publishes,
+      { clock: this.clock, ids: this.ids, log: this.log, processes: this.processes },
+      {
+        id,
+        what: 'a publish',
+        ttlMs: LEASE_MS,
+        expiryMode: 'silence',
+      },
+    );
   }
 }

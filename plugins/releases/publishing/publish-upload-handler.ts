@@ -1,16 +1,18 @@
 /** Handles `POST /publish` from the request to the response (contract 40, publishing). */
 import { inject, injectable, type Principal } from '../../../kernel/contract/index.js';
 import type { UploadedBody } from '../../../ports/http/index.js';
-import type { StagedPackage } from '../../../ports/release-store.js';
+import type { StagedPackage, ReleaseStore } from '../../../ports/release-store.js';
 import { findHidingRelease } from '../update-check/channel-releases.js';
 import { ReleaseIndex } from '../update-check/release-index.js';
-import { DEPS, type ReleaseDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { formatReleaseName } from './release-change-service.js';
 import { PackageReceiver, type DeclaredPackage } from './package-receiver.js';
 import { listPublishWarnings } from './publish-warnings.js';
 import { ReleaseRepository } from './release-repository.js';
 import { ReleasePublisher, type PublishedRelease, type PublishRequest } from './publisher.js';
 import type { PublishClaim } from './publish-lease.js';
+import type { ProjectDirectory } from '../../../ports/domain/projects.js';
+import type { AuditLog } from '../../../ports/domain/audit.js';
 
 export interface PublishUpload {
   request: PublishRequest;
@@ -21,7 +23,9 @@ export interface PublishUpload {
 @injectable()
 export class PublishUploadHandler {
   constructor(
-    @inject(DEPS) private readonly deps: ReleaseDeps,
+    @inject(DEPS.store) private readonly store: ReleaseStore,
+    @inject(DEPS.audit) private readonly audit: Pick<AuditLog, 'record' | 'listByTarget'>,
+    @inject(DEPS.projects) private readonly projects: ProjectDirectory,
     @inject(PackageReceiver) private readonly intake: PackageReceiver,
     @inject(ReleasePublisher) private readonly publisher: ReleasePublisher,
     @inject(ReleaseIndex) private readonly index: ReleaseIndex,
@@ -31,7 +35,7 @@ export class PublishUploadHandler {
   /** @throws ServiceError as the contract lists them; an error leaves nothing behind */
   async publish(principal: Principal, upload: PublishUpload): Promise<PublishedRelease & { warnings: string[] }> {
     const { request, body, announced } = upload;
-    const project = await this.deps.projects.requireAccepting(request.product, 'releases');
+    const project = await this.projects.requireAccepting(request.product, 'releases');
     return this.publisher.withClaim(request, async (claim) => {
       const staged = await this.intake.stage(body, announced.sha256);
       try {
@@ -40,11 +44,11 @@ export class PublishUploadHandler {
         if (published.outcome !== 'unchanged') {
           const { package_sha256, rollout_percent, manifest_signature } = published.release;
           const details = { package_sha256, rollout_percent, signed: manifest_signature !== null };
-          await this.deps.audit.record(principal, 'release.published', formatReleaseName(published.release), details);
+          await this.audit.record(principal, 'release.published', formatReleaseName(published.release), details);
         }
         return { ...published, warnings };
       } finally {
-        await this.deps.store.packages.discard(staged.id);
+        await this.store.packages.discard(staged.id);
       }
     });
   }

@@ -4,11 +4,11 @@
  * `latest.json` and statement → items, events → marker removed. A crash before the renames leaves
  * nothing; afterwards the next reader of the marker finishes the publish.
  */
-import { inject, injectable } from '../../../kernel/contract/index.js';
+import { inject, injectable, type Clock, type Logger } from '../../../kernel/contract/index.js';
 import { conflict, ServiceError } from '../../../kernel/errors.js';
-import { FolderTaken, type PackagedFile, type StagedPackage } from '../../../ports/release-store.js';
+import { FolderTaken, type PackagedFile, type StagedPackage, type ReleaseStore } from '../../../ports/release-store.js';
 import { ManifestRepository } from '../update-check/manifest-repository.js';
-import { DEPS, type ReleaseDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { buildManifest } from '../manifest-bytes.js';
 import { toStorePath, type ReleaseDoc, type ReleaseFields } from '../model.js';
 import type { Platform } from '../../../lib/formats/platform.js';
@@ -17,6 +17,7 @@ import { ReleaseChangeFinisher } from './change-finisher.js';
 import { ProductLock } from './product-lock.js';
 import { PublishLeaseManager, type PublishClaim } from './publish-lease.js';
 import { ReleaseRepository } from './release-repository.js';
+import type { Signer } from '../../../ports/signer.js';
 
 export interface PublishRequest {
   product: string;
@@ -57,7 +58,11 @@ type PutPackage = (release: ReleaseFields, manifest: string) => Promise<boolean>
 @injectable()
 export class ReleasePublisher {
   constructor(
-    @inject(DEPS) private readonly deps: ReleaseDeps,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.log) private readonly log: Logger,
+    @inject(DEPS.store) private readonly store: ReleaseStore,
+    @inject(DEPS.signer) private readonly signer: Signer,
+    @inject(DEPS.protect) private readonly protect: (product: string) => Promise<void>,
     @inject(PublishLeaseManager) private readonly leases: PublishLeaseManager,
     @inject(ProductLock) private readonly lock: ProductLock,
     @inject(ReleaseRepository) private readonly docs: ReleaseRepository,
@@ -75,7 +80,7 @@ export class ReleasePublisher {
     work: (claim: PublishClaim) => Promise<T>,
   ): Promise<T> {
     const { product, channel, version, platform } = request;
-    await this.deps.store.requireFolder(product).catch((error: unknown) => {
+    await this.store.requireFolder(product).catch((error: unknown) => {
       throw error instanceof FolderTaken ? conflict(error.message) : error;
     });
     const claim = await this.leases.claim(getReleaseId(product, channel, version, platform));
@@ -92,7 +97,7 @@ export class ReleasePublisher {
     const doc = await this.docs.get(id);
     if (doc === null || doc.withdrawn_at !== null || doc.withdrawing !== undefined) return null;
     const { product, channel, version, platform } = toStorePath(doc);
-    const file = await this.deps.store.open([product, channel, version, platform, 'package.tar.gz']);
+    const file = await this.store.open([product, channel, version, platform, 'package.tar.gz']);
     return file?.size === doc.package_size ? doc : null;
   }
 
@@ -113,8 +118,8 @@ export class ReleasePublisher {
       if (!moves && !rewords) return { release: before, outcome: 'unchanged', closed };
       const changes = {
         ...(rewords ? { release_notes: notes } : {}),
-        ...(moves ? buildRolloutFields(before.product, rollout, this.deps.clock.iso()) : {}),
-        open_at: this.deps.clock.iso(),
+        ...(moves ? buildRolloutFields(before.product, rollout, this.clock.iso()) : {}),
+        open_at: this.clock.iso(),
       };
       const { release } = await this.#finishSafely(await this.docs.update(before, changes));
       return { release, outcome: 'unchanged', closed };
@@ -129,7 +134,7 @@ export class ReleasePublisher {
   ): Promise<PublishedRelease> {
     return this.commit(claim, request, facts, staged.id, async (release, manifest) => {
       const texts = { manifest, signature: release.manifest_signature };
-      await this.deps.store.packages.put(staged.id, toStorePath(release), texts);
+      await this.store.packages.put(staged.id, toStorePath(release), texts);
       return true;
     });
   }
@@ -148,7 +153,7 @@ export class ReleasePublisher {
       await request.reauthorize?.();
       const { release, manifest } = await this.#signManifest(claim.id, request, facts);
       await this.leases.recordIntent(claim, { staged, release });
-      await this.deps.protect(request.product);
+      await this.protect(request.product);
       if (!(await put(release, manifest))) {
         await this.leases.clearIntent(claim);
         throw new ServiceError('conflict', 'The package was withdrawn meanwhile.');
@@ -164,7 +169,7 @@ export class ReleasePublisher {
     try {
       return await this.finisher.finish(doc);
     } catch (err) {
-      this.deps.log.error({ err, release: doc.id }, 'a release was published, but follow-up work was delayed');
+      this.log.error({ err, release: doc.id }, 'a release was published, but follow-up work was delayed');
       return { release: doc, closed: [] };
     }
   }
@@ -181,7 +186,7 @@ export class ReleasePublisher {
       version: await this.#resolveSpelling(request),
       channel,
       platform,
-      published_at: this.deps.clock.iso(),
+      published_at: this.clock.iso(),
       preserve_patterns,
       min_version,
       entry,
@@ -200,7 +205,7 @@ export class ReleasePublisher {
       has_setup: setup !== null,
     };
     const manifest = await buildManifest({ ...manifestFields, package: { sha256, size }, files, setup });
-    const signed = await this.deps.signer.sign(manifest.bytes);
+    const signed = await this.signer.sign(manifest.bytes);
     const manifest_sha256 = manifest.sha256;
     await this.manifests.write(id, manifest.text, manifest_sha256);
     const signature = { manifest_signature: signed?.signature ?? null, key_id: signed?.key.key_id ?? null };

@@ -2,12 +2,12 @@
  * At start and by a job (docs/consistency.md, releases). Also compares the store with the
  * documents, because disks are restored from backups.
  */
-import { inject, injectable } from '../../../kernel/contract/index.js';
+import { inject, injectable, type Collection, type Clock, type Logger } from '../../../kernel/contract/index.js';
 import { iteratePages } from '../../../lib/paging.js';
 import { toIsoString, MINUTE_MS, SECOND_MS } from '../../../lib/time.js';
 import { ManifestRepository } from '../update-check/manifest-repository.js';
-import type { ReleaseLocation } from '../../../ports/release-store.js';
-import { DEPS, type ReleaseDeps } from '../deps.js';
+import type { ReleaseLocation, ReleaseStore } from '../../../ports/release-store.js';
+import { DEPS } from '../deps.js';
 import { toStorePath, type ReleaseDoc } from '../model.js';
 import { hashText } from '../release-place.js';
 import { ReleaseChangeFinisher } from './change-finisher.js';
@@ -28,7 +28,11 @@ export class ReleaseReconciler {
   #lost: readonly string[] = [];
 
   constructor(
-    @inject(DEPS) private readonly deps: ReleaseDeps,
+    @inject(DEPS.releases) private readonly releases: Collection<ReleaseDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.log) private readonly log: Logger,
+    @inject(DEPS.store) private readonly store: ReleaseStore,
+    @inject(DEPS.alone) private readonly alone: boolean,
     @inject(PublishLeaseManager) private readonly leases: PublishLeaseManager,
     @inject(ProductLock) private readonly lock: ProductLock,
     @inject(ReleaseRepository) private readonly docs: ReleaseRepository,
@@ -43,14 +47,14 @@ export class ReleaseReconciler {
 
   async start(): Promise<void> {
     await this.finishPublishes();
-    await this.finishOpen(this.deps.clock.now() + MINUTE_MS);
+    await this.finishOpen(this.clock.now() + MINUTE_MS);
     await this.latest.repair();
-    await this.#discardStaged(this.deps.alone ? -Infinity : STAGED_TIMEOUT_MS);
+    await this.#discardStaged(this.alone ? -Infinity : STAGED_TIMEOUT_MS);
   }
 
   async run(signal?: AbortSignal): Promise<void> {
     await this.finishPublishes(signal);
-    await this.finishOpen(this.deps.clock.now() - LEFTOVER_AGE_MS, signal);
+    await this.finishOpen(this.clock.now() - LEFTOVER_AGE_MS, signal);
     await this.#discardStaged(STAGED_TIMEOUT_MS);
   }
 
@@ -62,10 +66,7 @@ export class ReleaseReconciler {
       try {
         if (claim.left !== null) await this.lock.run(claim.left.release.product, () => this.finisher.recover(claim));
       } catch (err) {
-        this.deps.log.error(
-          { err, release: doc.id },
-          'an interrupted publish could not be finished; this will be retried',
-        );
+        this.log.error({ err, release: doc.id }, 'an interrupted publish could not be finished; this will be retried');
       } finally {
         await this.leases.release(claim);
       }
@@ -75,7 +76,7 @@ export class ReleaseReconciler {
   /** @param before milliseconds; younger changes are skipped */
   async finishOpen(before: number, signal?: AbortSignal): Promise<void> {
     const filter = { open_at: { gt: '', lt: toIsoString(before) } };
-    for await (const docs of iteratePages(this.deps.releases, {
+    for await (const docs of iteratePages(this.releases, {
       filter,
       sort: [['open_at', 'asc']],
       limit: PAGE_SIZE,
@@ -89,7 +90,7 @@ export class ReleaseReconciler {
 
   async compare(signal?: AbortSignal): Promise<void> {
     const lost: string[] = [];
-    for await (const docs of iteratePages(this.deps.releases, { limit: PAGE_SIZE })) {
+    for await (const docs of iteratePages(this.releases, { limit: PAGE_SIZE })) {
       for (const doc of docs) {
         if (signal?.aborted === true) return;
         if (doc.open_at === undefined && !(await this.#isConsistent(doc))) {
@@ -99,9 +100,9 @@ export class ReleaseReconciler {
       }
     }
     await this.latest.repair({ all: true, signal });
-    const { damaged } = await this.deps.store.packages.sweep(signal);
+    const { damaged } = await this.store.packages.sweep(signal);
     for (const place of damaged) if (!lost.includes(formatPackageName(place))) lost.push(formatPackageName(place));
-    if (lost.length > 0) this.deps.log.error({ lost }, 'packages are missing in the release store');
+    if (lost.length > 0) this.log.error({ lost }, 'packages are missing in the release store');
     this.#lost = lost;
   }
 
@@ -112,12 +113,12 @@ export class ReleaseReconciler {
         if (doc?.open_at !== undefined) await this.finisher.finish(doc);
       });
     } catch (err) {
-      this.deps.log.error({ err, release: id }, 'a change of a release could not be finished; this will be retried');
+      this.log.error({ err, release: id }, 'a change of a release could not be finished; this will be retried');
     }
   }
 
   async #discardStaged(olderMs: number): Promise<void> {
-    const { store, clock } = this.deps;
+    const { store, clock } = this;
     const staged = await store.packages.listStaged();
     if (staged.length === 0) return;
     const awaited = new Set<string | null>();
@@ -142,7 +143,7 @@ export class ReleaseReconciler {
    * @returns false when the package is lost
    */
   async #repairFiles(id: string): Promise<boolean> {
-    const { store } = this.deps;
+    const store = this.store;
     const doc = await this.docs.get(id);
     if (doc === null || doc.open_at !== undefined || (await this.leases.isHeld(id)) || (await this.#isConsistent(doc)))
       return true;
@@ -158,12 +159,12 @@ export class ReleaseReconciler {
   }
 
   async #readSize(doc: ReleaseDoc, name: string): Promise<number | null> {
-    const file = await this.deps.store.open(toPathSegments(doc, name));
+    const file = await this.store.open(toPathSegments(doc, name));
     return file?.size ?? null;
   }
 
   #readText(doc: ReleaseDoc, name: string): Promise<string | null> {
-    return readStoredText(this.deps.store, toPathSegments(doc, name));
+    return readStoredText(this.store, toPathSegments(doc, name));
   }
 }
 

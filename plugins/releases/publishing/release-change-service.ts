@@ -2,11 +2,11 @@
  * Withdraws, rolls out and halts published releases and promotes them to another channel (contract
  * 40, publishing).
  */
-import { inject, injectable, type Principal } from '../../../kernel/contract/index.js';
+import { inject, injectable, type Principal, type Clock, type Ids } from '../../../kernel/contract/index.js';
 import { conflict, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
 import type { ReleaseManifest } from '../../../lib/formats/manifest.js';
 import { ManifestRepository } from '../update-check/manifest-repository.js';
-import { DEPS, type ReleaseDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { toStorePath, type ReleaseDoc } from '../model.js';
 import type { Platform } from '../../../lib/formats/platform.js';
 import { getReleaseId } from '../release-place.js';
@@ -20,6 +20,9 @@ import {
   type PublishRequest,
 } from './publisher.js';
 import { ReleaseRepository } from './release-repository.js';
+import type { ProjectDirectory } from '../../../ports/domain/projects.js';
+import type { AuditLog } from '../../../ports/domain/audit.js';
+import type { ReleaseStore } from '../../../ports/release-store.js';
 
 export interface SelectedRelease {
   product: string;
@@ -31,7 +34,11 @@ export interface SelectedRelease {
 @injectable()
 export class ReleaseChangeService {
   constructor(
-    @inject(DEPS) private readonly deps: ReleaseDeps,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.ids) private readonly ids: Ids,
+    @inject(DEPS.store) private readonly store: ReleaseStore,
+    @inject(DEPS.audit) private readonly audit: Pick<AuditLog, 'record' | 'listByTarget'>,
+    @inject(DEPS.projects) private readonly projects: ProjectDirectory,
     @inject(ReleaseRepository) private readonly docs: ReleaseRepository,
     @inject(ManifestRepository) private readonly manifests: ManifestRepository,
     @inject(ProductLock) private readonly lock: ProductLock,
@@ -52,7 +59,7 @@ export class ReleaseChangeService {
       for (const doc of await this.listSelected(chosen)) {
         if (doc.withdrawn_at !== null) result.push(doc);
         else {
-          const at = this.deps.clock.iso();
+          const at = this.clock.iso();
           await this.#recordAudit(
             principal,
             'release.withdrawn',
@@ -79,7 +86,7 @@ export class ReleaseChangeService {
     return this.lock.run(chosen.product, async () => {
       const [doc] = await this.listSelected(chosen);
       if (doc === undefined || doc.withdrawn_at !== null) throw createWithdrawnError(chosen);
-      const at = this.deps.clock.iso();
+      const at = this.clock.iso();
       const before = { rollout_percent: doc.rollout_percent, halted_at: doc.halted_at };
       await this.#recordAudit(principal, 'release.rollout', doc, {}, before, {
         rollout_percent: percent,
@@ -120,10 +127,10 @@ export class ReleaseChangeService {
   }
 
   async #writeHalt(by: Principal | 'system', doc: ReleaseDoc, reason: string): Promise<ReleaseDoc> {
-    const at = this.deps.clock.iso();
+    const at = this.clock.iso();
     const { product, version, channel, platform } = doc;
     const data = { product, version, channel, platform, reason };
-    const outbox = [...doc.outbox, { id: `evt_${this.deps.ids.uuid()}`, at, event: 'release.halted' as const, data }];
+    const outbox = [...doc.outbox, { id: `evt_${this.ids.uuid()}`, at, event: 'release.halted' as const, data }];
     const changes = { halted_at: at, halted_reason: reason, rolling: undefined, open_at: at, outbox };
     const before = { halted_at: null };
     await this.#recordAudit(by, 'release.halted', doc, { reason }, before, { halted_at: at });
@@ -144,7 +151,7 @@ export class ReleaseChangeService {
     reauthorize?: PublishRequest['reauthorize'],
   ): Promise<PublishedRelease[]> {
     if (to === chosen.channel) throw invalid({ to: 'must differ from `from`' });
-    await this.deps.projects.requireAccepting(chosen.product, 'releases');
+    await this.projects.requireAccepting(chosen.product, 'releases');
     const found = await this.listSelected(chosen);
     const offered = found.filter((doc) => doc.withdrawn_at === null && doc.withdrawing === undefined);
     if (offered.length === 0) throw createWithdrawnError(chosen);
@@ -182,7 +189,7 @@ export class ReleaseChangeService {
       }
       const request = { ...target, build, mandatory, rollout_percent: rollout, min_version, by, reauthorize };
       return this.publisher.commit(claim, request, await this.#readFacts(from), null, (release, manifest) =>
-        this.deps.store.packages.link(toStorePath(from), toStorePath(release), {
+        this.store.packages.link(toStorePath(from), toStorePath(release), {
           manifest,
           signature: release.manifest_signature,
         }),
@@ -213,7 +220,7 @@ export class ReleaseChangeService {
     before: Record<string, string | number | null>,
     after: Record<string, string | number | null>,
   ): Promise<void> {
-    return this.deps.audit.record(principal, action, formatReleaseName(doc), details, { before, after });
+    return this.audit.record(principal, action, formatReleaseName(doc), details, { before, after });
   }
 }
 

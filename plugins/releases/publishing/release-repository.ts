@@ -1,10 +1,10 @@
 /** Each write compares the revision it was based on. */
-import { findReadable, inject, injectable } from '../../../kernel/contract/index.js';
+import { findReadable, inject, injectable, type Collection } from '../../../kernel/contract/index.js';
 import { conflict } from '../../../kernel/errors.js';
 import { collectAll } from '../../../lib/paging.js';
 import { StoreConflict, type Filter, type Page, type Update } from '../../../ports/store/index.js';
 import { ReleaseIndex } from '../update-check/release-index.js';
-import { DEPS, type ReleaseDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import type { ReleaseDoc } from '../model.js';
 import { PLATFORMS } from '../../../lib/formats/platform.js';
 import { getReleaseId } from '../release-place.js';
@@ -16,22 +16,22 @@ type ReleaseUpdate = Partial<Omit<ReleaseDoc, 'id' | 'rev' | 'updated_at'>>;
 @injectable()
 export class ReleaseRepository {
   constructor(
-    @inject(DEPS) private readonly deps: ReleaseDeps,
+    @inject(DEPS.releases) private readonly releases: Collection<ReleaseDoc>,
     @inject(ReleaseIndex) private readonly index: ReleaseIndex,
     @inject(ReleaseTimestamps) private readonly stamps: ReleaseTimestamps,
   ) {}
 
   get(id: string): Promise<ReleaseDoc | null> {
-    return this.deps.releases.get(id);
+    return this.releases.get(id);
   }
 
   list(filter: Filter): Promise<ReleaseDoc[]> {
-    return collectAll(this.deps.releases, { filter, limit: PAGE_SIZE });
+    return collectAll(this.releases, { filter, limit: PAGE_SIZE });
   }
 
   async listReadable(filter: Filter): Promise<ReleaseDoc[]> {
     const query = { filter, sort: [['published_at', 'desc']] as [['published_at', 'desc']], limit: PAGE_SIZE };
-    return (await findReadable(this.deps.releases, query)).items;
+    return (await findReadable(this.releases, query)).items;
   }
 
   /**
@@ -39,7 +39,7 @@ export class ReleaseRepository {
    * @throws InvalidCursor
    */
   listPage(filter: Filter, limit: number, after: string | null): Promise<Page<ReleaseDoc>> {
-    return this.deps.releases.find({ filter, sort: [['published_at', 'desc']], limit, after });
+    return this.releases.find({ filter, sort: [['published_at', 'desc']], limit, after });
   }
 
   async getNewest(): Promise<ReleaseDoc | null> {
@@ -58,7 +58,7 @@ export class ReleaseRepository {
   async insert(doc: Omit<ReleaseDoc, 'rev' | 'updated_at'>, manifest?: string): Promise<ReleaseDoc> {
     const whole: ReleaseDoc = { ...doc, rev: 1, updated_at: this.stamps.createTimestamp() };
     try {
-      await this.deps.releases.insert(whole);
+      await this.releases.insert(whole);
     } catch (error) {
       if (error instanceof StoreConflict) throw createConflict(doc);
       throw error;
@@ -74,7 +74,7 @@ export class ReleaseRepository {
     const { id, rev } = before;
     const updated_at = this.stamps.createTimestamp(before.updated_at);
     const set = { ...changes, updated_at } as unknown as NonNullable<Update['set']>;
-    const written = await this.deps.releases.change({ id, rev }, { set, inc: { rev: 1 } });
+    const written = await this.releases.change({ id, rev }, { set, inc: { rev: 1 } });
     if (written === null) throw createConflict(before);
     return this.#updateIndex(written.doc, manifest);
   }
@@ -82,7 +82,7 @@ export class ReleaseRepository {
   /** Readers do not see these, so neither the revision nor `updated_at` changes. */
   async clearMarkers(doc: ReleaseDoc): Promise<void> {
     const same = { id: doc.id, rev: doc.rev };
-    await this.deps.releases.change(same, { set: { outbox: [] }, unset: ['open_at', 'withdrawing', 'rolling_back'] });
+    await this.releases.change(same, { set: { outbox: [] }, unset: ['open_at', 'withdrawing', 'rolling_back'] });
   }
 
   async #updateIndex(doc: ReleaseDoc, manifest?: string): Promise<ReleaseDoc> {

@@ -2,24 +2,29 @@
  * After a key rotation (contract 40, files). The file is written before the document, so after a
  * crash a later run finds the earlier key.
  */
-import { inject, injectable } from '../../../kernel/contract/index.js';
+import { inject, injectable, type Clock, type Logger } from '../../../kernel/contract/index.js';
 import type { ReleaseSigning } from '../../../ports/domain/releases.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { ManifestRepository } from '../update-check/manifest-repository.js';
 import { ReleaseIndex } from '../update-check/release-index.js';
-import { DEPS, type ReleaseDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { toStorePath, type ReleaseDoc } from '../model.js';
 import { ChannelDocumentWriter } from './channel-documents.js';
 import { ReleaseChangeFinisher } from './change-finisher.js';
 import { ProductLock } from './product-lock.js';
 import { ReleaseRepository } from './release-repository.js';
+import type { Signer } from '../../../ports/signer.js';
+import type { ReleaseStore } from '../../../ports/release-store.js';
 
 @injectable()
 export class ReleaseResigner implements ReleaseSigning {
   readonly #flights = new SingleFlight<number>();
 
   constructor(
-    @inject(DEPS) private readonly deps: ReleaseDeps,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.log) private readonly log: Logger,
+    @inject(DEPS.store) private readonly store: ReleaseStore,
+    @inject(DEPS.signer) private readonly signer: Signer,
     @inject(ReleaseRepository) private readonly docs: ReleaseRepository,
     @inject(ManifestRepository) private readonly manifests: ManifestRepository,
     @inject(ReleaseIndex) private readonly index: ReleaseIndex,
@@ -33,7 +38,7 @@ export class ReleaseResigner implements ReleaseSigning {
   }
 
   async #resignAll(): Promise<number> {
-    const key = await this.deps.signer.getKey();
+    const key = await this.signer.getKey();
     if (key === null) return 0;
     const old = await this.docs.list({ withdrawn_at: null, key_id: { ne: key.key_id } });
     // Releases published unsigned stay unsigned.
@@ -50,7 +55,7 @@ export class ReleaseResigner implements ReleaseSigning {
    * @returns false when another process was first, or the release is gone
    */
   async #resignOne(id: string): Promise<boolean> {
-    const { signer, store, clock, log } = this.deps;
+    const { signer, store, clock, log } = this;
     const doc = await this.docs.get(id);
     if (doc === null || doc.withdrawn_at !== null || doc.withdrawing !== undefined) return false;
     const manifest = await this.manifests.read(id, doc.manifest_sha256);

@@ -1,7 +1,7 @@
-import { inject, injectable, type Principal } from '../../../kernel/contract/index.js';
+import { inject, injectable, type Principal, type Clock, type Ids } from '../../../kernel/contract/index.js';
 import { conflict, ServiceError } from '../../../kernel/errors.js';
 import { compareVersions } from '../../../lib/versions.js';
-import { DEPS, type ReleaseDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import type { ReleaseDoc } from '../model.js';
 import type { ChannelRollback } from '../update-check/channel-releases.js';
 import { ReleaseIndex } from '../update-check/release-index.js';
@@ -9,6 +9,7 @@ import { ReleaseChangeFinisher } from './change-finisher.js';
 import { ProductLock } from './product-lock.js';
 import { formatReleaseName, ReleaseChangeService, type SelectedRelease } from './release-change-service.js';
 import { ReleaseRepository } from './release-repository.js';
+import type { AuditLog } from '../../../ports/domain/audit.js';
 
 export interface RollbackResult {
   /** Offered again, one per platform. */
@@ -23,7 +24,9 @@ export interface RollbackResult {
 @injectable()
 export class RollbackService {
   constructor(
-    @inject(DEPS) private readonly deps: ReleaseDeps,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.ids) private readonly ids: Ids,
+    @inject(DEPS.audit) private readonly audit: Pick<AuditLog, 'record' | 'listByTarget'>,
     @inject(ReleaseRepository) private readonly docs: ReleaseRepository,
     @inject(ReleaseIndex) private readonly index: ReleaseIndex,
     @inject(ProductLock) private readonly lock: ProductLock,
@@ -70,10 +73,10 @@ export class RollbackService {
         rollback: await this.#readRollback(product, channel),
         unchanged: true,
       };
-    const at = this.deps.clock.iso();
+    const at = this.clock.iso();
     const from = newest.version;
     const withdrawn = [...new Set(due.map(({ version }) => version))];
-    await this.deps.audit.record(
+    await this.audit.record(
       principal,
       'release.rolled_back',
       formatReleaseName(target),
@@ -81,7 +84,7 @@ export class RollbackService {
       { before: { newest: from }, after: { newest: target.version } },
     );
     const data = { product, channel, platform, from, to: target.version, reason, withdrawn };
-    const entry = { id: `evt_${this.deps.ids.uuid()}`, at, event: 'release.rolled_back' as const, data };
+    const entry = { id: `evt_${this.ids.uuid()}`, at, event: 'release.rolled_back' as const, data };
     const outbox = [...target.outbox, entry];
     const changes = { rolling_back: { reason, at, platform }, open_at: at, outbox };
     await this.finisher.finish(await this.docs.update(target, changes));

@@ -4,14 +4,14 @@
  * clocks differ and writes take time. A release shows only together with its texts. Without
  * requests it polls infrequently, and the next request waits for a poll (`ensureCurrent`).
  */
-import { inject, injectable } from '../../../kernel/contract/index.js';
+import { inject, injectable, type Collection, type Clock, type Logger } from '../../../kernel/contract/index.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
 import { iteratePages } from '../../../lib/paging.js';
 import { toIsoString, MINUTE_MS, SECOND_MS } from '../../../lib/time.js';
-import type { ProjectInfo } from '../../../ports/domain/projects.js';
+import type { ProjectInfo, ProjectDirectory } from '../../../ports/domain/projects.js';
 import { CorruptionReporter } from '../../../ports/store/corruption-reporter.js';
 import { StoreDamaged } from '../../../ports/store/index.js';
-import { DEPS, type ReleaseDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import type { ReleaseDoc, StatementDoc } from '../model.js';
 import { ChannelReleases, listOfferable, type CachedRelease, type PlatformViews } from './channel-releases.js';
 import { ManifestRepository } from './manifest-repository.js';
@@ -66,10 +66,14 @@ export class ReleaseIndex {
   #waking: Promise<void> | null = null;
 
   constructor(
-    @inject(DEPS) private readonly deps: ReleaseDeps,
+    @inject(DEPS.releases) private readonly releases: Collection<ReleaseDoc>,
+    @inject(DEPS.statements) private readonly statements: Collection<StatementDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.log) private readonly log: Logger,
+    @inject(DEPS.projects) private readonly projects: ProjectDirectory,
     @inject(ManifestRepository) private readonly manifests: ManifestRepository,
   ) {
-    this.#damage = new CorruptionReporter(deps.log, 'a release');
+    this.#damage = new CorruptionReporter(log, 'a release');
   }
 
   async start(): Promise<void> {
@@ -83,7 +87,7 @@ export class ReleaseIndex {
    * timeout.
    */
   ensureCurrent(): Promise<void> | null {
-    this.#askedAt = this.deps.clock.monotonic();
+    this.#askedAt = this.clock.monotonic();
     if (this.#isIdle && this.#open) this.#waking ??= this.#pollOnDemand();
     return this.#waking;
   }
@@ -110,14 +114,14 @@ export class ReleaseIndex {
   }
 
   async refresh(): Promise<void> {
-    const { releases, statements, clock } = this.deps;
+    const { releases, statements, clock } = this;
     const [now, elapsed] = [clock.now(), clock.monotonic()];
     const whole = this.#since === null || elapsed - this.#wholeAt >= FULL_READ_INTERVAL_MS;
     // After a clock moved backwards, writes have earlier timestamps.
     const since = Math.min(this.#since ?? 0, now) - POLL_OVERLAP_MS;
     const filter = whole ? {} : { updated_at: { gte: toIsoString(since) } };
     const sort = [['updated_at', 'asc']] as const;
-    const [projects] = await Promise.all([this.deps.projects.list(), this.#retryPending()]);
+    const [projects] = await Promise.all([this.projects.list(), this.#retryPending()]);
     this.#projects = new Map(projects.map((project) => [project.slug, project]));
     let changed = false;
     let lacks = !whole && this.#hasUnreadable;
@@ -175,7 +179,7 @@ export class ReleaseIndex {
   }
 
   async loadProject(slug: string): Promise<ProjectInfo | null> {
-    const project = await this.deps.projects.get(slug);
+    const project = await this.projects.get(slug);
     if (project !== null) this.#projects.set(slug, project);
     return project;
   }
@@ -194,11 +198,11 @@ export class ReleaseIndex {
    *   would lose
    */
   async catchUp(product: string): Promise<void> {
-    const since = this.#since === null ? null : Math.min(this.#since, this.deps.clock.now()) - POLL_OVERLAP_MS;
+    const since = this.#since === null ? null : Math.min(this.#since, this.clock.now()) - POLL_OVERLAP_MS;
     const recent = since === null ? {} : { updated_at: { gte: toIsoString(since) } };
     const query = { filter: { product, ...recent }, sort: [['updated_at', 'asc']] as const, limit: PAGE_SIZE };
-    for await (const docs of iteratePages(this.deps.releases, query)) await this.update(docs);
-    if (this.#hasUnreadable && (await this.deps.releases.count({ product })) !== this.#countReleases(product)) {
+    for await (const docs of iteratePages(this.releases, query)) await this.update(docs);
+    if (this.#hasUnreadable && (await this.releases.count({ product })) !== this.#countReleases(product)) {
       throw new StoreDamaged({ collection: 'releases', id: null });
     }
   }
@@ -233,7 +237,7 @@ export class ReleaseIndex {
       // object because `releases` changed.
       this.#channels.set(key, { ...(shown ?? EMPTY_CHANNEL), releases });
       this.#pending.set(key, [...notes.values()]);
-      this.deps.log.warn({ err: error, channel: key }, 'a release is not offered yet: its manifest cannot be read');
+      this.log.warn({ err: error, channel: key }, 'a release is not offered yet: its manifest cannot be read');
       return;
     }
     this.#pending.delete(key);
@@ -247,7 +251,7 @@ export class ReleaseIndex {
   ): Promise<CachedText> {
     const { id, rev, manifest_sha256 } = release;
     const given = docs.get(id);
-    const doc = given?.rev === rev ? given : await this.deps.releases.get(id);
+    const doc = given?.rev === rev ? given : await this.releases.get(id);
     if (doc === null || doc.manifest_sha256 !== manifest_sha256) throw new Error(`release ${id} changed meanwhile`);
     const manifest = manifests.get(id) ?? (await this.manifests.read(id, manifest_sha256));
     if (manifest === null) throw new Error(`release ${id} has no manifest`);
@@ -261,7 +265,7 @@ export class ReleaseIndex {
   #schedulePoll(): void {
     const look = (): void => void (this.#polling = this.#poll());
     if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#isIdle = this.deps.clock.monotonic() - this.#askedAt >= QUIET_MS;
+    this.#isIdle = this.clock.monotonic() - this.#askedAt >= QUIET_MS;
     this.#timer = setTimeout(look, this.#isIdle ? QUIET_POLL_MS : POLL_MS);
     this.#timer.unref();
   }
@@ -270,7 +274,7 @@ export class ReleaseIndex {
     try {
       await this.refresh();
     } catch (err) {
-      this.deps.log.error({ err }, 'loading changed releases failed; this will be retried');
+      this.log.error({ err }, 'loading changed releases failed; this will be retried');
     }
     if (this.#open) this.#schedulePoll();
   }

@@ -6,9 +6,10 @@ import { notFound } from '../../../kernel/errors.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import type { ProjectInfo } from '../../../ports/domain/projects.js';
 import type { Platform } from '../../../lib/formats/platform.js';
-import { DEPS, type ReleaseDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { getLatestRelease, selectOffer } from './channel-releases.js';
 import { ReleaseIndex, type ChannelSnapshot } from './release-index.js';
+import type { MachineInventory } from '../../../ports/domain/machines/inventory.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -36,7 +37,7 @@ export class UpdateCheckService {
 
   constructor(
     @inject(ReleaseIndex) private readonly index: ReleaseIndex,
-    @inject(DEPS) private readonly deps: Pick<ReleaseDeps, 'machines'>,
+    @inject(DEPS.machines) private readonly machines: () => MachineInventory | undefined,
   ) {}
 
   /** @throws ServiceError not_found for an unknown product */
@@ -90,7 +91,7 @@ export class UpdateCheckService {
   #recordMachine({ product, version, channel, platform }: UpdateCheckQuery, key: string): void {
     const known = platform === 'any' ? null : platform;
     const about = { name: null, version, channel, platform: known, license_id: null };
-    this.deps.machines()?.record({ source: 'update_check', project: product, key, ...about });
+    this.machines()?.record({ source: 'update_check', project: product, key, ...about });
   }
 
   #buildResponse(

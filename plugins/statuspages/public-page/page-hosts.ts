@@ -1,6 +1,6 @@
 /** Cached for a second, so that changes of other processes are visible within two. */
-import { inject, injectable, type CustomHosts } from '../../../kernel/contract/index.js';
-import { DEPS, type StatusPagesDeps } from '../deps.js';
+import { inject, injectable, type CustomHosts, type Clock, type Logger } from '../../../kernel/contract/index.js';
+import { DEPS } from '../deps.js';
 import { getPagePath } from '../model/status-page.js';
 import { StatusPageService } from '../store/status-page-service.js';
 
@@ -13,13 +13,14 @@ export class PageHostResolver implements CustomHosts {
   #reading: Promise<ReadonlyMap<string, string>> | null = null;
 
   constructor(
-    @inject(DEPS) private readonly deps: Pick<StatusPagesDeps, 'clock' | 'log'>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.log) private readonly log: Logger,
     @inject(StatusPageService) private readonly pages: StatusPageService,
   ) {}
 
   findPage(host: string): string | null | Promise<string | null> {
     const found = this.#atHand;
-    const age = found === null ? Infinity : this.deps.clock.monotonic() - found.at;
+    const age = found === null ? Infinity : this.clock.monotonic() - found.at;
     if (found !== null && age < CACHE_TTL_MS) return found.paths.get(host) ?? null;
     const reading = this.#read();
     if (found !== null && age < MAX_STALE_MS) return found.paths.get(host) ?? null;
@@ -30,7 +31,7 @@ export class PageHostResolver implements CustomHosts {
   #read(): Promise<ReadonlyMap<string, string>> {
     this.#reading ??= this.#readPaths()
       .catch((err: unknown) => {
-        this.deps.log.error({ err }, 'the hosts of status pages could not be loaded');
+        this.log.error({ err }, 'the hosts of status pages could not be loaded');
         return this.#atHand?.paths ?? new Map<string, string>();
       })
       .finally(() => (this.#reading = null));
@@ -38,7 +39,7 @@ export class PageHostResolver implements CustomHosts {
   }
 
   async #readPaths(): Promise<ReadonlyMap<string, string>> {
-    const at = this.deps.clock.monotonic();
+    const at = this.clock.monotonic();
     const pages = await this.pages.listWithCustomHost();
     const paths = new Map(pages.map((page) => [page.host ?? '', getPagePath(page)]));
     this.#atHand = { paths, at };

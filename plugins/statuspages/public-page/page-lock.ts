@@ -1,14 +1,23 @@
 /**
  * An encrypted cookie unlocks one page; a new password invalidates it. Feed readers use HTTP Basic.
  */
-import { inject, injectable, type Answer, type HttpRequest } from '../../../kernel/contract/index.js';
+import {
+  inject,
+  injectable,
+  type Answer,
+  type HttpRequest,
+  type Cipher,
+  type Clock,
+  type PasswordHasher,
+} from '../../../kernel/contract/index.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { getClientNetwork } from '../../../lib/addresses.js';
 import { DAY_MS } from '../../../lib/time.js';
 import type { BasicCredentials, BasicGuard, BasicRequest, BasicDecision } from '../../../ports/http/index.js';
-import { DEPS, type StatusPagesDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { hasPassword, type StatusPageDoc } from '../model/status-page.js';
 import { StatusPageService } from '../store/status-page-service.js';
+import type { AttemptThrottle } from '../../../ports/domain/access.js';
 
 const COOKIE_PURPOSE = 'statuspages.visitor';
 const TICKET_LIFETIME_MS = 30 * DAY_MS;
@@ -26,7 +35,10 @@ export class PageLockService implements BasicGuard {
   readonly realm = 'Status page';
 
   constructor(
-    @inject(DEPS) private readonly deps: Pick<StatusPagesDeps, 'cipher' | 'clock' | 'hasher' | 'throttle'>,
+    @inject(DEPS.cipher) private readonly cipher: Pick<Cipher, 'seal' | 'open' | 'derive'>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.hasher) private readonly hasher: PasswordHasher,
+    @inject(DEPS.throttle) private readonly throttle: AttemptThrottle,
     @inject(StatusPageService) private readonly pages: StatusPageService,
   ) {}
 
@@ -38,7 +50,7 @@ export class PageLockService implements BasicGuard {
       ticket !== null &&
       ticket.page === page.id &&
       ticket.password === page.password?.id &&
-      ticket.until > this.deps.clock.now()
+      ticket.until > this.clock.now()
     );
   }
 
@@ -49,8 +61,8 @@ export class PageLockService implements BasicGuard {
   async unlock(page: StatusPageDoc, password: string, address: string): Promise<Answer['cookies'][number] | null> {
     const id = page.password?.id;
     if (id === undefined || !(await this.#verify(page, password, address))) return null;
-    const ticket: VisitorTicket = { page: page.id, password: id, until: this.deps.clock.now() + TICKET_LIFETIME_MS };
-    const value = this.deps.cipher.seal(JSON.stringify(ticket), COOKIE_PURPOSE);
+    const ticket: VisitorTicket = { page: page.id, password: id, until: this.clock.now() + TICKET_LIFETIME_MS };
+    const value = this.cipher.seal(JSON.stringify(ticket), COOKIE_PURPOSE);
     return { name: getCookieName(page.slug), value, maxAgeSeconds: TICKET_LIFETIME_MS / 1_000 };
   }
 
@@ -71,7 +83,7 @@ export class PageLockService implements BasicGuard {
 
   /** @throws ServiceError rate_limited */
   async #verify({ id, password }: StatusPageDoc, given: string, address: string): Promise<boolean> {
-    const { throttle, hasher } = this.deps;
+    const { throttle, hasher } = this;
     const key = `status-page:${id}:${getClientNetwork(address)}`;
     const attempt = await throttle.begin([key]);
     try {
@@ -86,7 +98,7 @@ export class PageLockService implements BasicGuard {
   #readTicket(sealed: string | undefined): VisitorTicket | null {
     if (sealed === undefined) return null;
     try {
-      return JSON.parse(this.deps.cipher.open(sealed, COOKIE_PURPOSE)) as VisitorTicket;
+      return JSON.parse(this.cipher.open(sealed, COOKIE_PURPOSE)) as VisitorTicket;
     } catch {
       return null;
     }

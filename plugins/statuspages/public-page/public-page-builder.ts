@@ -2,9 +2,9 @@
  * Uses only names, states and texts. Sources, messages and checks are never included; monitor names
  * only if the component shows details and the monitor is public.
  */
-import { inject, injectable } from '../../../kernel/contract/index.js';
+import { inject, injectable, type Clock, type Collection } from '../../../kernel/contract/index.js';
 import { DAY_MS, toIsoString } from '../../../lib/time.js';
-import { DEPS, type StatusPagesDeps } from '../deps.js';
+import { DEPS, type LogoDoc } from '../deps.js';
 import { getAnnouncementState, type AnnouncementDoc } from '../model/announcement.js';
 import {
   getComponentCondition,
@@ -26,6 +26,8 @@ import {
 import { COMPONENT_STATE_LABELS, ANNOUNCEMENT_STATE_LABELS } from '../model/state-labels.js';
 import { AnnouncementService } from '../store/announcement-service.js';
 import { StatusPageService } from '../store/status-page-service.js';
+import type { SellerBrands } from '../../../ports/domain/projects.js';
+import type { WatchdogApi } from '../../../ports/domain/watchdog.js';
 
 const PAST_ANNOUNCEMENT_DAYS = 90;
 const MAX_PAST_ANNOUNCEMENTS = 20;
@@ -40,7 +42,10 @@ interface LoadedMonitors {
 @injectable()
 export class PublicPageBuilder {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<StatusPagesDeps, 'watchdog' | 'clock' | 'brands' | 'logos'>,
+    @inject(DEPS.watchdog) private readonly watchdog: Pick<WatchdogApi, 'listConditions'>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.brands) private readonly brands: Pick<SellerBrands, 'find' | 'readLogo'>,
+    @inject(DEPS.logos) private readonly logos: Collection<LogoDoc>,
     @inject(AnnouncementService) private readonly announcements: AnnouncementService,
     @inject(StatusPageService) private readonly pages: StatusPageService,
   ) {}
@@ -54,7 +59,7 @@ export class PublicPageBuilder {
   }
 
   async getBranding(page: StatusPageDoc): Promise<{ seller: string | null; colour: string | null; logo: boolean }> {
-    const brand = page.project === null ? null : await this.deps.brands.find(page.project);
+    const brand = page.project === null ? null : await this.brands.find(page.project);
     return {
       seller: page.seller ?? brand?.name ?? null,
       colour: page.colour ?? brand?.colour ?? null,
@@ -63,14 +68,14 @@ export class PublicPageBuilder {
   }
 
   async getLogo(page: StatusPageDoc): Promise<{ type: string; bytes: Buffer } | null> {
-    const own = page.logo_type === null ? null : await this.deps.logos.get(page.id);
+    const own = page.logo_type === null ? null : await this.logos.get(page.id);
     if (own !== null) return { type: own.type, bytes: Buffer.from(own.data, 'base64') };
-    return page.project === null ? null : this.deps.brands.readLogo(page.project);
+    return page.project === null ? null : this.brands.readLogo(page.project);
   }
 
   /** @param preview shows a page before it is published */
   async buildContext(page: StatusPageDoc, preview: boolean): Promise<Record<string, unknown>> {
-    const now = this.deps.clock.now();
+    const now = this.clock.now();
     const [{ family, complete }, brand, announcements] = await Promise.all([
       this.#loadMonitors(page, HISTORY_DAYS),
       this.getBranding(page),
@@ -113,7 +118,7 @@ export class PublicPageBuilder {
     const sources = components.flatMap((one) => one.sources);
     const subtrees = components.flatMap(({ subtree }) => subtree ?? []);
     const query = { sources, subtrees, project, days, limit: MAX_SHOWN_MONITORS };
-    const { monitors, complete } = await this.deps.watchdog.listConditions(query);
+    const { monitors, complete } = await this.watchdog.listConditions(query);
     return { family: buildMonitorIndex(monitors), complete };
   }
 }

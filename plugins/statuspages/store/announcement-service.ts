@@ -1,10 +1,17 @@
-import { inject, injectable, type Principal } from '../../../kernel/contract/index.js';
+import {
+  inject,
+  injectable,
+  type Principal,
+  type Collection,
+  type Clock,
+  type Ids,
+} from '../../../kernel/contract/index.js';
 import { conflict, invalid, notFound } from '../../../kernel/errors.js';
 import { collectAll } from '../../../lib/paging.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import { normalizeTime } from '../../../lib/time.js';
 import { getPrincipalName } from '../caller.js';
-import { DEPS, type StatusPagesDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import {
   isFinalState,
   getNextMailTime,
@@ -21,6 +28,7 @@ import {
 import type { StatusPageDoc } from '../model/status-page.js';
 import { SubscriberNotifier } from '../subscriptions/subscriber-notifier.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/skipped-documents.js';
+import type { AuditLog } from '../../../ports/domain/audit.js';
 
 const BATCH_SIZE = 200;
 const MAX_ANNOUNCEMENTS = 2_000;
@@ -35,7 +43,10 @@ export interface AnnouncementChange {
 @injectable()
 export class AnnouncementService {
   constructor(
-    @inject(DEPS) private readonly deps: StatusPagesDeps,
+    @inject(DEPS.announcements) private readonly announcements: Collection<AnnouncementDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.ids) private readonly ids: Ids,
+    @inject(DEPS.audit) private readonly audit: Pick<AuditLog, 'record'>,
     @inject(SubscriberNotifier) private readonly news: SubscriberNotifier,
   ) {}
 
@@ -44,12 +55,12 @@ export class AnnouncementService {
     limit: number,
     cursor: string | null = null,
   ): Promise<ReadablePage<AnnouncementDoc>> {
-    const { announcements } = this.deps;
+    const announcements = this.announcements;
     return findReadable(announcements, { filter: { page_id }, sort: [['starts_at', 'desc']], limit, after: cursor });
   }
 
   async listVisible({ id: page_id }: StatusPageDoc, since: string): Promise<AnnouncementDoc[]> {
-    const { announcements } = this.deps;
+    const announcements = this.announcements;
     const [open, recent] = await Promise.all([
       collectAll(announcements, { filter: { page_id, ended_at: null }, limit: BATCH_SIZE }),
       announcements.find({
@@ -64,14 +75,14 @@ export class AnnouncementService {
 
   /** @throws ServiceError not_found */
   async getAnnouncement({ id: page_id }: StatusPageDoc, id: string): Promise<AnnouncementDoc> {
-    const found = await this.deps.announcements.get(id);
+    const found = await this.announcements.get(id);
     if (found?.page_id !== page_id) throw notFound(`announcement ${id.slice(0, 64)}`);
     return found;
   }
 
   /** @throws ServiceError validation_failed, conflict */
   async create(page: StatusPageDoc, fields: AnnouncementFields, principal: Principal): Promise<AnnouncementDoc> {
-    const { announcements, ids, clock, audit } = this.deps;
+    const { announcements, ids, clock, audit } = this;
     const { kind, title, text } = fields;
     const state = fields.state ?? (kind === 'incident' ? 'investigating' : 'planned');
     validateState(kind, state);
@@ -119,10 +130,10 @@ export class AnnouncementService {
     };
     validateTimes(after.kind, after.starts_at, after.ends_at);
     const { title: named, components: about, starts_at, ends_at } = after;
-    const mail_due_at = getNextMailTime(after, this.deps.clock.iso());
+    const mail_due_at = getNextMailTime(after, this.clock.iso());
     const set = { title: named, components: about, starts_at, ends_at, mail_due_at };
-    await this.deps.announcements.change({ id }, { set });
-    await this.deps.audit.record(principal, 'announcement.changed', id, { page: page.slug, title: named });
+    await this.announcements.change({ id }, { set });
+    await this.audit.record(principal, 'announcement.changed', id, { page: page.slug, title: named });
     return after;
   }
 
@@ -143,9 +154,9 @@ export class AnnouncementService {
     const mail_due_at = getNextMailTime({ ...before, ended_at, updates: [update] }, update.at);
     const push = { updates: { each: [update], keep: MAX_UPDATES }, mails: { each: [mail] } };
     const set = { ended_at, mails_at: marker, mail_due_at };
-    const after = await this.deps.announcements.change({ id }, { set, push });
+    const after = await this.announcements.change({ id }, { set, push });
     if (after === null) throw notFound(`announcement ${id.slice(0, 64)}`);
-    await this.deps.audit.record(principal, 'announcement.updated', id, { page: page.slug, state });
+    await this.audit.record(principal, 'announcement.updated', id, { page: page.slug, state });
     this.news.wake();
     return after.doc;
   }
@@ -153,12 +164,12 @@ export class AnnouncementService {
   /** @throws ServiceError not_found */
   async remove(page: StatusPageDoc, id: string, principal: Principal): Promise<void> {
     const { title } = await this.getAnnouncement(page, id);
-    await this.deps.announcements.remove({ id });
-    await this.deps.audit.record(principal, 'announcement.deleted', id, { page: page.slug, title });
+    await this.announcements.remove({ id });
+    await this.audit.record(principal, 'announcement.deleted', id, { page: page.slug, title });
   }
 
   #buildUpdate(state: AnnouncementState, text: string, principal: Principal): AnnouncementUpdate {
-    const { ids, clock } = this.deps;
+    const { ids, clock } = this;
     return { id: ids.uuid(), at: clock.iso(), state, text: cleanText(text), by: getPrincipalName(principal) };
   }
 }

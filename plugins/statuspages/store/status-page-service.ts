@@ -1,13 +1,22 @@
-import { inject, injectable, StoreConflict, type Principal } from '../../../kernel/contract/index.js';
+import {
+  inject,
+  injectable,
+  StoreConflict,
+  type Principal,
+  type Collection,
+  type Clock,
+  type Ids,
+  type PasswordHasher,
+} from '../../../kernel/contract/index.js';
 import { conflict, denied, invalid, owned, ServiceError } from '../../../kernel/errors.js';
 import { readLogo } from '../../../lib/brand/logo.js';
 import { findChangedFields } from '../../../lib/changed-fields.js';
 import { isTimeZone } from '../../../lib/local-time.js';
 import { collectAll } from '../../../lib/paging.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
-import type { AuditFields } from '../../../ports/domain/audit.js';
+import type { AuditFields, AuditLog } from '../../../ports/domain/audit.js';
 import { canSetHost, getPrincipalName, getTokenProject } from '../caller.js';
-import { DEPS, type StatusPagesDeps } from '../deps.js';
+import { DEPS, type LogoDoc } from '../deps.js';
 import {
   hasPassword,
   MAX_PASSWORD_BYTES,
@@ -19,13 +28,33 @@ import {
   type StatusPageDoc,
   type StatusPageView,
 } from '../model/status-page.js';
+import type { ProjectDirectory } from '../../../ports/domain/projects.js';
+import type { WatchdogApi } from '../../../ports/domain/watchdog.js';
+import type { MailQueue } from '../../../ports/domain/mail/mail-queue.js';
+import type { SubscriberDoc } from '../model/subscriber.js';
+import type { AnnouncementDoc } from '../model/announcement.js';
 
 const MAX_PAGES = 200;
 const CONFLICT_MESSAGES = { slug: 'is the slug of another status page', host: 'is used by another status page' };
 
 @injectable()
 export class StatusPageService {
-  constructor(@inject(DEPS) private readonly deps: StatusPagesDeps) {}
+  constructor(
+    @inject(DEPS.pages) private readonly pages: Collection<StatusPageDoc>,
+    @inject(DEPS.announcements) private readonly announcements: Collection<AnnouncementDoc>,
+    @inject(DEPS.logos) private readonly logos: Collection<LogoDoc>,
+    @inject(DEPS.subscribers) private readonly subscribers: Collection<SubscriberDoc>,
+    @inject(DEPS.mail) private readonly mail: () => MailQueue | undefined,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.ids) private readonly ids: Ids,
+    @inject(DEPS.watchdog) private readonly watchdog: Pick<WatchdogApi, 'listConditions'>,
+    @inject(DEPS.projects) private readonly projects: Pick<ProjectDirectory, 'get' | 'list'>,
+    @inject(DEPS.audit) private readonly audit: Pick<AuditLog, 'record'>,
+    @inject(DEPS.hasher) private readonly hasher: PasswordHasher,
+    @inject(DEPS.baseUrl) private readonly baseUrl: () => string,
+    @inject(DEPS.hosts) private readonly hosts: readonly string[],
+    @inject(DEPS.timezone) private readonly timezone: string,
+  ) {}
 
   /** Lists by title. A project token sees only the pages of its project. */
   async list(principal: Principal): Promise<StatusPageView[]> {
@@ -37,7 +66,7 @@ export class StatusPageService {
 
   listStored(principal: Principal): Promise<StatusPageDoc[]> {
     const own = getTokenProject(principal);
-    return collectAll(this.deps.pages, { filter: own === null ? {} : { project: own }, limit: MAX_PAGES });
+    return collectAll(this.pages, { filter: own === null ? {} : { project: own }, limit: MAX_PAGES });
   }
 
   /**
@@ -51,17 +80,17 @@ export class StatusPageService {
     principal: Principal,
   ): Promise<void> {
     const { project: _project, components: _components, password: _password, ...rest } = fields;
-    const before = id === null ? null : await this.deps.pages.get(id);
+    const before = id === null ? null : await this.pages.get(id);
     await this.#applyFields(before ?? this.#createBlank(fields, principal), rest, principal);
   }
 
   async isPassword(password: string | null | undefined, hash: string | null | undefined): Promise<boolean> {
     if (typeof password !== 'string' || typeof hash !== 'string') return false;
-    return (await this.deps.hasher.verify(password, hash)).ok;
+    return (await this.hasher.verify(password, hash)).ok;
   }
 
   toView(page: StatusPageDoc): StatusPageView {
-    return toStatusPageView(page, this.deps.baseUrl());
+    return toStatusPageView(page, this.baseUrl());
   }
 
   /**
@@ -69,30 +98,30 @@ export class StatusPageService {
    * @throws ServiceError not_found
    */
   async getPage(name: string, principal: Principal): Promise<StatusPageDoc> {
-    const found = (await this.deps.pages.get(name)) ?? (await this.findBySlug(name));
+    const found = (await this.pages.get(name)) ?? (await this.findBySlug(name));
     return owned(getTokenProject(principal), found, ({ project }) => project, `status page ${name.slice(0, 64)}`);
   }
 
   findById(id: string): Promise<StatusPageDoc | null> {
-    return this.deps.pages.get(id);
+    return this.pages.get(id);
   }
 
   acceptsSubscribers({ subscriptions }: StatusPageDoc): boolean {
-    return subscriptions === true && this.deps.mail()?.isConfigured === true;
+    return subscriptions === true && this.mail()?.isConfigured === true;
   }
 
   async findBySlug(slug: string): Promise<StatusPageDoc | null> {
-    const { items } = await this.deps.pages.find({ filter: { slug }, limit: 1 });
+    const { items } = await this.pages.find({ filter: { slug }, limit: 1 });
     return items[0] ?? null;
   }
 
   listWithCustomHost(): Promise<StatusPageDoc[]> {
-    return collectAll(this.deps.pages, { filter: { host: { gt: '' } }, limit: MAX_PAGES });
+    return collectAll(this.pages, { filter: { host: { gt: '' } }, limit: MAX_PAGES });
   }
 
   /** @throws ServiceError validation_failed, unknown_project, insufficient_scope, conflict */
   async create(fields: PageFields & { slug: string; title: string }, principal: Principal): Promise<StatusPageDoc> {
-    const { pages, audit } = this.deps;
+    const { pages, audit } = this;
     if ((await pages.count({})) >= MAX_PAGES) throw conflict(`The limit of ${MAX_PAGES} status pages is reached.`);
     const page = await this.#applyFields(this.#createBlank(fields, principal), fields, principal);
     await this.#runUniqueWrite(() => pages.insert(page), fields);
@@ -101,7 +130,7 @@ export class StatusPageService {
   }
 
   #createBlank({ slug, title }: { slug: string; title: string }, principal: Principal): StatusPageDoc {
-    const { ids, clock, timezone } = this.deps;
+    const { ids, clock, timezone } = this;
     const at = clock.iso();
     return {
       id: ids.uuid(),
@@ -131,13 +160,13 @@ export class StatusPageService {
     await this.#save(before, after, fields);
     const change = findChangedFields(toAuditFields(before), toAuditFields(after), Object.keys(fields));
     const what = before.published === after.published ? 'changed' : after.published ? 'published' : 'withdrawn';
-    await this.deps.audit.record(principal, `status_page.${what}`, after.slug, {}, change);
+    await this.audit.record(principal, `status_page.${what}`, after.slug, {}, change);
     return after;
   }
 
   /** The page last, so that an aborted deletion can be repeated. */
   async remove(name: string, principal: Principal): Promise<StatusPageDoc> {
-    const { pages, announcements, subscribers, logos, audit, mail } = this.deps;
+    const { pages, announcements, subscribers, logos, audit, mail } = this;
     const page = await this.getPage(name, principal);
     await announcements.remove({ page_id: page.id });
     await subscribers.remove({ page_id: page.id });
@@ -153,7 +182,7 @@ export class StatusPageService {
    * @throws ServiceError not_found, validation_failed
    */
   async setLogo(name: string, bytes: Buffer | null, principal: Principal): Promise<StatusPageDoc> {
-    const { logos, audit } = this.deps;
+    const { logos, audit } = this;
     const before = await this.getPage(name, principal);
     const logo = bytes === null ? null : readLogo(bytes);
     if (typeof logo === 'string') throw invalid({ logo });
@@ -172,10 +201,10 @@ export class StatusPageService {
 
   async #save(before: StatusPageDoc, after: StatusPageDoc, fields: PageFields): Promise<void> {
     const { id: _id, rev: _rev, ...rest } = after;
-    const set = { ...rest, host: after.host, updated_at: this.deps.clock.iso() };
+    const set = { ...rest, host: after.host, updated_at: this.clock.iso() };
     const update = { set, inc: { rev: 1 } };
     const saved = await this.#runUniqueWrite(
-      () => this.deps.pages.change({ id: before.id, rev: before.rev }, update as never),
+      () => this.pages.change({ id: before.id, rev: before.rev }, update as never),
       fields,
     );
     if (saved === null) throw conflict('Someone else has just changed this page. Reload it and try again.');
@@ -200,11 +229,11 @@ export class StatusPageService {
     const { host: known, ...page } = before;
     const own = host === undefined ? known : (host ?? undefined);
     if (own !== known && !canSetHost(principal)) {
-      const unlisted = [known, own].find((name) => name !== undefined && !this.deps.hosts.includes(name));
+      const unlisted = [known, own].find((name) => name !== undefined && !this.hosts.includes(name));
       if (unlisted !== undefined)
         throw denied(`The host ${unlisted} is not in \`statuspages.hosts\`; an administrator can set any host.`);
     }
-    if (own !== undefined && own === parseHost(this.deps.baseUrl()))
+    if (own !== undefined && own === parseHost(this.baseUrl()))
       throw invalid({ host: 'is the address of the service itself' });
     const after: StatusPageDoc = {
       ...page,
@@ -217,7 +246,7 @@ export class StatusPageService {
       components: components === undefined ? before.components : components.map(toComponent),
       ...(own !== undefined && { host: own }),
     };
-    if (rest.subscriptions === true && this.deps.mail()?.isConfigured !== true)
+    if (rest.subscriptions === true && this.mail()?.isConfigured !== true)
       throw invalid({ subscriptions: 'requires e-mail: set notifications.smtp_host' });
     if (password !== undefined && password !== null && Buffer.byteLength(password) > MAX_PASSWORD_BYTES)
       throw invalid({ password: `must have at most ${MAX_PASSWORD_BYTES} bytes` });
@@ -226,14 +255,14 @@ export class StatusPageService {
   }
 
   async #hashPassword(password: string | null): Promise<PagePassword | null> {
-    const { ids, hasher } = this.deps;
+    const { ids, hasher } = this;
     return password === null ? null : { id: ids.secret(16), hash: await hasher.hash(password) };
   }
 
   async #resolveProject(slug: string | null, principal: Principal): Promise<string | null> {
     const own = getTokenProject(principal);
     if (own !== null && own !== slug) throw denied(`The token is for the project ${own} only.`);
-    if (slug === null || (await this.deps.projects.get(slug)) !== null) return slug;
+    if (slug === null || (await this.projects.get(slug)) !== null) return slug;
     const fields = { project: 'is not the slug of a project' };
     throw new ServiceError('unknown_project', `Project ${slug} not found.`, { fields });
   }
@@ -251,7 +280,7 @@ export class StatusPageService {
     const query = { sources, project, days: 1, limit: MAX_PAGE_MONITORS };
     const tooMany = { components: `contain more than ${MAX_PAGE_MONITORS} monitors in total` };
     // First, so that a project token learns nothing about subtrees of another project's monitor.
-    const named = await this.deps.watchdog.listConditions({ ...query, subtrees: [] });
+    const named = await this.watchdog.listConditions({ ...query, subtrees: [] });
     if (!named.complete) throw invalid(tooMany);
     const known = new Set(named.monitors.map((one) => one.source));
     components.forEach((one, i) => {
@@ -262,7 +291,7 @@ export class StatusPageService {
         throw invalid({ [`components.${i}.subtree`]: `unknown: ${one.subtree}` });
     });
     const subtrees = components.flatMap(({ subtree }) => subtree ?? []);
-    if (!(await this.deps.watchdog.listConditions({ ...query, subtrees })).complete) throw invalid(tooMany);
+    if (!(await this.watchdog.listConditions({ ...query, subtrees })).complete) throw invalid(tooMany);
   }
 }
 

@@ -2,10 +2,17 @@
  * An update and its entry in `mails` are one write. Mails are stored under derived ids, then the
  * entries are removed. After a crash the job finds the remaining ones by `mails_at`.
  */
-import { inject, injectable } from '../../../kernel/contract/index.js';
+import {
+  inject,
+  injectable,
+  type Collection,
+  type Clock,
+  type Ids,
+  type Logger,
+} from '../../../kernel/contract/index.js';
 import { iterateItems } from '../../../lib/paging.js';
 import type { MailQueue } from '../../../ports/domain/mail/mail-queue.js';
-import { DEPS, type StatusPagesDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import {
   getNextMailTime,
   getAnnouncementState,
@@ -26,12 +33,18 @@ export class SubscriberNotifier {
   #again = false;
 
   constructor(
-    @inject(DEPS) private readonly deps: StatusPagesDeps,
+    @inject(DEPS.pages) private readonly pages: Collection<StatusPageDoc>,
+    @inject(DEPS.announcements) private readonly announcements: Collection<AnnouncementDoc>,
+    @inject(DEPS.mail) private readonly mail: () => MailQueue | undefined,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.ids) private readonly ids: Ids,
+    @inject(DEPS.log) private readonly log: Logger,
+    @inject(DEPS.baseUrl) private readonly baseUrl: () => string,
     @inject(SubscriberService) private readonly subscribers: SubscriberService,
   ) {}
 
   wake(): void {
-    this.run().catch((err: unknown) => this.deps.log.error({ err }, 'updates could not be queued; the job will retry'));
+    this.run().catch((err: unknown) => this.log.error({ err }, 'updates could not be queued; the job will retry'));
   }
 
   run(): Promise<void> {
@@ -46,7 +59,7 @@ export class SubscriberNotifier {
 
   /** @param token null when the address is already confirmed */
   async sendConfirmation(page: StatusPageDoc, subscriber: SubscriberDoc, token: string | null): Promise<void> {
-    const mail = this.deps.mail();
+    const mail = this.mail();
     if (mail === undefined) return;
     const base = this.#getPageUrl(page);
     const { unsubscribe } = this.#buildLinks(page, subscriber);
@@ -54,7 +67,7 @@ export class SubscriberNotifier {
       token === null
         ? renderAlreadySubscribed(page.title, unsubscribe)
         : renderConfirmation(page.title, `${base}/subscribe/confirm/${token}`);
-    const id = `confirm:${this.deps.ids.uuid()}`;
+    const id = `confirm:${this.ids.uuid()}`;
     await mail.enqueue([{ ...this.#toRecipientMail(page, subscriber, text, id), urgent: true }]);
   }
 
@@ -62,7 +75,7 @@ export class SubscriberNotifier {
     while (this.#again) {
       this.#again = false;
       await this.#enqueueDue();
-      for await (const doc of iterateItems(this.deps.announcements, {
+      for await (const doc of iterateItems(this.announcements, {
         filter: { mails_at: { gt: '' } },
         limit: BATCH_SIZE,
       }))
@@ -71,7 +84,7 @@ export class SubscriberNotifier {
   }
 
   async #enqueueDue(): Promise<void> {
-    const { announcements, clock, ids } = this.deps;
+    const { announcements, clock, ids } = this;
     const now = clock.iso();
     for await (const doc of iterateItems(announcements, {
       filter: { mail_due_at: { gt: '', lte: now } },
@@ -85,9 +98,9 @@ export class SubscriberNotifier {
   }
 
   async #sendAnnouncement(doc: AnnouncementDoc): Promise<void> {
-    const { pages, announcements } = this.deps;
+    const { pages, announcements } = this;
     const page = await pages.get(doc.page_id);
-    const mail = this.deps.mail();
+    const mail = this.mail();
     const isSent = page !== null && page.published && page.subscriptions === true && mail?.isConfigured === true;
     if (isSent) for (const entry of doc.mails ?? []) await this.#enqueue(mail, page, doc, entry);
     const ids = (doc.mails ?? []).map(({ id }) => id);
@@ -106,7 +119,7 @@ export class SubscriberNotifier {
           .filter(({ confirmed_at }) => confirmed_at !== null && confirmed_at <= entry.at)
           .map((subscriber) => {
             const links = {
-              page: toStatusPageView(page, this.deps.baseUrl()).url,
+              page: toStatusPageView(page, this.baseUrl()).url,
               ...this.#buildLinks(page, subscriber),
             };
             const text = renderAnnouncement(page, doc, entry, links);
@@ -129,7 +142,7 @@ export class SubscriberNotifier {
   }
 
   #getPageUrl(page: StatusPageDoc): string {
-    return toStatusPageView(page, this.deps.baseUrl()).url.replace(/\/$/, '');
+    return toStatusPageView(page, this.baseUrl()).url.replace(/\/$/, '');
   }
 
   #buildLinks(page: StatusPageDoc, subscriber: SubscriberDoc): { unsubscribe: string; oneClick: string } {

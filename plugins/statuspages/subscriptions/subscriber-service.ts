@@ -1,10 +1,19 @@
 /** Double opt-in by mail. */
-import { inject, injectable, StoreConflict, type Principal } from '../../../kernel/contract/index.js';
+import {
+  inject,
+  injectable,
+  StoreConflict,
+  type Principal,
+  type Collection,
+  type Clock,
+  type Ids,
+  type Cipher,
+} from '../../../kernel/contract/index.js';
 import { conflict, notFound } from '../../../kernel/errors.js';
 import { iteratePages } from '../../../lib/paging.js';
 import { DAY_MS, toIsoString } from '../../../lib/time.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/skipped-documents.js';
-import { DEPS, type StatusPagesDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import type { StatusPageDoc } from '../model/status-page.js';
 import {
   formatUnsubscribeToken,
@@ -14,6 +23,8 @@ import {
   toSubscriberKey,
   type SubscriberDoc,
 } from '../model/subscriber.js';
+import type { AuditLog } from '../../../ports/domain/audit.js';
+import type { MailQueue } from '../../../ports/domain/mail/mail-queue.js';
 
 const CONFIRMATION_LIFETIME_MS = DAY_MS;
 const BATCH_SIZE = 200;
@@ -24,21 +35,28 @@ type PageReference = Pick<StatusPageDoc, 'id'>;
 export class SubscriberService {
   readonly #linkKey: Buffer;
 
-  constructor(@inject(DEPS) private readonly deps: StatusPagesDeps) {
-    this.#linkKey = deps.cipher.derive('statuspages.unsubscribe');
+  constructor(
+    @inject(DEPS.subscribers) private readonly subscribers: Collection<SubscriberDoc>,
+    @inject(DEPS.mail) private readonly mail: () => MailQueue | undefined,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.ids) private readonly ids: Ids,
+    @inject(DEPS.audit) private readonly audit: Pick<AuditLog, 'record'>,
+    @inject(DEPS.cipher) cipher: Pick<Cipher, 'seal' | 'open' | 'derive'>,
+  ) {
+    this.#linkKey = cipher.derive('statuspages.unsubscribe');
   }
 
   listPage({ id: page_id }: PageReference, limit: number, cursor: string | null): Promise<ReadablePage<SubscriberDoc>> {
     const sort = [['created_at', 'desc']] as const;
-    return findReadable(this.deps.subscribers, { filter: { page_id }, sort, limit, after: cursor });
+    return findReadable(this.subscribers, { filter: { page_id }, sort, limit, after: cursor });
   }
 
   count({ id: page_id }: PageReference): Promise<number> {
-    return this.deps.subscribers.count({ page_id, confirmed_at: { gt: '' } });
+    return this.subscribers.count({ page_id, confirmed_at: { gt: '' } });
   }
 
   listConfirmed({ id: page_id }: PageReference): AsyncGenerator<SubscriberDoc[]> {
-    return iteratePages(this.deps.subscribers, { filter: { page_id, confirmed_at: { gt: '' } }, limit: BATCH_SIZE });
+    return iteratePages(this.subscribers, { filter: { page_id, confirmed_at: { gt: '' } }, limit: BATCH_SIZE });
   }
 
   /**
@@ -49,7 +67,7 @@ export class SubscriberService {
     { id: page_id }: PageReference,
     email: string,
   ): Promise<{ subscriber: SubscriberDoc; token: string | null }> {
-    const { subscribers, ids, clock } = this.deps;
+    const { subscribers, ids, clock } = this;
     // Existing addresses get the same response.
     for (const confirmed_at of [null, { gt: '' }])
       if ((await subscribers.count({ page_id, confirmed_at })) >= MAX_SUBSCRIBERS) throw createFullError();
@@ -83,7 +101,7 @@ export class SubscriberService {
 
   /** Returns null when unknown, used or expired. */
   async findPending({ id: page_id }: PageReference, token: string): Promise<SubscriberDoc | null> {
-    const { subscribers, clock } = this.deps;
+    const { subscribers, clock } = this;
     const { items } = await subscribers.find({ filter: { confirm_hash: hashConfirmationToken(token) }, limit: 1 });
     const [found] = items;
     const isLive = found?.page_id === page_id && (found.confirm_until ?? '') > clock.iso();
@@ -99,8 +117,8 @@ export class SubscriberService {
     if (found === null) return false;
     if ((await this.count(page)) >= MAX_SUBSCRIBERS) throw createFullError();
     const { id, confirm_hash } = found;
-    const set = { confirmed_at: this.deps.clock.iso(), confirm_hash: null, confirm_until: null };
-    return (await this.deps.subscribers.change({ id, confirm_hash }, { set })) !== null;
+    const set = { confirmed_at: this.clock.iso(), confirm_hash: null, confirm_until: null };
+    return (await this.subscribers.change({ id, confirm_hash }, { set })) !== null;
   }
 
   createUnsubscribeToken({ id }: SubscriberDoc): string {
@@ -113,25 +131,25 @@ export class SubscriberService {
    */
   async findByUnsubscribeToken(token: string): Promise<{ id: string; subscriber: SubscriberDoc | null } | null> {
     const id = parseUnsubscribeToken(token, this.#linkKey);
-    return id === null ? null : { id, subscriber: await this.deps.subscribers.get(id) };
+    return id === null ? null : { id, subscriber: await this.subscribers.get(id) };
   }
 
   /** Idempotent. */
   async unsubscribe(id: string): Promise<void> {
-    await this.deps.subscribers.remove({ id });
-    await this.deps.mail()?.drop({ recipient_id: id });
+    await this.subscribers.remove({ id });
+    await this.mail()?.drop({ recipient_id: id });
   }
 
   /** @throws ServiceError not_found */
   async remove(page: StatusPageDoc, id: string, principal: Principal): Promise<void> {
-    const found = await this.deps.subscribers.get(id);
+    const found = await this.subscribers.get(id);
     if (found?.page_id !== page.id) throw notFound(`subscriber ${id.slice(0, 64)}`);
     await this.unsubscribe(id);
-    await this.deps.audit.record(principal, 'status_page.subscriber_removed', page.slug, { subscriber: id });
+    await this.audit.record(principal, 'status_page.subscriber_removed', page.slug, { subscriber: id });
   }
 
   async removeExpired(): Promise<void> {
-    await this.deps.subscribers.remove({ confirmed_at: null, confirm_until: { lte: this.deps.clock.iso() } });
+    await this.subscribers.remove({ confirmed_at: null, confirm_until: { lte: this.clock.iso() } });
   }
 }
 

@@ -3,8 +3,19 @@ import { inject, injectable } from '../../../kernel/contract/index.js';
 import { HOUR_MS, toIsoString } from '../../../lib/time.js';
 import type { RunCleanup } from '../../../ports/domain/watchdog.js';
 import type { Collection, Doc, Filter } from '../../../ports/store/index.js';
-import { DEPS, type WatchdogDeps } from '../deps.js';
+import { DEPS, type WatchdogConfig } from '../deps.js';
 import { NO_CLEANUP } from './runs.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { IncidentDoc } from '../model/incident.js';
+import type {
+  ChunkDoc,
+  RollupDoc,
+  TimelineDoc,
+  RunDoc,
+  OutageDoc,
+  TimeMarkDoc,
+  ChangeDoc,
+} from '../model/documents.js';
 
 const DAY_MS = 24 * HOUR_MS;
 export const SAMPLE_RETENTION_MS = 14 * DAY_MS;
@@ -18,14 +29,26 @@ const CLEANUP_MARK_ID = 'cleanup';
 
 @injectable()
 export class RetentionCleanup {
-  constructor(@inject(DEPS) private readonly deps: WatchdogDeps) {}
+  constructor(
+    @inject(DEPS.chunks) private readonly chunks: Collection<ChunkDoc>,
+    @inject(DEPS.rollups) private readonly rollups: Collection<RollupDoc>,
+    @inject(DEPS.timeline) private readonly timeline: Collection<TimelineDoc>,
+    @inject(DEPS.runs) private readonly runs: Collection<RunDoc>,
+    @inject(DEPS.outages) private readonly outages: Collection<OutageDoc>,
+    @inject(DEPS.marks) private readonly marks: Collection<TimeMarkDoc>,
+    @inject(DEPS.incidents) private readonly incidents: Collection<IncidentDoc>,
+    @inject(DEPS.changes) private readonly changes: Collection<ChangeDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.config) private readonly config: WatchdogConfig,
+    @inject(DEPS.isClockTrusted) private readonly isClockTrusted: () => Promise<boolean>,
+  ) {}
 
   /**
    * Does nothing if the last complete cleanup is less than an hour old or the clock is not trusted.
    * @param check throws when the lease is lost
    */
   async run(check: () => void): Promise<RunCleanup> {
-    const { marks, clock, isClockTrusted: clockBelieved } = this.deps;
+    const { marks, clock, isClockTrusted: clockBelieved } = this;
     const now = clock.now();
     const last = await marks.get(CLEANUP_MARK_ID);
     const age = last === null ? HOUR_MS : now - Date.parse(last.at);
@@ -40,7 +63,7 @@ export class RetentionCleanup {
   }
 
   async #sweep(now: number, more: () => boolean): Promise<RunCleanup> {
-    const { chunks, rollups, runs, timeline, outages, incidents, changes, config } = this.deps;
+    const { chunks, rollups, runs, timeline, outages, incidents, changes, config } = this;
     const done: RunCleanup = { ...NO_CLEANUP, ran: true };
     const samples = now - SAMPLE_RETENTION_MS;
     const parts: [keyof RunCleanup | null, Pick<Collection<Doc>, 'remove'>, Filter][] = [

@@ -8,12 +8,15 @@ import { collectAll } from '../../../lib/paging.js';
 import { toIsoString } from '../../../lib/time.js';
 import { listAncestors, findDownAncestor, toRelative, AncestryLoader, type TreeRelative } from '../tree/ancestry.js';
 import { CorruptionReporter } from '../../../ports/store/corruption-reporter.js';
-import { DEPS, type WatchdogDeps } from '../deps.js';
+import { DEPS, type WatchdogConfig } from '../deps.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { getMonitorId } from '../model/monitor-id.js';
 import { getDeferredAlarmTime, getIntervalSeconds, isSilenced } from '../model/timing.js';
 import { MonitorChangeSet } from '../model/monitor-change-set.js';
 import { writeChangeSets, type PendingWrite } from '../change-set-writes.js';
+import type { Logger } from '../../../ports/logger.js';
+import type { Ids } from '../../../ports/ids.js';
+import type { Collection } from '../../../ports/store/index.js';
 
 const BATCH_SIZE = 500;
 
@@ -22,10 +25,13 @@ export class DeferredAlarmService {
   readonly #damage: CorruptionReporter;
 
   constructor(
-    @inject(DEPS) private readonly deps: WatchdogDeps,
+    @inject(DEPS.monitors) private readonly monitors: Collection<MonitorDoc>,
+    @inject(DEPS.ids) private readonly ids: Ids,
+    @inject(DEPS.log) private readonly log: Logger,
+    @inject(DEPS.config) private readonly config: WatchdogConfig,
     @inject(AncestryLoader) private readonly ancestry: AncestryLoader,
   ) {
-    this.#damage = new CorruptionReporter(deps.log, 'a monitor');
+    this.#damage = new CorruptionReporter(log, 'a monitor');
   }
 
   /** @param waiting suppressed monitors with `released_at` */
@@ -34,7 +40,7 @@ export class DeferredAlarmService {
     now: number,
   ): Promise<{ emitted: MonitorChangeSet[]; errors: number }> {
     const family = await this.ancestry.loadAncestors(waiting);
-    const { ids, config } = this.deps;
+    const { ids, config } = this;
     const pending = waiting.map((doc): PendingWrite => {
       const changeSet = new MonitorChangeSet(doc, ids, now);
       const by = findDownAncestor(doc, family);
@@ -47,12 +53,12 @@ export class DeferredAlarmService {
         return { changeSet: changeSet.assign({ released_at: toIsoString(since) }) };
       return { changeSet: changeSet.emitAlarm(true) };
     });
-    const { won, errors } = await writeChangeSets(this.deps.monitors, pending, this.deps.log);
+    const { won, errors } = await writeChangeSets(this.monitors, pending, this.log);
     return { emitted: won.filter(({ next }) => next.alarm === 'open'), errors };
   }
 
   async findReleased(): Promise<{ doc: MonitorDoc; by: TreeRelative | null }[]> {
-    const { monitors } = this.deps;
+    const monitors = this.monitors;
     const groups = await monitors.groupCount('suppressed_by', { suppressed_by: { gt: '' } });
     const names = groups.map(({ key }) => String(key));
     const releasedMonitors: { doc: MonitorDoc; by: TreeRelative | null }[] = [];
@@ -73,7 +79,7 @@ export class DeferredAlarmService {
   }
 
   #findSuppressedBy(source: string): Promise<MonitorDoc[]> {
-    return collectAll(this.deps.monitors, {
+    return collectAll(this.monitors, {
       filter: { suppressed_by: source },
       limit: BATCH_SIZE,
       damaged: this.#damage.report,
@@ -92,7 +98,7 @@ export class DeferredAlarmService {
   ): Promise<{ waiting: MonitorDoc[]; errors: number }> {
     const family = await this.ancestry.loadAncestors(releasedMonitors.map(({ doc }) => doc));
     const pending = releasedMonitors.map(({ doc, by, moved }): PendingWrite => {
-      const changeSet = new MonitorChangeSet(doc, this.deps.ids, now);
+      const changeSet = new MonitorChangeSet(doc, this.ids, now);
       const above = findDownAncestor(doc, family);
       if (above !== null) return { changeSet: changeSet.assign({ suppressed_by: above.source, released_at: null }) };
       const gone = by === null ? now : by.left_down_at === null ? 0 : Date.parse(by.left_down_at);
@@ -100,7 +106,7 @@ export class DeferredAlarmService {
       return { changeSet: changeSet.assign({ suppressed_by: null, released_at: toIsoString(since) }) };
     });
     const changing = pending.filter(({ changeSet }) => hasChanged(changeSet));
-    const { won, errors } = await writeChangeSets(this.deps.monitors, changing, this.deps.log);
+    const { won, errors } = await writeChangeSets(this.monitors, changing, this.log);
     const waiting = won.map(({ next }) => next).filter((doc) => doc.released_at !== null);
     return { waiting, errors };
   }
@@ -122,7 +128,7 @@ export class DeferredAlarmService {
    * run recovers from a crash.
    */
   async markSubtreeForRelease(source: string, now: number): Promise<MonitorDoc[]> {
-    const { ids, monitors, log } = this.deps;
+    const { ids, monitors, log } = this;
     const held = (await this.ancestry.listDescendants(source)).filter(
       ({ alarm, released_at }) => alarm === 'suppressed' && released_at === null,
     );
@@ -134,7 +140,7 @@ export class DeferredAlarmService {
   }
 
   async #clearReparented({ id, reparented_at }: MonitorDoc, now: number): Promise<void> {
-    const { monitors, ids, log } = this.deps;
+    const { monitors, ids, log } = this;
     const doc = await monitors.get(id);
     if (doc === null || doc.reparented_at !== reparented_at) return;
     await writeChangeSets(

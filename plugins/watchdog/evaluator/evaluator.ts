@@ -8,15 +8,15 @@ import { LeaseLost, createProcessLease, type HeldLease } from '../../../lib/leas
 import { iteratePages } from '../../../lib/paging.js';
 import { toIsoString } from '../../../lib/time.js';
 import type { RunRecord, RunTrigger } from '../../../ports/domain/watchdog.js';
-import type { Page, StoreDamaged } from '../../../ports/store/index.js';
+import type { Page, StoreDamaged, Collection } from '../../../ports/store/index.js';
 import { CorruptionReporter } from '../../../ports/store/corruption-reporter.js';
 import { DeferredAlarmService } from './deferred-alarms.js';
 import { findDownAncestor, toRelative, AncestryLoader, type TreeFamily } from '../tree/ancestry.js';
 import { GroupStateService } from '../group-states.js';
 import { RetentionCleanup } from './cleanup.js';
-import { DEPS, type WatchdogDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { readDueMonitors } from './due-monitors.js';
-import type { MonitorDoc, RunDoc } from '../model/documents.js';
+import type { MonitorDoc, RunDoc, LeaseDoc } from '../model/documents.js';
 import { sumGapsSince, type Gap, OutageRecorder } from './outages.js';
 import { MAX_RECORDED_CHANGES, toRunRecord, EvaluatorRunService } from './runs.js';
 import { NO_MAINTENANCE } from '../model/monitor-view.js';
@@ -33,6 +33,10 @@ import { WindowApplier } from '../maintenance/window-applier.js';
 import { MonitorChangeSet } from '../model/monitor-change-set.js';
 import { formatSilenceReason } from '../model/down-explanation.js';
 import { writeChangeSets, type PendingWrite } from '../change-set-writes.js';
+import type { Processes } from '../../../ports/processes.js';
+import type { Logger } from '../../../ports/logger.js';
+import type { Ids } from '../../../ports/ids.js';
+import type { Clock } from '../../../ports/clock.js';
 
 export const EVALUATOR_LEASE_MS = 45_000;
 const PAGE_SIZE = 1_000;
@@ -52,7 +56,12 @@ export class MonitorEvaluator {
   readonly #damage: CorruptionReporter;
 
   constructor(
-    @inject(DEPS) private readonly deps: WatchdogDeps,
+    @inject(DEPS.monitors) private readonly monitors: Collection<MonitorDoc>,
+    @inject(DEPS.leases) private readonly leases: Collection<LeaseDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.ids) private readonly ids: Ids,
+    @inject(DEPS.log) private readonly log: Logger,
+    @inject(DEPS.processes) private readonly processes: Processes,
     @inject(EvaluatorRunService) private readonly runs: EvaluatorRunService,
     @inject(OutageRecorder) private readonly outages: OutageRecorder,
     @inject(AncestryLoader) private readonly ancestry: AncestryLoader,
@@ -61,7 +70,7 @@ export class MonitorEvaluator {
     @inject(WindowApplier) private readonly maintenance: WindowApplier,
     @inject(GroupStateService) private readonly groups: GroupStateService,
   ) {
-    this.#damage = new CorruptionReporter(deps.log, 'a monitor');
+    this.#damage = new CorruptionReporter(log, 'a monitor');
   }
 
   async evaluate<T>(
@@ -90,12 +99,18 @@ export class MonitorEvaluator {
    */
   async #acquireLease(): Promise<HeldLease | null> {
     const options = { id: 'evaluator', what: 'the evaluator', ttlMs: EVALUATOR_LEASE_MS, expiryMode: 'clock' } as const;
-    return (await createProcessLease(this.deps.leases, this.deps, options)).acquire();
+    return (
+      await createProcessLease(
+        this.leases,
+        { clock: this.clock, ids: this.ids, log: this.log, processes: this.processes },
+        options,
+      )
+    ).acquire();
   }
 
   /** @param changed receives monitors with entries to flush, even when the run fails later */
   async #runRecorded(trigger: RunTrigger, held: HeldLease, changed: MonitorDoc[]): Promise<RunRecord> {
-    const { clock, log } = this.deps;
+    const { clock, log } = this;
     const began = clock.monotonic();
     const run = await this.runs.startRun(trigger, held.fence);
     try {
@@ -113,7 +128,7 @@ export class MonitorEvaluator {
   }
 
   async #run(run: RunDoc, held: HeldLease, changed: MonitorDoc[]): Promise<void> {
-    const now = this.deps.clock.now();
+    const now = this.clock.now();
     if (held.hasClockMovedBack) run.errors += await this.#rebaseTimes(held, now);
     const windows = await this.maintenance.apply();
     run.errors += windows.errors;
@@ -143,7 +158,7 @@ export class MonitorEvaluator {
    * catches up. Reads every monitor; rare.
    */
   async #rebaseTimes(held: HeldLease, now: number): Promise<number> {
-    const { monitors, ids, log } = this.deps;
+    const { monitors, ids, log } = this;
     const at = toIsoString(now);
     let errors = 0;
     held.check();
@@ -189,7 +204,7 @@ export class MonitorEvaluator {
       run.errors++;
       this.#damage.report(error);
     };
-    return readDueMonitors(this.deps.monitors, { now, from, limit, damaged });
+    return readDueMonitors(this.monitors, { now, from, limit, damaged });
   }
 
   #markExpectedDown(docs: readonly MonitorDoc[], { family, outages }: RunContext, now: number): void {
@@ -198,7 +213,7 @@ export class MonitorEvaluator {
   }
 
   async #evaluatePage(run: RunDoc, docs: readonly MonitorDoc[], found: RunContext, now: number): Promise<void> {
-    const { monitors, log } = this.deps;
+    const { monitors, log } = this;
     run.evaluated += docs.length;
     const late = docs.filter((doc) => isWarningDue(doc, found.outages.gaps, now) || isSilenceOver(doc, now));
     await this.ancestry.loadAncestors(late, found.family);
@@ -217,7 +232,7 @@ export class MonitorEvaluator {
         if (write !== null) yield write;
       } catch (error) {
         run.errors++;
-        this.deps.log.error({ err: error, monitor: doc.id }, 'a monitor could not be evaluated');
+        this.log.error({ err: error, monitor: doc.id }, 'a monitor could not be evaluated');
       }
     }
   }
@@ -235,7 +250,7 @@ export class MonitorEvaluator {
   }
 
   #evaluateMonitor(doc: MonitorDoc, { family, outages }: RunContext, now: number): PendingWrite | null {
-    const changeSet = new MonitorChangeSet(doc, this.deps.ids, now);
+    const changeSet = new MonitorChangeSet(doc, this.ids, now);
     // The check after a move writes the monitor too.
     const isHeard = isSilenceOver(doc, now) && !doc.relook;
     if (isHeard) changeSet.endSilence(findDownAncestor(doc, family)?.source ?? null);

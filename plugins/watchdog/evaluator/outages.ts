@@ -5,8 +5,11 @@
  */
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import { toIsoString } from '../../../lib/time.js';
-import { StoreFull } from '../../../ports/store/index.js';
-import { DEPS, type WatchdogDeps } from '../deps.js';
+import { StoreFull, type Collection } from '../../../ports/store/index.js';
+import { DEPS } from '../deps.js';
+import type { Logger } from '../../../ports/logger.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { OutageDoc, TimeMarkDoc } from '../model/documents.js';
 
 export const LIVENESS_INTERVAL_MS = 10_000;
 const MIN_GAP_MS = 60_000;
@@ -36,15 +39,20 @@ export class OutageRecorder {
   #timer: NodeJS.Timeout | undefined;
   #hasRejected = false;
 
-  constructor(@inject(DEPS) private readonly deps: WatchdogDeps) {}
+  constructor(
+    @inject(DEPS.outages) private readonly outages: Collection<OutageDoc>,
+    @inject(DEPS.marks) private readonly marks: Collection<TimeMarkDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.log) private readonly log: Logger,
+    @inject(DEPS.isRejectingHeartbeats) private readonly isRejectingHeartbeats: () => boolean,
+  ) {}
 
   /**
    * Records the gap since the last record, then liveness periodically; only for `serve`. A full
    * disk stops the records, and the next one ends that gap.
    */
   async start(): Promise<void> {
-    const notStored = (err: unknown): void =>
-      this.deps.log.error({ err }, 'the liveness timestamp could not be stored');
+    const notStored = (err: unknown): void => this.log.error({ err }, 'the liveness timestamp could not be stored');
     await this.recordLiveness().catch((error: unknown) => {
       if (!(error instanceof StoreFull)) throw error;
       notStored(error);
@@ -77,14 +85,14 @@ export class OutageRecorder {
   }
 
   #isRejecting(): boolean {
-    const now = this.deps.isRejectingHeartbeats();
+    const now = this.isRejectingHeartbeats();
     this.#hasRejected ||= now;
     return now;
   }
 
   /** The gap comes first, under an id derived from its start. */
   async #writeLiveness(): Promise<void> {
-    const { marks, outages, clock } = this.deps;
+    const { marks, outages, clock } = this;
     const now = clock.now();
     const set = { at: toIsoString(now) };
     const least = this.#hasRejected ? 0 : MIN_GAP_MS;
@@ -104,7 +112,7 @@ export class OutageRecorder {
    *   rejects heartbeats
    */
   async listGaps(): Promise<{ gaps: Gap[]; open: boolean }> {
-    const { marks, outages, clock } = this.deps;
+    const { marks, outages, clock } = this;
     const now = clock.now();
     const [last, page] = await Promise.all([
       marks.get(ALIVE_MARK_ID),

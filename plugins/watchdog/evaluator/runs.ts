@@ -4,12 +4,15 @@
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import { MAX_AHEAD_MS } from '../../../lib/clock-skew.js';
 import type { RunCleanup, RunRecord, RunTrigger } from '../../../ports/domain/watchdog.js';
-import type { Json } from '../../../ports/store/index.js';
-import { DEPS, type WatchdogDeps } from '../deps.js';
+import type { Json, Collection } from '../../../ports/store/index.js';
+import { DEPS } from '../deps.js';
 import type { WatchdogCaller } from '../model/caller.js';
 import { SourceVisibility } from '../tree/source-visibility.js';
 import type { RunDoc } from '../model/documents.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/skipped-documents.js';
+import type { Processes } from '../../../ports/processes.js';
+import type { Ids } from '../../../ports/ids.js';
+import type { Clock } from '../../../ports/clock.js';
 
 /** Older runs make the evaluator unhealthy (contract 95, health). */
 export const MAX_RUN_AGE_MS = 300_000;
@@ -35,15 +38,18 @@ export class EvaluatorRunService {
   readonly #startedAt: number;
 
   constructor(
-    @inject(DEPS) private readonly deps: WatchdogDeps,
+    @inject(DEPS.runs) private readonly runs: Collection<RunDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.ids) private readonly ids: Ids,
+    @inject(DEPS.processes) private readonly processes: Processes,
     @inject(SourceVisibility) private readonly visibility: SourceVisibility,
   ) {
-    this.#startedAt = deps.clock.monotonic();
+    this.#startedAt = clock.monotonic();
   }
 
   /** Creates the record under the lease. An unfinished run belongs to a process that lost it. */
   async startRun(trigger: RunTrigger, fence: number): Promise<RunDoc> {
-    const { runs, ids, clock, processes } = this.deps;
+    const { runs, ids, clock, processes } = this;
     const { host } = await processes.getSelf();
     const run: RunDoc = {
       id: ids.uuid(),
@@ -74,16 +80,16 @@ export class EvaluatorRunService {
   /** @param duration in ms */
   async finishRun(run: RunDoc, result: 'ok' | 'error' | 'aborted', duration: number): Promise<RunRecord> {
     run.result = result;
-    run.finished_at = this.deps.clock.iso();
+    run.finished_at = this.clock.iso();
     run.duration_ms = Math.round(duration * 1000) / 1000;
     const { id, ...fields } = run;
-    await this.deps.runs.change({ id, result: null }, { set: fields as unknown as Record<string, Json> });
+    await this.runs.change({ id, result: null }, { set: fields as unknown as Record<string, Json> });
     return toRunRecord(run);
   }
 
   /** Lists newest first. A project token sees only changes of its own monitors. */
   async listPage(limit: number, after: string | null, caller: WatchdogCaller): Promise<ReadablePage<RunRecord>> {
-    const page = await findReadable(this.deps.runs, {
+    const page = await findReadable(this.runs, {
       filter: { result: { ne: null } },
       sort: [['started_at', 'desc']],
       limit,
@@ -112,17 +118,17 @@ export class EvaluatorRunService {
   /** Runs after the clock moved backwards. */
   async clampFutureTimes(now: string): Promise<void> {
     for (const field of ['started_at', 'finished_at']) {
-      await this.deps.runs.changeMany({ [field]: { gt: now } }, { set: { [field]: now } });
+      await this.runs.changeMany({ [field]: { gt: now } }, { set: { [field]: now } });
     }
   }
 
   countRuns(): Promise<number> {
-    return this.deps.runs.count({ result: { ne: null } });
+    return this.runs.count({ result: { ne: null } });
   }
 
   /** `checks.evaluator` (contract 95, health); `ok` also right after start. */
   async getHealth(): Promise<{ ok: boolean; last_run_at: string | null; age_seconds: number | null }> {
-    const { runs, clock } = this.deps;
+    const { runs, clock } = this;
     const page = await runs.find({ filter: { result: 'ok' }, sort: [['finished_at', 'desc']], limit: 1 });
     const last = page.items[0]?.finished_at ?? null;
     const now = clock.now();

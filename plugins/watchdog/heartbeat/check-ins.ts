@@ -6,7 +6,7 @@ import { inject, injectable } from '../../../kernel/contract/index.js';
 import { invalid } from '../../../kernel/errors.js';
 import { MONITOR_SOURCE_PATTERN, type CheckIn, type CheckInSender } from '../../../ports/domain/watchdog.js';
 import type { WatchdogCaller } from '../model/caller.js';
-import { DEPS, type WatchdogDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { getMonitorId } from '../model/monitor-id.js';
 import { validateCron, CronInvalid } from '../model/cron.js';
 import { DEFAULT_GRACE_SECONDS, MIN_INTERVAL_SECONDS } from '../model/timing.js';
@@ -14,6 +14,8 @@ import { TimelineService } from '../timeline/timeline-service.js';
 import { parseHeartbeat } from './heartbeat.js';
 import { HeartbeatIntake } from './heartbeat-intake.js';
 import type { Ping, PingTiming } from './ping.js';
+import type { MonitorDoc } from '../model/documents.js';
+import type { Collection } from '../../../ports/store/index.js';
 
 /** Sentry's default for `max_runtime`. */
 const DEFAULT_MAX_RUN_SECONDS = 1_800;
@@ -22,7 +24,7 @@ export const MAX_MONITORS_PER_INTAKE = 25;
 @injectable()
 export class MonitorCheckInService {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors'>,
+    @inject(DEPS.monitors) private readonly monitors: Collection<MonitorDoc>,
     @inject(HeartbeatIntake) private readonly intake: HeartbeatIntake,
     @inject(TimelineService) private readonly timeline: TimelineService,
   ) {}
@@ -37,7 +39,7 @@ export class MonitorCheckInService {
       throw invalid({ monitor_slug: 'must be 1 to 100 letters, digits, - or _' });
     const caller = toCaller(sender);
     const timing = toPingTiming(checkIn);
-    const isNew = cron !== null && timing === null && (await this.deps.monitors.get(getMonitorId(source))) === null;
+    const isNew = cron !== null && timing === null && (await this.monitors.get(getMonitorId(source))) === null;
     const ping: Ping = {
       run,
       interval: interval === null || timing !== null ? null : Math.max(MIN_INTERVAL_SECONDS, interval),

@@ -6,13 +6,13 @@ import { inject, injectable } from '../../../kernel/contract/index.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
 import { toIsoString } from '../../../lib/time.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
-import { StoreConflict, type Update } from '../../../ports/store/index.js';
+import { StoreConflict, type Update, type Collection } from '../../../ports/store/index.js';
 import { GroupStateService } from '../group-states.js';
 import { AncestryLoader } from '../tree/ancestry.js';
 import { assertCanReport, assertCanAccess, type WatchdogCaller } from '../model/caller.js';
-import { DEPS, type WatchdogDeps } from '../deps.js';
+import { DEPS, type WatchdogConfig } from '../deps.js';
 import { getRequestedState, type ReceivedHeartbeat } from './heartbeat.js';
-import type { MonitorDoc } from '../model/documents.js';
+import type { MonitorDoc, ChunkDoc, RollupDoc } from '../model/documents.js';
 import { createMonitor, NO_MAINTENANCE } from '../model/monitor-view.js';
 import { MonitorOutbox } from '../timeline/monitor-outbox.js';
 import { MonitorQuota } from './monitor-quota.js';
@@ -26,6 +26,9 @@ import { getMonitorId } from '../model/monitor-id.js';
 import { relaxNextCheck, getIntervalSeconds, isInMaintenance, isSilenced, getLimits } from '../model/timing.js';
 import { MonitorChangeSet } from '../model/monitor-change-set.js';
 import { getCertificateLevel, formatCertificateReason } from '../model/certificate-expiry.js';
+import type { MachineInventory } from '../../../ports/domain/machines/inventory.js';
+import type { Ids } from '../../../ports/ids.js';
+import type { Clock } from '../../../ports/clock.js';
 
 export interface HeartbeatResult {
   created: boolean;
@@ -59,7 +62,13 @@ export class HeartbeatIntake {
   #acceptedCount = 0;
 
   constructor(
-    @inject(DEPS) private readonly deps: WatchdogDeps,
+    @inject(DEPS.monitors) private readonly monitors: Collection<MonitorDoc>,
+    @inject(DEPS.chunks) private readonly chunks: Collection<ChunkDoc>,
+    @inject(DEPS.rollups) private readonly rollups: Collection<RollupDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.ids) private readonly ids: Ids,
+    @inject(DEPS.config) private readonly config: WatchdogConfig,
+    @inject(DEPS.machines) private readonly machines: () => MachineInventory | undefined,
     @inject(AncestryLoader) private readonly ancestry: AncestryLoader,
     @inject(MonitorOutbox) private readonly outbox: MonitorOutbox,
     @inject(MonitorQuota) private readonly quota: MonitorQuota,
@@ -102,7 +111,7 @@ export class HeartbeatIntake {
       // A project token is checked against the current monitor.
       let known = caller.project === null ? this.#recent.get(source) : undefined;
       for (;;) {
-        const doc = known ?? (await this.deps.monitors.get(getMonitorId(source)));
+        const doc = known ?? (await this.monitors.get(getMonitorId(source)));
         if (!creates && (doc === null || doc.deleted_at !== null)) return null;
         const result = await this.#attempt(doc, heartbeat, caller, ping);
         if (result !== null) return result;
@@ -143,12 +152,12 @@ export class HeartbeatIntake {
     assertCanReport(caller, source);
     await this.#mutex.run(source, async () => {
       for (let written = false; !written;) {
-        const now = this.deps.clock.now();
-        const doc = await this.deps.monitors.get(getMonitorId(source));
+        const now = this.clock.now();
+        const doc = await this.monitors.get(getMonitorId(source));
         const { before, alive } = this.#getOrCreate(doc, source, caller, now, true);
         const set = fields(before, now);
         if (alive && set === null) return;
-        const changeSet = new MonitorChangeSet(before, this.deps.ids, now).assign(set ?? {});
+        const changeSet = new MonitorChangeSet(before, this.ids, now).assign(set ?? {});
         written = await this.#store(doc, alive, caller, { changeSet, update: changeSet.toUpdate() });
         this.#recent.delete(source);
       }
@@ -171,7 +180,7 @@ export class HeartbeatIntake {
       return { before: doc, alive: true };
     }
     const fresh: MonitorDoc = {
-      ...createMonitor({ source, project: caller.project }, this.deps.ids, now),
+      ...createMonitor({ source, project: caller.project }, this.ids, now),
       created_by_token: caller.token,
       ...(learns && { learns_interval: true }),
     };
@@ -199,7 +208,7 @@ export class HeartbeatIntake {
     caller: WatchdogCaller,
     ping: Ping | null,
   ): Promise<HeartbeatResult | null> {
-    const now = this.deps.clock.now();
+    const now = this.clock.now();
     const { before, alive } = this.#getOrCreate(doc, heartbeat.source, caller, now, ping !== null);
     const beat = endRun(heartbeat, before, ping?.run ?? null, now);
     const attempt = await this.#prepare(before, beat, now, alive, ping);
@@ -234,7 +243,7 @@ export class HeartbeatIntake {
   #recordMachine({ source, project, name, app_version: version }: MonitorDoc, instance_id: string | null): void {
     if (project === null || (version === null && instance_id === null)) return;
     const about = { instance_id, name, version, channel: null, platform: null, license_id: null };
-    this.deps.machines()?.record({ source: 'heartbeat', project, key: source, ...about });
+    this.machines()?.record({ source: 'heartbeat', project, key: source, ...about });
   }
 
   async #prepare(
@@ -244,7 +253,7 @@ export class HeartbeatIntake {
     alive: boolean,
     ping: Ping | null,
   ): Promise<PreparedHeartbeat> {
-    const { config, ids } = this.deps;
+    const { config, ids } = this;
     const changeSet = new MonitorChangeSet(before, ids, now);
     const held = isInMaintenance(before, now);
     const was = held ? before.held_state : before.state;
@@ -275,7 +284,7 @@ export class HeartbeatIntake {
       changeSet.raiseAlarm(await this.ancestry.findSuppressor(before), heartbeat);
     } else changeSet.setState(state, formatTransitionReason(state, heartbeat, alive));
     if (!held) await this.#notify(changeSet, heartbeat);
-    await appendSamples(this.deps, changeSet.next, pairs, now);
+    await appendSamples({ chunks: this.chunks, rollups: this.rollups }, changeSet.next, pairs, now);
     return {
       changeSet,
       update: changeSet.toUpdate(relaxNextCheck(changeSet.next, before)),
@@ -303,7 +312,7 @@ export class HeartbeatIntake {
 
   async #insert({ changeSet }: MonitorWrite): Promise<boolean> {
     try {
-      await this.deps.monitors.insert(changeSet.next);
+      await this.monitors.insert(changeSet.next);
       return true;
     } catch (error) {
       if (error instanceof StoreConflict) return false;
@@ -314,7 +323,7 @@ export class HeartbeatIntake {
   async #change(doc: MonitorDoc, { changeSet, update }: MonitorWrite, alive: boolean): Promise<boolean> {
     const written = alive ? update : { set: omitId(changeSet.next) };
     const { id, rev, series } = doc;
-    const [result] = await this.deps.monitors.bulk([{ change: { id, rev, series }, update: written }]);
+    const [result] = await this.monitors.bulk([{ change: { id, rev, series }, update: written }]);
     return result !== undefined && 'n' in result && result.n === 1;
   }
 }

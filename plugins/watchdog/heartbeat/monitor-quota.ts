@@ -6,7 +6,10 @@ import { inject, injectable } from '../../../kernel/contract/index.js';
 import { invalid } from '../../../kernel/errors.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import type { WatchdogCaller } from '../model/caller.js';
-import { DEPS, type WatchdogDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { MonitorDoc } from '../model/documents.js';
+import type { Collection } from '../../../ports/store/index.js';
 
 const MAX_CACHED_TOKENS = 1_000;
 /** At the limit it is one second. */
@@ -23,14 +26,18 @@ export class MonitorQuota {
   readonly #counts = new BoundedMap<CachedCount>({ most: MAX_CACHED_TOKENS });
   readonly #creating = new Map<string, number>();
 
-  constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors' | 'clock' | 'monitorsPerToken'>) {}
+  constructor(
+    @inject(DEPS.monitors) private readonly monitors: Collection<MonitorDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.monitorsPerToken) private readonly monitorsPerToken: number,
+  ) {}
 
   /**
    * @param create returns whether it created a monitor
    * @throws ServiceError validation_failed
    */
   async createWithinQuota(caller: WatchdogCaller, create: () => Promise<boolean>): Promise<boolean> {
-    const most = caller.most ?? this.deps.monitorsPerToken;
+    const most = caller.most ?? this.monitorsPerToken;
     if (caller.token === null || caller.source !== null || most === 0) return create();
     const { token } = caller;
     const count = await this.#count(token, most);
@@ -55,7 +62,7 @@ export class MonitorQuota {
   }
 
   async #count(token: string, most: number): Promise<CachedCount> {
-    const { monitors, clock } = this.deps;
+    const { monitors, clock } = this;
     const now = clock.monotonic();
     const known = this.#counts.get(token);
     const believed = known !== undefined && known.n >= most ? FULL_CACHE_TTL_MS : CACHE_TTL_MS;

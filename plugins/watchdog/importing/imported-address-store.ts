@@ -4,7 +4,10 @@
  */
 import { createHash } from 'node:crypto';
 import { inject, injectable } from '../../../kernel/contract/index.js';
-import { DEPS, type WatchdogDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { AddressDoc } from '../model/documents.js';
+import type { Collection } from '../../../ports/store/index.js';
 
 /** No import creates another form. */
 const SECRET_PATTERN = /^[0-9A-Za-z_-]{10,100}$/;
@@ -15,7 +18,10 @@ const getAddressId = (kind: AddressKind, text: string): string =>
 
 @injectable()
 export class ImportedAddressStore {
-  constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'addresses' | 'clock'>) {}
+  constructor(
+    @inject(DEPS.addresses) private readonly addresses: Collection<AddressDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+  ) {}
 
   async findSource(secret: string): Promise<string | null> {
     return SECRET_PATTERN.test(secret) ? this.#find('address', secret) : null;
@@ -41,11 +47,11 @@ export class ImportedAddressStore {
   }
 
   async #find(kind: AddressKind, text: string): Promise<string | null> {
-    return (await this.deps.addresses.get(getAddressId(kind, text)))?.source ?? null;
+    return (await this.addresses.get(getAddressId(kind, text)))?.source ?? null;
   }
 
   async #insert(kind: AddressKind, text: string, source: string): Promise<void> {
-    const { addresses, clock } = this.deps;
+    const { addresses, clock } = this;
     await addresses.change(
       { id: getAddressId(kind, text) },
       { setOnInsert: { source, created_at: clock.iso() } },
@@ -54,6 +60,6 @@ export class ImportedAddressStore {
   }
 
   async deleteBySource(source: string): Promise<void> {
-    await this.deps.addresses.remove({ source });
+    await this.addresses.remove({ source });
   }
 }

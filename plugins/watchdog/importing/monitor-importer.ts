@@ -4,7 +4,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
-import { DEPS, type WatchdogDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import type { WatchdogCaller } from '../model/caller.js';
 import { getMonitorId } from '../model/monitor-id.js';
 import { HeartbeatIntake } from '../heartbeat/heartbeat-intake.js';
@@ -12,6 +12,9 @@ import { ProbedMonitorService, type ProbedMonitorView } from '../monitors/probed
 import { ImportedAddressStore } from './imported-address-store.js';
 import type { ImportedMonitor } from './imported-monitor.js';
 import { removeRejectedFields, type MonitorInput } from './rejected-fields.js';
+import type { MonitorProbes } from '../../../ports/domain/watchdog.js';
+import type { MonitorDoc } from '../model/documents.js';
+import type { Collection } from '../../../ports/store/index.js';
 
 export interface ImportReport {
   created: string[];
@@ -42,7 +45,8 @@ const CALLER: WatchdogCaller = { name: 'command line', token: null, project: nul
 @injectable()
 export class MonitorImporter {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors' | 'probes'>,
+    @inject(DEPS.monitors) private readonly monitorRows: Collection<MonitorDoc>,
+    @inject(DEPS.probes) private readonly probes: () => MonitorProbes | null,
     @inject(ProbedMonitorService) private readonly monitors: ProbedMonitorService,
     @inject(HeartbeatIntake) private readonly intake: HeartbeatIntake,
     @inject(ImportedAddressStore) private readonly addresses: ImportedAddressStore,
@@ -112,18 +116,18 @@ export class MonitorImporter {
   /** Imports without identities: same name and target. */
   async #recognizeLegacy({ address, wanted, exact, fields, probe }: ImportedMonitor): Promise<string | null> {
     if (address !== null) return null;
-    const found = await this.deps.monitors.get(getMonitorId(wanted));
+    const found = await this.monitorRows.get(getMonitorId(wanted));
     if (found === null || found.deleted_at !== null) return null;
     if (exact === true) return wanted;
     if (found.name !== fields.name) return null;
-    const existingProbe = await this.deps.probes()?.find(wanted);
+    const existingProbe = await this.probes()?.find(wanted);
     const given = (probe ?? null) as Record<string, unknown> | null;
     if (!existingProbe) return given === null && found.last_heartbeat_at === null ? wanted : null;
     return given !== null && TARGET_FIELDS.every((field) => existingProbe[field] === given[field]) ? wanted : null;
   }
 
   async #findParent(source: string): Promise<string | null> {
-    return (await this.deps.monitors.get(getMonitorId(source)))?.parent_source ?? null;
+    return (await this.monitorRows.get(getMonitorId(source)))?.parent_source ?? null;
   }
 
   /** Without timing the interval is learned. */
@@ -179,7 +183,7 @@ export class MonitorImporter {
   async #findFreeSource(wanted: string, names: Map<string, number>): Promise<string> {
     for (let n = (names.get(wanted) ?? 0) + 1; ; n++) {
       const source = n === 1 ? wanted : `${wanted}-${n}`;
-      const found = await this.deps.monitors.get(getMonitorId(source));
+      const found = await this.monitorRows.get(getMonitorId(source));
       if (found !== null && found.deleted_at === null) continue;
       names.set(wanted, n);
       return source;

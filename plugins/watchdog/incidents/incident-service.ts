@@ -1,15 +1,16 @@
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import { conflict, owned } from '../../../kernel/errors.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
-import type { AlarmReceiver } from '../../../ports/domain/alarms/receivers.js';
-import type { Filter } from '../../../ports/store/index.js';
-import { DEPS, type WatchdogDeps } from '../deps.js';
+import type { AlarmReceiver, AlarmReceivers } from '../../../ports/domain/alarms/receivers.js';
+import type { Filter, Collection } from '../../../ports/store/index.js';
+import { DEPS } from '../deps.js';
 import type { WatchdogCaller } from '../model/caller.js';
 import { toIncidentView, type IncidentDoc, type IncidentView } from '../model/incident.js';
 import { TimelineService } from '../timeline/timeline-service.js';
 import { MonitorOutbox } from '../timeline/monitor-outbox.js';
 import { maskView, SourceVisibility } from '../tree/source-visibility.js';
 import { findReadable, pickWarnings, type ListWarnings } from '../../../ports/store/skipped-documents.js';
+import type { Clock } from '../../../ports/clock.js';
 
 export const MAX_COMMENTS = 100;
 
@@ -32,14 +33,16 @@ export interface IncidentPage extends ListWarnings {
 @injectable()
 export class IncidentService {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'incidents' | 'clock' | 'receivers'>,
+    @inject(DEPS.incidents) private readonly incidents: Collection<IncidentDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.receivers) private readonly receivers: () => readonly AlarmReceivers[],
     @inject(MonitorOutbox) private readonly outbox: MonitorOutbox,
     @inject(SourceVisibility) private readonly visibility: SourceVisibility,
     @inject(TimelineService) private readonly timeline: Pick<TimelineService, 'annotate'>,
   ) {}
 
   async listPage(query: IncidentQuery, caller: WatchdogCaller): Promise<IncidentPage> {
-    const { incidents, clock } = this.deps;
+    const { incidents, clock } = this;
     const { source, open, since, until, limit = 50, cursor = null } = query;
     const project = caller.project ?? query.project ?? null;
     const filter: Filter = {
@@ -63,20 +66,20 @@ export class IncidentService {
   /** @throws ServiceError not_found, insufficient_scope */
   async getIncident(id: string, caller: WatchdogCaller): Promise<IncidentDoc> {
     await this.outbox.waitUntilStored();
-    return owned(caller.project, await this.deps.incidents.get(id), ({ project }) => project, `incident ${id}`);
+    return owned(caller.project, await this.incidents.get(id), ({ project }) => project, `incident ${id}`);
   }
 
   async getView(id: string, caller: WatchdogCaller): Promise<IncidentView> {
-    const view = toIncidentView(await this.getIncident(id, caller), this.deps.clock.now());
+    const view = toIncidentView(await this.getIncident(id, caller), this.clock.now());
     return maskView(view, await this.visibility.findHiddenInViews([{ suppressed_by: view.suppressed_by }], caller));
   }
 
   async findOpen(ids: readonly string[]): Promise<Map<string, IncidentView>> {
     if (ids.length === 0) return new Map();
     await this.outbox.waitUntilStored();
-    const { items } = await this.deps.incidents.find({ filter: { id: { in: [...ids] } }, limit: ids.length });
+    const { items } = await this.incidents.find({ filter: { id: { in: [...ids] } }, limit: ids.length });
     const open = items.filter(({ ended_at }) => ended_at === null);
-    return new Map(open.map((doc) => [doc.id, toIncidentView(doc, this.deps.clock.now())]));
+    return new Map(open.map((doc) => [doc.id, toIncidentView(doc, this.clock.now())]));
   }
 
   /**
@@ -91,9 +94,9 @@ export class IncidentService {
     const by = isAcknowledging ? caller.name : null;
     let at = incident.acknowledged_at ?? null;
     if (acknowledged_by !== by || ended_at !== null) {
-      at = this.deps.clock.iso();
+      at = this.clock.iso();
       const set = { acknowledged_by: by, acknowledged_at: isAcknowledging ? at : null };
-      const changed = await this.deps.incidents.change({ id, ended_at: null }, { set });
+      const changed = await this.incidents.change({ id, ended_at: null }, { set });
       if (changed === null) throw conflict('The incident is over.');
       const message = isAcknowledging ? `Acknowledged by ${caller.name}` : `Acknowledgment removed by ${caller.name}`;
       const type = isAcknowledging ? 'incident.acknowledged' : 'incident.handed_back';
@@ -106,7 +109,7 @@ export class IncidentService {
   async #publishAcknowledgement({ id, source, alarm_id }: IncidentDoc, by: string | null, at: string): Promise<void> {
     if (alarm_id === null) return;
     const word = { id: `${id}:${at}:${by ?? ''}`, timestamp: at, alarm_id, source, by };
-    await Promise.all(this.deps.receivers().map(async (receivers) => receivers.forwardAcknowledgement?.(word)));
+    await Promise.all(this.receivers().map(async (receivers) => receivers.forwardAcknowledgement?.(word)));
   }
 
   async listReceivers({ alarm_event, alarm_at, recovered_event, recovered_at }: IncidentDoc): Promise<AlarmReceiver[]> {
@@ -120,7 +123,7 @@ export class IncidentService {
     at: string | null,
   ): Promise<AlarmReceiver[]> {
     if (id === null || at === null) return [];
-    const all = this.deps.receivers().map((receivers) => receivers.listReceivers({ id, timestamp: at }));
+    const all = this.receivers().map((receivers) => receivers.listReceivers({ id, timestamp: at }));
     return (await Promise.all(all)).flat().map((one) => Object.assign({ event }, one));
   }
 
@@ -130,7 +133,7 @@ export class IncidentService {
    */
   async setCause(id: string, cause: string | null, caller: WatchdogCaller): Promise<IncidentView> {
     await this.getIncident(id, caller);
-    await this.deps.incidents.change({ id }, { set: { cause: cause ? cleanText(cause) : null } });
+    await this.incidents.change({ id }, { set: { cause: cause ? cleanText(cause) : null } });
     return this.getView(id, caller);
   }
 
@@ -138,8 +141,8 @@ export class IncidentService {
   async addComment(id: string, text: string, caller: WatchdogCaller): Promise<IncidentView> {
     const { comments } = await this.getIncident(id, caller);
     if (comments.length >= MAX_COMMENTS) throw conflict(`An incident can have at most ${MAX_COMMENTS} comments.`);
-    const comment = { at: this.deps.clock.iso(), by: caller.name, text: cleanText(text) };
-    await this.deps.incidents.change({ id }, { push: { comments: { each: [comment], keep: MAX_COMMENTS } } });
+    const comment = { at: this.clock.iso(), by: caller.name, text: cleanText(text) };
+    await this.incidents.change({ id }, { push: { comments: { each: [comment], keep: MAX_COMMENTS } } });
     return this.getView(id, caller);
   }
 }

@@ -8,11 +8,11 @@ import { KeyedMutex } from '../../../lib/keyed-mutex.js';
 import { createProcessLease, type HeldLease } from '../../../lib/lease.js';
 import { collectAll } from '../../../lib/paging.js';
 import { toIsoString } from '../../../lib/time.js';
-import type { StoreDamaged } from '../../../ports/store/index.js';
+import type { StoreDamaged, Collection } from '../../../ports/store/index.js';
 import { CorruptionReporter } from '../../../ports/store/corruption-reporter.js';
-import { DEPS, type WatchdogDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { MonitorChangeSet } from '../model/monitor-change-set.js';
-import type { MonitorDoc } from '../model/documents.js';
+import type { MonitorDoc, LeaseDoc } from '../model/documents.js';
 import { getMonitorId } from '../model/monitor-id.js';
 import {
   getWindowKind,
@@ -23,6 +23,10 @@ import {
 } from '../model/maintenance-window.js';
 import { writeChangeSets, type PendingWrite } from '../change-set-writes.js';
 import { AncestryLoader } from '../tree/ancestry.js';
+import type { Processes } from '../../../ports/processes.js';
+import type { Logger } from '../../../ports/logger.js';
+import type { Ids } from '../../../ports/ids.js';
+import type { Clock } from '../../../ports/clock.js';
 
 const BATCH_SIZE = 500;
 const WINDOWS_LEASE_MS = 30_000;
@@ -54,10 +58,17 @@ export class WindowApplier {
   readonly #mutex = new KeyedMutex();
 
   constructor(
-    @inject(DEPS) private readonly deps: WatchdogDeps,
+    @inject(DEPS.monitors) private readonly monitors: Collection<MonitorDoc>,
+    @inject(DEPS.leases) private readonly leases: Collection<LeaseDoc>,
+    @inject(DEPS.windows) private readonly windows: Collection<WindowDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.ids) private readonly ids: Ids,
+    @inject(DEPS.log) private readonly log: Logger,
+    @inject(DEPS.processes) private readonly processes: Processes,
+    @inject(DEPS.isClockTrusted) private readonly isClockTrusted: () => Promise<boolean>,
     @inject(AncestryLoader) private readonly ancestry: AncestryLoader,
   ) {
-    this.#damage = new CorruptionReporter(deps.log, 'a maintenance window');
+    this.#damage = new CorruptionReporter(log, 'a maintenance window');
   }
 
   /**
@@ -68,11 +79,11 @@ export class WindowApplier {
     return this.#mutex.run('windows', async () => {
       const held = await this.#acquireLease();
       if (held === null) {
-        this.deps.log.warn({}, 'maintenance windows are being applied by another process; the next run checks again');
+        this.log.warn({}, 'maintenance windows are being applied by another process; the next run checks again');
         return { changed: [], errors: 1 };
       }
       try {
-        return await this.#applyWindows(this.deps.clock.now());
+        return await this.#applyWindows(this.clock.now());
       } finally {
         await held.release();
       }
@@ -86,7 +97,11 @@ export class WindowApplier {
       ttlMs: WINDOWS_LEASE_MS,
       expiryMode: 'clock',
     } as const;
-    const lease = await createProcessLease(this.deps.leases, this.deps, options);
+    const lease = await createProcessLease(
+      this.leases,
+      { clock: this.clock, ids: this.ids, log: this.log, processes: this.processes },
+      options,
+    );
     for (let waited = 0; waited < LEASE_WAIT_MS; waited += RETRY_DELAY_MS) {
       const held = await lease.acquire();
       if (held !== null) return held;
@@ -97,7 +112,7 @@ export class WindowApplier {
 
   async #applyWindows(now: number): Promise<ApplyResult> {
     const unread: string[] = [];
-    const windows = await collectAll(this.deps.windows, {
+    const windows = await collectAll(this.windows, {
       limit: BATCH_SIZE,
       damaged: (error) => this.#recordDamage(error, unread),
     });
@@ -120,8 +135,8 @@ export class WindowApplier {
     }
     // A window that cannot be read is not gone.
     const ended = await this.#release(holds, unread, now);
-    if (over.length > 0 && (await this.deps.isClockTrusted()))
-      await this.deps.windows.remove({ id: { in: over.map(({ id }) => id) } });
+    if (over.length > 0 && (await this.isClockTrusted()))
+      await this.windows.remove({ id: { in: over.map(({ id }) => id) } });
     return { changed, errors: errors + ended };
   }
 
@@ -132,7 +147,7 @@ export class WindowApplier {
 
   #buildHoldWrite({ doc, window, until }: MonitorHold, now: number): PendingWrite {
     const { id, reason } = window;
-    const changeSet = new MonitorChangeSet(doc, this.deps.ids, now);
+    const changeSet = new MonitorChangeSet(doc, this.ids, now);
     const given = { id, until, reason };
     return {
       changeSet:
@@ -157,7 +172,7 @@ export class WindowApplier {
 
   async #findMonitors({ sources, subtree, project, series }: WindowDoc): Promise<MonitorDoc[]> {
     const named = subtree === null ? sources : [...sources, subtree];
-    const there = await collectAll(this.deps.monitors, {
+    const there = await collectAll(this.monitors, {
       filter: { id: { in: named.map(getMonitorId) } },
       limit: BATCH_SIZE,
       damaged: this.#damage.report,
@@ -185,7 +200,7 @@ export class WindowApplier {
     unread: readonly string[],
     now: number,
   ): Promise<number> {
-    const { monitors, ids } = this.deps;
+    const { monitors, ids } = this;
     const fields = WINDOW_FIELDS[kind];
     const counts = await monitors.groupCount(fields.id, { [fields.id]: { gt: '' } });
     const held = new Map<string, Set<string>>();
@@ -207,7 +222,7 @@ export class WindowApplier {
   }
 
   async removeMonitor({ source, series }: MonitorDoc): Promise<void> {
-    const { windows } = this.deps;
+    const windows = this.windows;
     for (const window of await collectAll(windows, { limit: BATCH_SIZE, damaged: this.#damage.report })) {
       if (window.subtree !== source && !window.sources.includes(source)) continue;
       if (window.series !== undefined && !window.series.includes(series)) continue;
@@ -219,7 +234,7 @@ export class WindowApplier {
   }
 
   async #write(writes: readonly PendingWrite[]): Promise<{ won: MonitorDoc[]; errors: number }> {
-    const { won, errors } = await writeChangeSets(this.deps.monitors, writes, this.deps.log);
+    const { won, errors } = await writeChangeSets(this.monitors, writes, this.log);
     return { won: won.map(({ next }) => next), errors };
   }
 }

@@ -3,7 +3,7 @@ import { invalid, owned } from '../../../kernel/errors.js';
 import { collectAll } from '../../../lib/paging.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import { DAY_MS, toIsoString, normalizeTime } from '../../../lib/time.js';
-import { DEPS, type WatchdogDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { assertCanAccess, type WatchdogCaller } from '../model/caller.js';
 import { validateCron, CronInvalid } from '../model/cron.js';
 import { getMonitorId } from '../model/monitor-id.js';
@@ -17,6 +17,10 @@ import {
 import { MonitorOutbox } from '../timeline/monitor-outbox.js';
 import { AnnotationTokenGuard } from '../annotation-token-guard.js';
 import { WindowApplier } from './window-applier.js';
+import type { Ids } from '../../../ports/ids.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { MonitorDoc } from '../model/documents.js';
+import type { Collection } from '../../../ports/store/index.js';
 
 export const MAX_WINDOW_SOURCES = 500;
 const MAX_WINDOWS = 1_000;
@@ -42,15 +46,18 @@ export interface NewWindow {
 @injectable()
 export class MaintenanceWindowService {
   constructor(
-    @inject(DEPS) private readonly deps: WatchdogDeps,
+    @inject(DEPS.monitors) private readonly monitors: Collection<MonitorDoc>,
+    @inject(DEPS.windows) private readonly windows: Collection<WindowDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.ids) private readonly ids: Ids,
     @inject(WindowApplier) private readonly maintenance: WindowApplier,
     @inject(AnnotationTokenGuard) private readonly tokens: AnnotationTokenGuard,
     @inject(MonitorOutbox) private readonly outbox: MonitorOutbox,
   ) {}
 
   async list(caller: WatchdogCaller, kind: WindowKind = 'maintenance'): Promise<WindowView[]> {
-    const now = this.deps.clock.now();
-    const windows = await collectAll(this.deps.windows, { limit: PAGE_SIZE });
+    const now = this.clock.now();
+    const windows = await collectAll(this.windows, { limit: PAGE_SIZE });
     const own = windows.filter((window) => getWindowKind(window) === kind);
     const mine = own.filter(({ project }) => caller.project === null || project === caller.project);
     const due = ({ open, open_until, next_from }: WindowView): string =>
@@ -66,7 +73,7 @@ export class MaintenanceWindowService {
    * @throws ServiceError validation_failed, not_found, insufficient_scope
    */
   async create(given: NewWindow, caller: WatchdogCaller, kind: WindowKind = 'maintenance'): Promise<WindowView> {
-    const { clock, ids, windows } = this.deps;
+    const { clock, ids, windows } = this;
     await this.tokens.rejectTokens({ reason: given.reason ?? null });
     const now = clock.now();
     const doc: WindowDoc = {
@@ -94,7 +101,7 @@ export class MaintenanceWindowService {
    * @throws ServiceError validation_failed
    */
   check(given: NewWindow): void {
-    parseTimes(given, this.deps.clock.now());
+    parseTimes(given, this.clock.now());
     if ((given.sources ?? []).length === 0 && (given.subtree ?? null) === null)
       throw invalid({ sources: 'must contain a monitor, or a `subtree`' });
   }
@@ -104,7 +111,7 @@ export class MaintenanceWindowService {
    * @throws ServiceError not_found, insufficient_scope
    */
   async remove(id: string, caller: WatchdogCaller, kind: WindowKind = 'maintenance'): Promise<WindowView> {
-    const { windows, clock } = this.deps;
+    const { windows, clock } = this;
     const found = await windows.get(id);
     const named = kind === 'silence' ? 'silence' : 'maintenance window';
     const known = found !== null && getWindowKind(found) === kind ? found : null;
@@ -124,7 +131,7 @@ export class MaintenanceWindowService {
     const named = subtree === null ? sources : [...sources, subtree];
     if (named.length === 0) throw invalid({ sources: 'must contain a monitor, or a `subtree`' });
     const filter = { id: { in: named.map(getMonitorId) }, deleted_at: null };
-    const found = await collectAll(this.deps.monitors, { filter, limit: PAGE_SIZE });
+    const found = await collectAll(this.monitors, { filter, limit: PAGE_SIZE });
     for (const doc of found) assertCanAccess(caller, doc);
     const known = new Set(found.map(({ source }) => source));
     const missing = named.filter((source) => !known.has(source));

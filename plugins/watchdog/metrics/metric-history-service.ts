@@ -2,10 +2,11 @@ import { inject, injectable } from '../../../kernel/contract/index.js';
 import { invalidQuery } from '../../../kernel/errors.js';
 import { HOUR_MS, toIsoString } from '../../../lib/time.js';
 import { SAMPLE_RETENTION_MS } from '../evaluator/cleanup.js';
-import { DEPS, type WatchdogDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { MetricSeriesReader } from './metric-series-reader.js';
 import { RunningStats } from './running-stats.js';
+import type { Clock } from '../../../ports/clock.js';
 
 const DAY_MS = 24 * HOUR_MS;
 export const BASELINE_DAYS = 7;
@@ -121,13 +122,13 @@ export function getDeviation(value: number, { mean, stddev, sufficient, min, max
 @injectable()
 export class MetricHistoryService {
   constructor(
-    @inject(DEPS) private readonly deps: WatchdogDeps,
+    @inject(DEPS.clock) private readonly clock: Clock,
     @inject(MetricSeriesReader) private readonly series: MetricSeriesReader,
   ) {}
 
   /** @throws ServiceError invalid_request */
   async getHistory(doc: MonitorDoc, query: HistoryQuery): Promise<History> {
-    const now = this.deps.clock.now();
+    const now = this.clock.now();
     const { from, to } = resolveTimeRange(query, now);
     const least = query.resolution === undefined || query.resolution === 'auto' ? 1 : query.resolution;
     const width = getBucketSeconds(from, to, query.points ?? 300, least);

@@ -1,11 +1,11 @@
 /** Each sample once: chunks with the monitor's tail, rollups with its current hour. */
-import type { FindQuery } from '../../../ports/store/index.js';
+import type { FindQuery, Collection } from '../../../ports/store/index.js';
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import { iteratePages } from '../../../lib/paging.js';
 import { HOUR_MS } from '../../../lib/time.js';
 import { yieldToEventLoop } from '../../../lib/process/event-loop.js';
-import { DEPS, type WatchdogDeps } from '../deps.js';
-import type { MonitorDoc, RollupDoc, SampleRow, MetricStats } from '../model/documents.js';
+import { DEPS } from '../deps.js';
+import type { MonitorDoc, RollupDoc, SampleRow, MetricStats, ChunkDoc } from '../model/documents.js';
 import { getChunkId, parseHour, parseRows } from './sample-writer.js';
 
 const PAGE_SIZE = 500;
@@ -20,14 +20,17 @@ export interface SeriesSink {
 
 @injectable()
 export class MetricSeriesReader {
-  constructor(@inject(DEPS) private readonly deps: WatchdogDeps) {}
+  constructor(
+    @inject(DEPS.chunks) private readonly chunks: Collection<ChunkDoc>,
+    @inject(DEPS.rollups) private readonly rollups: Collection<RollupDoc>,
+  ) {}
 
   /** @param docs at most 200 */
   async readNewest(docs: readonly MonitorDoc[]): Promise<Map<string, SampleRow[]>> {
     const idsOf = ({ series, chunk }: MonitorDoc): string[] =>
       [...Array(MAX_SPARKLINE_CHUNKS).keys()].map((n) => getChunkId(series, chunk - MAX_SPARKLINE_CHUNKS + n));
     const ids = docs.filter(({ chunk }) => chunk > 0).flatMap(idsOf);
-    const page = await this.deps.chunks.find({
+    const page = await this.chunks.find({
       filter: { id: { in: ids } },
       limit: docs.length * MAX_SPARKLINE_CHUNKS || 1,
     });
@@ -45,7 +48,7 @@ export class MetricSeriesReader {
       sort: [['to', 'asc']],
       limit: PAGE_SIZE,
     };
-    for await (const chunks of iteratePages(this.deps.chunks, since)) {
+    for await (const chunks of iteratePages(this.chunks, since)) {
       for (const chunk of chunks) {
         if (chunk.id === held || chunk.from > to) continue;
         seen += readRows(parseRows(chunk.rows), chunk.base, from, to, sink);
@@ -72,7 +75,7 @@ export class MetricSeriesReader {
   async #readRollups(doc: MonitorDoc, first: number, end: number, sink: SeriesSink): Promise<void> {
     const held = parseHour(doc);
     const filter = { series: doc.series, hour: { gte: first, lt: end } };
-    const page = await this.deps.rollups.find({ filter, sort: [['hour', 'asc']], limit: 1_000 });
+    const page = await this.rollups.find({ filter, sort: [['hour', 'asc']], limit: 1_000 });
     for (const rollup of page.items) if (rollup.hour !== held?.hour) addHourToSink(rollup, sink);
     if (held !== null && held.hour >= first && held.hour < end) addHourToSink(held, sink);
     readRows(parseRows(doc.tail), doc.tail_base, first * HOUR_MS, end * HOUR_MS - 1, (index, value, at) =>

@@ -1,7 +1,10 @@
 /** In parts that do not block the event loop (contract 30, endpoints: /status). */
 import { inject, injectable, invalidQuery } from '../../../kernel/contract/index.js';
-import { DEPS, type WatchdogDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { getUptimeDays } from '../model/uptime.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { MonitorDoc } from '../model/documents.js';
+import type { Collection } from '../../../ports/store/index.js';
 
 /** The largest page (200 monitors) with all stored days (400). */
 export const MAX_DAYS_PER_RESPONSE = 80_000;
@@ -10,7 +13,10 @@ const MAX_MONITORS_PER_READ = 200;
 
 @injectable()
 export class DailyUptimeReader {
-  constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors' | 'clock'>) {}
+  constructor(
+    @inject(DEPS.monitors) private readonly monitors: Collection<MonitorDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+  ) {}
 
   /**
    * @param monitors to be requested
@@ -24,13 +30,13 @@ export class DailyUptimeReader {
       const uptime = `${days} days of ${monitors} monitors are too many: ${fewer}request pages with limit and cursor`;
       throw invalidQuery({ uptime });
     }
-    const now = this.deps.clock.now();
+    const now = this.clock.now();
     const of = (ids: readonly string[]): Promise<ReadonlyMap<string, string>> => this.#read(ids, now, days);
     return { part: Math.min(MAX_MONITORS_PER_READ, Math.floor(MAX_DAYS_PER_READ / days)), of };
   }
 
   async #read(ids: readonly string[], now: number, days: number): Promise<ReadonlyMap<string, string>> {
-    const { items } = await this.deps.monitors.find({
+    const { items } = await this.monitors.find({
       filter: { id: { in: ids }, deleted_at: null },
       limit: ids.length,
       damaged: () => undefined,

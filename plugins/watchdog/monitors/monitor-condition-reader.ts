@@ -4,11 +4,12 @@
  */
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import type { ConditionQuery, MonitorCondition, MonitorConditionList } from '../../../ports/domain/watchdog.js';
-import type { Filter, FindQuery, Page } from '../../../ports/store/index.js';
-import { DEPS, type WatchdogDeps } from '../deps.js';
+import type { Filter, FindQuery, Page, Collection } from '../../../ports/store/index.js';
+import { DEPS } from '../deps.js';
 import { getMonitorId } from '../model/monitor-id.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { DAY_SECONDS, getDailyUptime } from '../model/uptime.js';
+import type { Clock } from '../../../ports/clock.js';
 
 const BATCH_SIZE = 500;
 
@@ -20,11 +21,14 @@ interface ConditionRead {
 
 @injectable()
 export class MonitorConditionReader {
-  constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors' | 'clock'>) {}
+  constructor(
+    @inject(DEPS.monitors) private readonly monitors: Collection<MonitorDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+  ) {}
 
   /** One more than the limit shows whether some are left out. */
   async findConditions({ sources, subtrees, project, days, limit }: ConditionQuery): Promise<MonitorConditionList> {
-    const reading = { now: this.deps.clock.now(), days, most: limit + 1 };
+    const reading = { now: this.clock.now(), days, most: limit + 1 };
     const found = new Map<string, MonitorCondition>();
     const named = [...new Set([...sources, ...subtrees])].map(getMonitorId);
     const take = (rows: readonly MonitorCondition[]): void => {
@@ -61,7 +65,7 @@ export class MonitorConditionReader {
           ];
     let after: string | null = null;
     do {
-      const page: Page<MonitorDoc> = await this.deps.monitors.find({ filter, sort, limit: BATCH_SIZE, after });
+      const page: Page<MonitorDoc> = await this.monitors.find({ filter, sort, limit: BATCH_SIZE, after });
       rows.push(...page.items.map((doc) => toCondition(doc, now, days)));
       after = page.next;
     } while (after !== null && rows.length < most);

@@ -5,10 +5,11 @@
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import { KeyedCoalescedCache } from '../../../lib/caching/coalesced-cache.js';
 import { DAY_MS, toIsoString } from '../../../lib/time.js';
-import type { Filter } from '../../../ports/store/index.js';
-import { DEPS, type WatchdogDeps } from '../deps.js';
+import type { Filter, Collection } from '../../../ports/store/index.js';
+import { DEPS } from '../deps.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { getDailyUptime, getUptime } from '../model/uptime.js';
+import type { Clock } from '../../../ports/clock.js';
 
 const COMPARED_DAYS = 7;
 const MAX_READ_MONITORS = 200;
@@ -36,10 +37,13 @@ const NO_DAMAGE = (): void => undefined;
 export class MonitorFigureService {
   readonly #uptimes = new KeyedCoalescedCache<UptimeFigures>(MAX_CACHED_PROJECTS, {
     ...CACHE_OPTIONS,
-    monotonic: () => this.deps.clock.monotonic(),
+    monotonic: () => this.clock.monotonic(),
   });
 
-  constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors' | 'clock'>) {}
+  constructor(
+    @inject(DEPS.monitors) private readonly monitors: Collection<MonitorDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+  ) {}
 
   /** @param project null: all */
   getUptime(project: string | null): Promise<UptimeFigures> {
@@ -47,17 +51,17 @@ export class MonitorFigureService {
   }
 
   async #readUptime(project: string | null): Promise<UptimeFigures> {
-    const now = this.deps.clock.now();
+    const now = this.clock.now();
     const since = toIsoString(now - (COMPARED_DAYS + 1) * DAY_MS);
     const own: Filter = { deleted_at: null, ...(project !== null && { project }) };
     const read = async (filter: Filter): Promise<MonitorDoc[]> => {
       const sort = [['last_state_change_utc', 'desc']] as const;
       const query = { filter: { ...own, ...filter }, sort, limit: MAX_READ_MONITORS, damaged: NO_DAMAGE };
-      return (await this.deps.monitors.find(query)).items;
+      return (await this.monitors.find(query)).items;
     };
     const [changed, steady, ...troubled] = await Promise.all([
       read({ state: 'up', last_state_change_utc: { gte: since } }),
-      this.deps.monitors.count({ ...own, state: 'up', last_state_change_utc: { lt: since } }),
+      this.monitors.count({ ...own, state: 'up', last_state_change_utc: { lt: since } }),
       ...TROUBLED_STATES.map((state) => read({ state })),
     ]);
     const seen = [...changed, ...troubled.flat()].map((doc) => ({
@@ -85,8 +89,8 @@ export class MonitorFigureService {
   async getDownTree(project: string | null, limit: number): Promise<DownTree> {
     const down: Filter = { deleted_at: null, state: 'down', ...(project !== null && { project }) };
     const [roots, children] = await Promise.all([
-      this.deps.monitors.find({ filter: { ...down, suppressed_by: null }, limit, damaged: NO_DAMAGE }),
-      this.deps.monitors.find({
+      this.monitors.find({ filter: { ...down, suppressed_by: null }, limit, damaged: NO_DAMAGE }),
+      this.monitors.find({
         filter: { ...down, suppressed_by: { gt: '' } },
         limit: MAX_READ_MONITORS,
         damaged: NO_DAMAGE,

@@ -6,21 +6,26 @@ import {
   type MonitorQuery,
   type MonitorView,
 } from '../../../ports/domain/watchdog.js';
-import { StoreConflict, type Page, type Update } from '../../../ports/store/index.js';
+import { StoreConflict, type Page, type Update, type Collection } from '../../../ports/store/index.js';
 import { WindowApplier } from '../maintenance/window-applier.js';
 import { DeferredAlarmService } from '../evaluator/deferred-alarms.js';
 import { listAncestors, MAX_TREE_DEPTH, AncestryLoader } from '../tree/ancestry.js';
 import { assertCanAccess, type WatchdogCaller } from '../model/caller.js';
 import { toIsoString } from '../../../lib/time.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
-import { DEPS, type WatchdogDeps } from '../deps.js';
-import type { MonitorDoc } from '../model/documents.js';
+import { DEPS } from '../deps.js';
+import type { MonitorDoc, AddressDoc } from '../model/documents.js';
 import { validateTiming, toTimingFields } from './timing-fields.js';
 import { createMonitor, toMonitorView } from '../model/monitor-view.js';
 import { MonitorOutbox } from '../timeline/monitor-outbox.js';
 import { getMonitorId, isMonitorId } from '../model/monitor-id.js';
 import { maskView, SourceVisibility } from '../tree/source-visibility.js';
 import { MonitorChangeSet } from '../model/monitor-change-set.js';
+import type { ProjectDirectory } from '../../../ports/domain/projects.js';
+import type { TokenIssuer } from '../../../ports/domain/tokens.js';
+import type { Ids } from '../../../ports/ids.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { IncidentDoc } from '../model/incident.js';
 
 export type MonitorUpdate = Omit<MonitorFields, 'source'>;
 
@@ -32,7 +37,14 @@ const cleanFields = <T extends MonitorUpdate>(fields: T): T =>
 @injectable()
 export class MonitorService {
   constructor(
-    @inject(DEPS) private readonly deps: WatchdogDeps,
+    @inject(DEPS.monitors) private readonly monitors: Collection<MonitorDoc>,
+    @inject(DEPS.incidents) private readonly incidents: Collection<IncidentDoc>,
+    @inject(DEPS.addresses) private readonly addresses: Collection<AddressDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.ids) private readonly ids: Ids,
+    @inject(DEPS.tokens)
+    private readonly tokens: Pick<TokenIssuer, 'issue' | 'list' | 'find' | 'revoke' | 'revokeBySource'>,
+    @inject(DEPS.projects) private readonly projects: Pick<ProjectDirectory, 'get' | 'list'>,
     @inject(AncestryLoader) private readonly ancestry: AncestryLoader,
     @inject(DeferredAlarmService) private readonly alarms: DeferredAlarmService,
     @inject(MonitorOutbox) private readonly outbox: MonitorOutbox,
@@ -41,7 +53,7 @@ export class MonitorService {
   ) {}
 
   async find(name: string): Promise<MonitorDoc | null> {
-    const { monitors } = this.deps;
+    const monitors = this.monitors;
     let doc = MONITOR_SOURCE_PATTERN.test(name) ? await monitors.get(getMonitorId(name)) : null;
     if (doc === null && isMonitorId(name)) doc = await monitors.get(name);
     return doc === null || doc.deleted_at !== null ? null : doc;
@@ -57,7 +69,7 @@ export class MonitorService {
   }: MonitorQuery): Promise<Page<MonitorDoc>> {
     const version = app_version === true ? { gt: '' } : app_version;
     const filter = { project, state, parent_source, app_version: version, deleted_at: null };
-    return this.deps.monitors.find({ filter, sort: [['source', 'asc']], limit, after });
+    return this.monitors.find({ filter, sort: [['source', 'asc']], limit, after });
   }
 
   async toCallerView(view: MonitorView, caller: WatchdogCaller): Promise<MonitorView> {
@@ -78,7 +90,7 @@ export class MonitorService {
     await this.#checkProject(fields.project);
     validateTiming(fields, null);
     await this.#checkParent(fields.source, fields.parent_source ?? null, caller);
-    const { monitors, ids, clock } = this.deps;
+    const { monitors, ids, clock } = this;
     const fresh = createMonitor(fields, ids, clock.now());
     try {
       await monitors.insert(fresh);
@@ -93,7 +105,7 @@ export class MonitorService {
   async #revive(fresh: MonitorDoc): Promise<boolean> {
     const { id, outbox: _outbox, outbox_at: _at, rev: _rev, ...set } = fresh;
     const update = { set: set as unknown as NonNullable<Update['set']>, inc: { rev: 1 } };
-    return (await this.deps.monitors.change({ id, deleted_at: { gt: '' } }, update)) !== null;
+    return (await this.monitors.change({ id, deleted_at: { gt: '' } }, update)) !== null;
   }
 
   /** @throws ServiceError not_found, conflict (cycle), unknown_project, insufficient_scope */
@@ -107,7 +119,7 @@ export class MonitorService {
       validateTiming(fields, doc);
       const moved = fields.parent_source !== undefined && fields.parent_source !== doc.parent_source;
       if (moved) await this.#checkParent(doc.source, fields.parent_source ?? null, caller);
-      const { ids, clock, monitors } = this.deps;
+      const { ids, clock, monitors } = this;
       const now = clock.now();
       const changeSet = new MonitorChangeSet(doc, ids, now).assign(resolveNames(fields, doc));
       changeSet.assign({ updated_at: clock.iso() });
@@ -134,7 +146,7 @@ export class MonitorService {
   async remove(name: string, caller: WatchdogCaller): Promise<string> {
     for (;;) {
       const doc = await this.getMonitor(name, caller);
-      const { ids, clock, monitors, tokens, addresses } = this.deps;
+      const { ids, clock, monitors, tokens, addresses } = this;
       await tokens.revokeBySource(doc.source);
       await addresses.remove({ source: doc.source });
       if (doc.state === 'down') await this.#releaseSuppressed();
@@ -162,7 +174,7 @@ export class MonitorService {
   /** After a crash the incident stays open until its retention ends. */
   async #endIncident({ incident_id, down_since_utc }: MonitorDoc): Promise<void> {
     if (typeof incident_id !== 'string') return;
-    const { incidents, clock } = this.deps;
+    const { incidents, clock } = this;
     const ended_at = toIsoString(Math.max(clock.now(), Date.parse(down_since_utc ?? '') || 0));
     await incidents.change({ id: incident_id, ended_at: null }, { set: { ended_at } });
   }
@@ -172,7 +184,7 @@ export class MonitorService {
    * then, the others now.
    */
   async #releaseSuppressed(): Promise<void> {
-    await this.alarms.releaseAlarms(await this.alarms.findReleased(), this.deps.clock.now());
+    await this.alarms.releaseAlarms(await this.alarms.findReleased(), this.clock.now());
   }
 
   /**
@@ -195,7 +207,7 @@ export class MonitorService {
 
   async #checkProject(slug: string | null | undefined): Promise<void> {
     if (slug === null || slug === undefined) return;
-    if ((await this.deps.projects.get(slug)) === null) throw unknownProject(slug);
+    if ((await this.projects.get(slug)) === null) throw unknownProject(slug);
   }
 }
 

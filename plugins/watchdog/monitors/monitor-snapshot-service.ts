@@ -6,12 +6,13 @@ import { inject, injectable } from '../../../kernel/contract/index.js';
 import { CoalescedCache } from '../../../lib/caching/coalesced-cache.js';
 import { yieldToEventLoop } from '../../../lib/process/event-loop.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
-import type { FindQuery, Page } from '../../../ports/store/index.js';
-import { DEPS, type WatchdogDeps } from '../deps.js';
+import type { FindQuery, Page, Collection } from '../../../ports/store/index.js';
+import { DEPS } from '../deps.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { toMonitorJson, toMaintenanceView, toSilenceView } from '../model/monitor-view.js';
 import { MonitorForest, type TreeItem } from './monitor-forest.js';
 import { SkippedDocuments, type ListWarnings } from '../../../ports/store/skipped-documents.js';
+import type { Clock } from '../../../ports/clock.js';
 
 const MAX_SNAPSHOT_AGE_MS = 2_000;
 const FAST_READ_MS = 25;
@@ -54,12 +55,15 @@ export class MonitorSnapshotService {
   readonly #whole: CoalescedCache<Snapshot>;
   readonly #outline: CoalescedCache<Snapshot<OutlineRow>>;
 
-  constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors' | 'clock'>) {
+  constructor(
+    @inject(DEPS.monitors) private readonly monitors: Collection<MonitorDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+  ) {
     const options = {
       maxAgeMs: MAX_SNAPSHOT_AGE_MS,
       quickMs: FAST_READ_MS,
       isSmall: ({ rows }: { rows: readonly unknown[] }) => rows.length <= MAX_SMALL_STORE_MONITORS,
-      monotonic: () => deps.clock.monotonic(),
+      monotonic: () => clock.monotonic(),
     };
     this.#whole = new CoalescedCache(() => this.#read(toMonitorRow), options);
     this.#outline = new CoalescedCache(() => this.#read(toOutlineRow), options);
@@ -74,7 +78,7 @@ export class MonitorSnapshotService {
   }
 
   async #read<Row extends TreeItem>(rowOf: (doc: MonitorDoc) => Row): Promise<Snapshot<Row>> {
-    const { monitors, clock } = this.deps;
+    const { monitors, clock } = this;
     const at = clock.iso();
     const rows: Row[] = [];
     const left = new SkippedDocuments();

@@ -3,9 +3,9 @@ import { CoalescedCache } from '../../../lib/caching/coalesced-cache.js';
 import { yieldToEventLoop } from '../../../lib/process/event-loop.js';
 import { denied } from '../../../kernel/errors.js';
 import type { MonitorState, MonitorView } from '../../../ports/domain/watchdog.js';
-import type { Filter } from '../../../ports/store/index.js';
+import type { Filter, Collection } from '../../../ports/store/index.js';
 import { assertCanReport, type WatchdogCaller } from '../model/caller.js';
-import { DEPS, type WatchdogDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { EvaluatorRunService } from '../evaluator/runs.js';
 import { STATES, type MonitorDoc } from '../model/documents.js';
 import { DailyUptimeReader } from './daily-uptime-reader.js';
@@ -26,6 +26,7 @@ import {
   pickWarnings,
   type ListWarnings,
 } from '../../../ports/store/skipped-documents.js';
+import type { Clock } from '../../../ports/clock.js';
 
 const MAX_STATUS_ITEMS = 5_000;
 const SLICE_ROWS = 500;
@@ -68,13 +69,14 @@ export class MonitorStatusService {
   readonly #counts: CoalescedCache<Record<MonitorState, number>>;
 
   constructor(
-    @inject(DEPS) private readonly deps: WatchdogDeps,
+    @inject(DEPS.monitors) private readonly monitors: Collection<MonitorDoc>,
+    @inject(DEPS.clock) clock: Clock,
     @inject(EvaluatorRunService) private readonly runs: EvaluatorRunService,
     @inject(MonitorSnapshotService) private readonly snapshots: MonitorSnapshotService,
     @inject(SourceVisibility) private readonly visibility: SourceVisibility,
     @inject(DailyUptimeReader) private readonly uptimes: DailyUptimeReader,
   ) {
-    const shared = { maxAgeMs: MAX_COUNT_AGE_MS, monotonic: () => deps.clock.monotonic() };
+    const shared = { maxAgeMs: MAX_COUNT_AGE_MS, monotonic: () => clock.monotonic() };
     this.#parents = new CoalescedCache(() => this.#readParents(), {
       ...shared,
       isSmall: ({ length }) => length <= MIN_CACHED_PARENTS,
@@ -109,7 +111,7 @@ export class MonitorStatusService {
     caller: WatchdogCaller,
   ): Promise<MonitorPage & { total: number | undefined }> {
     const filter = this.buildFilter(query, caller);
-    const { monitors } = this.deps;
+    const monitors = this.monitors;
     const page = await findReadable(monitors, {
       filter,
       sort: [['source', 'asc']],
@@ -137,7 +139,7 @@ export class MonitorStatusService {
     const left = new SkippedDocuments();
     for (const state of states.slice(Math.max(states.indexOf(from.state as MonitorState), 0))) {
       const remaining = query.limit - docs.length;
-      const page = await this.deps.monitors.find({
+      const page = await this.monitors.find({
         filter: { ...this.buildFilter(query, caller), state },
         sort: [['source', 'asc']],
         limit: remaining || 1,
@@ -212,13 +214,13 @@ export class MonitorStatusService {
   }
 
   async #readParents(): Promise<string[]> {
-    const groups = await this.deps.monitors.groupCount('parent_source', { parent_source: { gt: '' } });
+    const groups = await this.monitors.groupCount('parent_source', { parent_source: { gt: '' } });
     return groups.map(({ key }) => String(key)).toSorted();
   }
 
   /** @param project null: all */
   countDown(project: string | null = null): Promise<number> {
-    return this.deps.monitors.count({ state: 'down', ...(project !== null && { project }) });
+    return this.monitors.count({ state: 'down', ...(project !== null && { project }) });
   }
 
   /** @param project null: all */
@@ -227,7 +229,7 @@ export class MonitorStatusService {
   }
 
   async #readCounts(filter?: Filter): Promise<Record<MonitorState, number>> {
-    const groups = await this.deps.monitors.groupCount('state', filter);
+    const groups = await this.monitors.groupCount('state', filter);
     const counts = countStates([]);
     for (const { key, n } of groups) counts[key as MonitorState] = n;
     return counts;

@@ -5,9 +5,9 @@
  */
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import { invalid } from '../../../kernel/errors.js';
-import type { MonitorFields, MonitorView } from '../../../ports/domain/watchdog.js';
+import type { MonitorFields, MonitorView, MonitorProbes } from '../../../ports/domain/watchdog.js';
 import type { Json } from '../../../ports/store/index.js';
-import { DEPS, type WatchdogDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import type { WatchdogCaller } from '../model/caller.js';
 import { toMonitorView } from '../model/monitor-view.js';
 import { MonitorService, type MonitorUpdate } from './monitor-service.js';
@@ -22,7 +22,7 @@ export type ProbedMonitorView = MonitorView & { probe: Record<string, Json> | nu
 @injectable()
 export class ProbedMonitorService {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'probes'>,
+    @inject(DEPS.probes) private readonly probes: () => MonitorProbes | null,
     @inject(MonitorService) private readonly monitors: MonitorService,
   ) {}
 
@@ -56,16 +56,16 @@ export class ProbedMonitorService {
   /** @throws ServiceError as `MonitorService.remove` */
   async remove(name: string, caller: WatchdogCaller): Promise<string> {
     const { source } = await this.monitors.getMonitor(name, caller);
-    await this.deps.probes()?.save(source, null);
+    await this.probes()?.save(source, null);
     return this.monitors.remove(name, caller);
   }
 
   async #addProbe(view: MonitorView): Promise<ProbedMonitorView> {
-    return { ...view, probe: (await this.deps.probes()?.find(view.source)) ?? null };
+    return { ...view, probe: (await this.probes()?.find(view.source)) ?? null };
   }
 
   listWarnings({ probe }: ProbeInput): { warnings?: string[] } {
-    const warnings = this.deps.probes()?.listUnknownFields(probe) ?? [];
+    const warnings = this.probes()?.listUnknownFields(probe) ?? [];
     return warnings.length === 0 ? {} : { warnings };
   }
 
@@ -74,7 +74,7 @@ export class ProbedMonitorService {
    * @throws ServiceError validation_failed
    */
   async #validateProbe(probe: unknown, source: string): Promise<{ save: () => Promise<void> } | null> {
-    const probes = this.deps.probes();
+    const probes = this.probes();
     if (probe === undefined || (probe === null && probes === null)) return null;
     if (probes === null) throw invalid({ probe: 'is not supported: the plugin probes is disabled' });
     const checked = await probes.validate(probe, source);

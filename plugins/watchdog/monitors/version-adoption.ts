@@ -2,8 +2,10 @@ import { inject, injectable } from '../../../kernel/contract/index.js';
 import { KeyedCoalescedCache } from '../../../lib/caching/coalesced-cache.js';
 import { getVersionIdentity } from '../../../lib/versions.js';
 import type { VersionAdoption } from '../../../ports/domain/watchdog.js';
-import type { Scalar } from '../../../ports/store/index.js';
-import { DEPS, type WatchdogDeps } from '../deps.js';
+import type { Scalar, Collection } from '../../../ports/store/index.js';
+import { DEPS } from '../deps.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { MonitorDoc } from '../model/documents.js';
 
 export type VersionCounts = readonly { key: Scalar; n: number }[];
 
@@ -16,10 +18,13 @@ export class VersionAdoptionService {
   readonly #cache = new KeyedCoalescedCache<VersionAdoption[]>(MAX_CACHED_PROJECTS, {
     maxAgeMs: MAX_CACHE_AGE_MS,
     isSmall: (versions) => versions.reduce((sum, { monitors }) => sum + monitors, 0) <= MAX_UNCACHED_MONITORS,
-    monotonic: () => this.deps.clock.monotonic(),
+    monotonic: () => this.clock.monotonic(),
   });
 
-  constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors' | 'clock'>) {}
+  constructor(
+    @inject(DEPS.monitors) private readonly monitors: Collection<MonitorDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+  ) {}
 
   getAdoption(project: string): Promise<VersionAdoption[]> {
     return this.#cache.get(project, () => this.#read(project));
@@ -28,8 +33,8 @@ export class VersionAdoptionService {
   async #read(project: string): Promise<VersionAdoption[]> {
     const filter = { project, deleted_at: null };
     const [all, up] = await Promise.all([
-      this.deps.monitors.groupCount('app_version', filter),
-      this.deps.monitors.groupCount('app_version', { ...filter, state: 'up' }),
+      this.monitors.groupCount('app_version', filter),
+      this.monitors.groupCount('app_version', { ...filter, state: 'up' }),
     ]);
     return toVersionAdoption(all, up);
   }

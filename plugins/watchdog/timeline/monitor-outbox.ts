@@ -6,10 +6,12 @@
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import { Outbox } from '../../../lib/outbox.js';
 import { buildElapsedFilter } from '../../../lib/clock-skew.js';
-import type { Filter } from '../../../ports/store/index.js';
-import { DEPS, type WatchdogDeps } from '../deps.js';
+import type { Filter, Collection } from '../../../ports/store/index.js';
+import { DEPS } from '../deps.js';
 import type { MonitorDoc, TimelineOutboxEntry, TimelineDoc } from '../model/documents.js';
-import { buildIncidentWrites, splitIntoBulks } from '../model/incident.js';
+import { buildIncidentWrites, splitIntoBulks, type IncidentDoc } from '../model/incident.js';
+import type { Logger } from '../../../ports/logger.js';
+import type { Clock } from '../../../ports/clock.js';
 
 const LEFTOVER_AGE_MS = 10_000;
 const FLUSH_BATCH_SIZE = 200;
@@ -20,29 +22,41 @@ export class MonitorOutbox {
   readonly #storing = new Set<Promise<void>>();
   #resuming: Promise<unknown> = Promise.resolve();
 
-  constructor(@inject(DEPS) private readonly deps: WatchdogDeps) {
+  constructor(
+    @inject(DEPS.monitors) monitors: Collection<MonitorDoc>,
+    @inject(DEPS.timeline) private readonly timeline: Collection<TimelineDoc>,
+    @inject(DEPS.incidents) private readonly incidents: Collection<IncidentDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.log) private readonly log: Logger,
+    @inject(DEPS.emit)
+    emit: (
+      event: string,
+      data: object,
+      options: { id: string; timestamp: string; project_slug: string | null },
+    ) => Promise<boolean>,
+  ) {
     this.#outbox = new Outbox({
-      rows: deps.monitors,
+      rows: monitors,
       place: async (doc, entries) => {
-        await deps.timeline.bulk(entries.map((entry) => ({ insert: toTimelineDoc(doc, entry) })));
+        await timeline.bulk(entries.map((entry) => ({ insert: toTimelineDoc(doc, entry) })));
         await this.#writeIncidents(buildIncidentWrites(doc, entries));
       },
       deliver: ({ project, source }, { id, type, at, data }) =>
         data === undefined
           ? Promise.resolve(true)
-          : deps.emit(type, { source, ...data }, { id, timestamp: at, project_slug: project }),
+          : emit(type, { source, ...data }, { id, timestamp: at, project_slug: project }),
       inOrder: true,
       onEmptied: async ({ id, outbox_at, deleted_at }) =>
-        deleted_at !== null && (await deps.monitors.remove({ id, outbox_at, deleted_at })) > 0,
-      now: () => deps.clock.now(),
+        deleted_at !== null && (await monitors.remove({ id, outbox_at, deleted_at })) > 0,
+      now: () => clock.now(),
       onFailed: (err, monitor) =>
-        deps.log.error({ err, monitor }, 'the outbox of a monitor could not be emptied; a job will retry'),
+        log.error({ err, monitor }, 'the outbox of a monitor could not be emptied; a job will retry'),
     });
   }
 
   flushLater(docs: readonly MonitorDoc[]): void {
     const task = this.flush(docs).catch((error: unknown) =>
-      this.deps.log.error({ err: error }, 'the timeline could not be written; a job will retry'),
+      this.log.error({ err: error }, 'the timeline could not be written; a job will retry'),
     );
     this.#storing.add(task);
     void task.finally(() => this.#storing.delete(task));
@@ -61,7 +75,7 @@ export class MonitorOutbox {
       const part = docs.slice(i, i + FLUSH_BATCH_SIZE);
       const entries = part.flatMap((doc) => doc.outbox.map((entry) => ({ insert: toTimelineDoc(doc, entry) })));
       const incidents = part.flatMap((doc) => buildIncidentWrites(doc, doc.outbox));
-      await Promise.all([this.deps.timeline.bulk(entries), this.#writeIncidents(incidents)]);
+      await Promise.all([this.timeline.bulk(entries), this.#writeIncidents(incidents)]);
       const placed = new Set(entries.map(({ insert }) => insert.id));
       for (const doc of part) void this.#outbox.sendAll(doc.id, placed);
     }
@@ -73,7 +87,7 @@ export class MonitorOutbox {
    */
   resume(): void {
     this.#resuming = this.reconcile({ outbox_at: { gt: '' } }).catch((error: unknown) =>
-      this.deps.log.error({ err: error }, 'outboxes could not be flushed at start; a job will retry'),
+      this.log.error({ err: error }, 'outboxes could not be flushed at start; a job will retry'),
     );
   }
 
@@ -86,11 +100,11 @@ export class MonitorOutbox {
   }
 
   async #writeIncidents(writes: ReturnType<typeof buildIncidentWrites>): Promise<void> {
-    for (const turn of splitIntoBulks(writes)) await this.deps.incidents.bulk(turn);
+    for (const turn of splitIntoBulks(writes)) await this.incidents.bulk(turn);
   }
 
   #buildLeftoverFilter(): Filter {
-    return buildElapsedFilter('outbox_at', LEFTOVER_AGE_MS, this.deps.clock.now());
+    return buildElapsedFilter('outbox_at', LEFTOVER_AGE_MS, this.clock.now());
   }
 
   getOldestAgeSeconds(): Promise<number> {

@@ -1,15 +1,17 @@
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import { owned } from '../../../kernel/errors.js';
-import type { Filter, Json } from '../../../ports/store/index.js';
+import type { Filter, Json, Collection } from '../../../ports/store/index.js';
 import { assertCanReport, type WatchdogCaller } from '../model/caller.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
-import { DEPS, type WatchdogDeps } from '../deps.js';
-import type { Level, TimelineDoc } from '../model/documents.js';
+import { DEPS } from '../deps.js';
+import type { Level, TimelineDoc, MonitorDoc } from '../model/documents.js';
 import { MonitorOutbox } from './monitor-outbox.js';
 import { getMonitorId } from '../model/monitor-id.js';
 import { AnnotationTokenGuard } from '../annotation-token-guard.js';
 import { SourceVisibility, type HiddenSources } from '../tree/source-visibility.js';
 import { findReadable, pickWarnings, type ListWarnings } from '../../../ports/store/skipped-documents.js';
+import type { Ids } from '../../../ports/ids.js';
+import type { Clock } from '../../../ports/clock.js';
 
 export interface Annotation {
   source: string;
@@ -75,7 +77,10 @@ function maskHidden(event: TimelineEntryView, hidden: HiddenSources): TimelineEn
 @injectable()
 export class TimelineService {
   constructor(
-    @inject(DEPS) private readonly deps: WatchdogDeps,
+    @inject(DEPS.monitors) private readonly monitors: Collection<MonitorDoc>,
+    @inject(DEPS.timeline) private readonly timeline: Collection<TimelineDoc>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.ids) private readonly ids: Ids,
     @inject(MonitorOutbox) private readonly outbox: MonitorOutbox,
     @inject(SourceVisibility) private readonly visibility: SourceVisibility,
     @inject(AnnotationTokenGuard) private readonly tokens: AnnotationTokenGuard,
@@ -87,7 +92,7 @@ export class TimelineService {
    */
   async annotate(note: Annotation, caller: WatchdogCaller): Promise<TimelineEntryView> {
     assertCanReport(caller, note.source);
-    const { monitors, timeline, ids, clock } = this.deps;
+    const { monitors, timeline, ids, clock } = this;
     const known = await monitors.get(getMonitorId(note.source));
     const there = known?.deleted_at === null ? known : null;
     const monitor = owned(caller.project, there, ({ project }) => project, `monitor ${note.source}`);
@@ -117,7 +122,7 @@ export class TimelineService {
    */
   async listPage(query: TimelineQuery, caller: WatchdogCaller): Promise<EventPage> {
     if (query.source !== undefined) assertCanReport(caller, query.source);
-    const { timeline } = this.deps;
+    const timeline = this.timeline;
     const filter: Filter = {};
     const source = query.source ?? caller.source;
     if (source !== null) filter['source'] = source;

@@ -3,13 +3,14 @@
  * deleted parents count as none, a monitor on a cycle as parentless; chains deeper than 256 are
  * tolerated.
  */
-import type { FindQuery } from '../../../ports/store/index.js';
+import type { FindQuery, Collection } from '../../../ports/store/index.js';
 import { CorruptionReporter } from '../../../ports/store/corruption-reporter.js';
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import { collectAll } from '../../../lib/paging.js';
-import { DEPS, type WatchdogDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { getMonitorId } from '../model/monitor-id.js';
+import type { Logger } from '../../../ports/logger.js';
 
 export const MAX_TREE_DEPTH = 256;
 const BATCH_SIZE = 500;
@@ -39,8 +40,11 @@ export function listAncestors(child: TreeNode, family: ReadonlyMap<string, TreeR
 export class AncestryLoader {
   readonly #damage: CorruptionReporter;
 
-  constructor(@inject(DEPS) private readonly deps: WatchdogDeps) {
-    this.#damage = new CorruptionReporter(deps.log, 'a parent');
+  constructor(
+    @inject(DEPS.monitors) private readonly monitors: Collection<MonitorDoc>,
+    @inject(DEPS.log) log: Logger,
+  ) {
+    this.#damage = new CorruptionReporter(log, 'a parent');
   }
 
   /** @param known newer than the store's; mutated */
@@ -53,7 +57,7 @@ export class AncestryLoader {
         for (const source of part) family.set(source, null);
         // A damaged document would fail a condition on its fields for all.
         const filter = { id: { in: part.map(getMonitorId) } };
-        const page = await this.deps.monitors.find({ filter, limit: BATCH_SIZE, damaged: this.#damage.report });
+        const page = await this.monitors.find({ filter, limit: BATCH_SIZE, damaged: this.#damage.report });
         for (const doc of page.items) if (doc.deleted_at === null) family.set(doc.source, toRelative(doc));
       }
       wanted = new Set(missing.flatMap((source) => family.get(source)?.parent_source ?? []));
@@ -92,7 +96,7 @@ export class AncestryLoader {
         ],
         limit: BATCH_SIZE,
       };
-      found.push(...(await collectAll(this.deps.monitors, query)));
+      found.push(...(await collectAll(this.monitors, query)));
     }
     return found;
   }

@@ -4,8 +4,10 @@
  */
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import type { WatchdogCaller } from '../model/caller.js';
-import { DEPS, type WatchdogDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { getMonitorId } from '../model/monitor-id.js';
+import type { MonitorDoc } from '../model/documents.js';
+import type { Collection } from '../../../ports/store/index.js';
 
 const BATCH_SIZE = 500;
 
@@ -29,7 +31,7 @@ export const maskView = <T extends Partial<SourceReferences>>(view: T, hidden: H
 
 @injectable()
 export class SourceVisibility {
-  constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors'>) {}
+  constructor(@inject(DEPS.monitors) private readonly monitors: Collection<MonitorDoc>) {}
 
   async findHidden(mentioned: Iterable<string | null | undefined>, caller: WatchdogCaller): Promise<HiddenSources> {
     if (caller.project === null) return NO_HIDDEN_SOURCES;
@@ -49,7 +51,7 @@ export class SourceVisibility {
     const found = new Map<string, string | null>();
     for (let i = 0; i < names.length; i += BATCH_SIZE) {
       const ids = names.slice(i, i + BATCH_SIZE).map(getMonitorId);
-      const page = await this.deps.monitors.find({ filter: { id: { in: ids }, deleted_at: null }, limit: BATCH_SIZE });
+      const page = await this.monitors.find({ filter: { id: { in: ids }, deleted_at: null }, limit: BATCH_SIZE });
       for (const { source, project } of page.items) found.set(source, project);
     }
     return found;

@@ -1,7 +1,7 @@
 import { inject, injectable, type Principal } from '../../../kernel/contract/index.js';
 import { denied, invalid, invalidQuery, unknownProject } from '../../../kernel/errors.js';
 import { hasScope } from '../../../lib/scopes.js';
-import { DEPS, type WebhookDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import {
   ALL_EVENTS,
   EXPLICIT_EVENTS,
@@ -13,17 +13,23 @@ import {
 import { getBoundProject } from '../model/reader-access.js';
 import type { Webhook } from '../model/webhook.js';
 import { WebhookSecretService } from '../sending/webhook-secret-service.js';
+import type { ProjectDirectory } from '../../../ports/domain/projects.js';
+import type { Outbound, EgressPolicy } from '../../../ports/outbound.js';
+import type { AttemptDataProvider } from '../../../ports/domain/webhooks.js';
 
 @injectable()
 export class WebhookFieldValidator {
   constructor(
-    @inject(DEPS)
-    private readonly deps: Pick<WebhookDeps, 'attemptData' | 'outbound' | 'policy' | 'projects' | 'registered'>,
+    @inject(DEPS.attemptData) private readonly attemptData: () => readonly AttemptDataProvider[],
+    @inject(DEPS.outbound) private readonly outbound: Outbound,
+    @inject(DEPS.policy) private readonly policy: EgressPolicy,
+    @inject(DEPS.projects) private readonly projects: ProjectDirectory,
+    @inject(DEPS.registered) private readonly registered: () => readonly string[],
     @inject(WebhookSecretService) private readonly secrets: WebhookSecretService,
   ) {}
 
   listEvents(): SubscribableEvent[] {
-    return listSubscribableEvents(this.deps.registered());
+    return listSubscribableEvents(this.registered());
   }
 
   get hasSigningKey(): boolean {
@@ -31,14 +37,14 @@ export class WebhookFieldValidator {
   }
 
   async listProjects(): Promise<{ value: string; label: string }[]> {
-    const all = await this.deps.projects.list();
+    const all = await this.projects.list();
     return all
       .map(({ slug, name }) => ({ value: slug, label: name }))
       .toSorted((a, b) => a.label.localeCompare(b.label, 'en'));
   }
 
   validateUrl(url: string): string {
-    const reason = this.deps.outbound.checkUrl(url, this.deps.policy);
+    const reason = this.outbound.checkUrl(url, this.policy);
     if (reason !== null) throw invalid({ url: reason });
     return url;
   }
@@ -73,7 +79,7 @@ export class WebhookFieldValidator {
   }
 
   #listRequiredScopes(event: string): readonly string[] {
-    const made = this.deps.attemptData().filter((maker) => maker.event === event);
+    const made = this.attemptData().filter((maker) => maker.event === event);
     return [...(EXPLICIT_EVENTS.get(event) ?? []), ...made.flatMap(({ scopes }) => scopes)];
   }
 
@@ -86,7 +92,7 @@ export class WebhookFieldValidator {
   async validateProject(principal: Principal, given: string | null): Promise<string | null> {
     const slug = given === '' ? null : given;
     assertProjectAccess(principal, slug);
-    if (slug === null || (await this.deps.projects.get(slug)) !== null) return slug;
+    if (slug === null || (await this.projects.get(slug)) !== null) return slug;
     throw unknownProject(slug, 'project_slug');
   }
 

@@ -1,12 +1,19 @@
 import { findChangedFields, type ChangedFields } from '../../../lib/changed-fields.js';
-import { inject, injectable, type Principal } from '../../../kernel/contract/index.js';
+import {
+  inject,
+  injectable,
+  type Principal,
+  type Collection,
+  type Clock,
+  type Ids,
+} from '../../../kernel/contract/index.js';
 import { conflict, notFound, owned } from '../../../kernel/errors.js';
 import { collectAll } from '../../../lib/paging.js';
 import type { Filter } from '../../../ports/store/index.js';
 import { getVisibleError, getVisibleExcerpt, type WebhookDelivery } from '../model/delivery.js';
-import { DEPS, type WebhookDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { WebhookCache } from '../registry/webhook-cache.js';
-import { buildPayload, addPageUrl } from '../model/stored-event.js';
+import { buildPayload, addPageUrl, type StoredEvent } from '../model/stored-event.js';
 import { WebhookPauseService } from '../registry/webhook-pause.js';
 import { DeliveryWorkerPool } from '../deliveries/delivery-workers.js';
 import { DeliveryLog } from '../deliveries/delivery-log.js';
@@ -18,13 +25,20 @@ import { createWebhookSecret } from '../sending/signature.js';
 import { WebhookFieldValidator } from './webhook-field-validator.js';
 import { getUrlHost, toWebhookView, type Webhook, type WebhookFields, type WebhookView } from '../model/webhook.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/skipped-documents.js';
+import type { AuditLog } from '../../../ports/domain/audit.js';
 
 type WebhookTestResult = Pick<DeliveryResult, 'status_code' | 'duration_ms' | 'error' | 'excerpt'>;
 
 @injectable()
 export class WebhookService {
   constructor(
-    @inject(DEPS) private readonly deps: WebhookDeps,
+    @inject(DEPS.webhooks) private readonly webhooks: Collection<Webhook>,
+    @inject(DEPS.events) private readonly events: Collection<StoredEvent>,
+    @inject(DEPS.deliveries) private readonly deliveries: Collection<WebhookDelivery>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.ids) private readonly ids: Ids,
+    @inject(DEPS.audit) private readonly audit: AuditLog,
+    @inject(DEPS.baseUrl) private readonly baseUrl: () => string,
     @inject(WebhookSecretService) private readonly secrets: WebhookSecretService,
     @inject(WebhookSender) private readonly sender: WebhookSender,
     @inject(WebhookCache) private readonly directory: WebhookCache,
@@ -40,7 +54,7 @@ export class WebhookService {
   ): Promise<ReadablePage<WebhookView> & { count: () => Promise<number> }> {
     const project = getBoundProject(principal);
     const filter: Filter = project === null ? {} : { project_slug: project };
-    const { webhooks } = this.deps;
+    const webhooks = this.webhooks;
     const page = await findReadable(webhooks, {
       filter,
       sort: [['id', 'desc']],
@@ -55,7 +69,7 @@ export class WebhookService {
   async listWithSecrets(principal: Principal): Promise<{ webhook: Webhook; secret: string | null }[]> {
     const project = getBoundProject(principal);
     const filter: Filter = project === null ? {} : { project_slug: project };
-    const webhooks = await collectAll(this.deps.webhooks, { filter, limit: 200 });
+    const webhooks = await collectAll(this.webhooks, { filter, limit: 200 });
     return webhooks.map((webhook) => ({ webhook, secret: this.secrets.decryptSecret(webhook) }));
   }
 
@@ -73,19 +87,19 @@ export class WebhookService {
   }
 
   async listBroken(): Promise<Webhook[]> {
-    const page = await this.deps.webhooks.find({ filter: { disabled_at: { gt: '' } }, limit: 50 });
+    const page = await this.webhooks.find({ filter: { disabled_at: { gt: '' } }, limit: 50 });
     return page.items.filter(({ enabled }) => !enabled);
   }
 
   /** @throws ServiceError not_found, insufficient_scope */
   async getWebhook(principal: Principal, id: string): Promise<Webhook> {
-    const webhook = await this.deps.webhooks.get(id);
+    const webhook = await this.webhooks.get(id);
     return owned(getBoundProject(principal), webhook, ({ project_slug }) => project_slug, `webhook ${id}`);
   }
 
   async toView(principal: Principal, webhook: Webhook): Promise<WebhookView> {
     const last = await this.log.findLastAttempted(principal, webhook.id);
-    const view = toWebhookView(webhook, last, this.deps.clock.iso());
+    const view = toWebhookView(webhook, last, this.clock.iso());
     return isAdmin(principal) ? view : { ...view, url: getUrlOrigin(webhook.url) };
   }
 
@@ -98,11 +112,11 @@ export class WebhookService {
     principal: Principal,
     input: WebhookFields & { name: string; url: string; events: string | string[] },
   ): Promise<{ webhook: Webhook; secret: string | null }> {
-    const id = this.deps.ids.uuid();
+    const id = this.ids.uuid();
     const given = input.project_slug === undefined ? getBoundProject(principal) : input.project_slug;
     const generated = input.secret === undefined ? createWebhookSecret() : null;
     const secret = generated ?? input.secret ?? null;
-    const now = this.deps.clock.iso();
+    const now = this.clock.iso();
     const events = this.choices.validateEvents(input.events);
     this.choices.assertCanSubscribe(principal, events);
     const webhook: Webhook = {
@@ -124,7 +138,7 @@ export class WebhookService {
       updated_at: now,
     };
     this.choices.assertSignable(webhook);
-    await this.deps.webhooks.insert(webhook);
+    await this.webhooks.insert(webhook);
     await this.#record(principal, 'created', webhook);
     return { webhook, secret: generated };
   }
@@ -164,9 +178,9 @@ export class WebhookService {
 
   async remove(principal: Principal, id: string): Promise<void> {
     const webhook = await this.getWebhook(principal, id);
-    await this.deps.webhooks.remove({ id });
+    await this.webhooks.remove({ id });
     this.directory.invalidate(id);
-    await this.deps.deliveries.remove({ webhook_id: id });
+    await this.deliveries.remove({ webhook_id: id });
     await this.#record(principal, 'deleted', webhook);
   }
 
@@ -203,7 +217,7 @@ export class WebhookService {
   async sendTest(principal: Principal, id: string): Promise<WebhookTestResult> {
     const webhook = await this.getWebhook(principal, id);
     this.choices.assertSignable({ ...webhook, enabled: true });
-    const { ids, clock, baseUrl } = this.deps;
+    const { ids, clock, baseUrl } = this;
     const event = {
       id: `evt_${ids.uuid()}`,
       event: TEST_EVENT,
@@ -238,10 +252,10 @@ export class WebhookService {
     const webhook = await this.#getChangeable(principal, delivery.webhook_id);
     this.choices.assertCanSubscribe(principal, [delivery.event]);
     if (!webhook.enabled) throw conflict('The webhook is disabled; enable it first.');
-    if ((await this.deps.events.get(delivery.event_id)) === null)
+    if ((await this.events.get(delivery.event_id)) === null)
       throw conflict('The event was deleted and cannot be redelivered.');
-    const now = this.deps.clock.iso();
-    const changed = await this.deps.deliveries.change(
+    const now = this.clock.iso();
+    const changed = await this.deliveries.change(
       { id, lease_by: { exists: false } },
       { set: { state: 'pending', failures: 0, next_at: now, updated_at: now }, unset: ['held_at'] },
     );
@@ -276,8 +290,8 @@ export class WebhookService {
   }
 
   async #write(id: string, set: Partial<Webhook>): Promise<Webhook> {
-    const update = { set: { ...set, updated_at: this.deps.clock.iso() } };
-    const changed = await this.deps.webhooks.change({ id }, update);
+    const update = { set: { ...set, updated_at: this.clock.iso() } };
+    const changed = await this.webhooks.change({ id }, update);
     if (changed === null) throw notFound(`webhook ${id}`);
     this.directory.invalidate(id);
     return changed.doc;
@@ -291,7 +305,7 @@ export class WebhookService {
     change?: ChangedFields,
   ): Promise<void> {
     const target = { name: webhook.name, ...details };
-    return this.deps.audit.record(principal, `webhook.${action}`, webhook.id, target, change);
+    return this.audit.record(principal, `webhook.${action}`, webhook.id, target, change);
   }
 }
 

@@ -2,14 +2,21 @@
  * A lease contains no time: a process that sees it unchanged for `DELIVERY_LEASE_MS` of its
  * monotonic clock reclaims it, so clocks may differ (contract 70, delivery).
  */
-import { inject, injectable } from '../../../kernel/contract/index.js';
+import {
+  inject,
+  injectable,
+  type Collection,
+  type Clock,
+  type Ids,
+  type Logger,
+} from '../../../kernel/contract/index.js';
 import { iterateItems } from '../../../lib/paging.js';
 import { StalenessTracker } from '../../../lib/staleness.js';
 import { toIsoString } from '../../../lib/time.js';
 import type { FindQuery } from '../../../ports/store/index.js';
 import { CorruptionReporter } from '../../../ports/store/corruption-reporter.js';
 import type { WebhookDelivery } from '../model/delivery.js';
-import { DEPS, type WebhookDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { ATTEMPT_TIMEOUT_MS } from '../sending/webhook-sender.js';
 
 export const MAX_UNSTARTED_LEASE_MS = 3_000;
@@ -26,10 +33,15 @@ export class DeliveryLeaseService {
   readonly #held: StalenessTracker;
   readonly #damage: CorruptionReporter;
 
-  constructor(@inject(DEPS) private readonly deps: Pick<WebhookDeps, 'deliveries' | 'clock' | 'ids' | 'log'>) {
-    this.#damage = new CorruptionReporter(deps.log, 'a delivery');
-    this.instanceId = this.deps.ids.uuid();
-    this.#held = new StalenessTracker(() => this.deps.clock.monotonic());
+  constructor(
+    @inject(DEPS.deliveries) private readonly deliveries: Collection<WebhookDelivery>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.ids) private readonly ids: Ids,
+    @inject(DEPS.log) log: Logger,
+  ) {
+    this.#damage = new CorruptionReporter(log, 'a delivery');
+    this.instanceId = this.ids.uuid();
+    this.#held = new StalenessTracker(() => this.clock.monotonic());
   }
 
   /** Its lease is then not reclaimed at any age. */
@@ -42,7 +54,7 @@ export class DeliveryLeaseService {
   }
 
   async claim(webhook: string, limit: number): Promise<{ leased: WebhookDelivery[]; more: boolean }> {
-    const { deliveries, clock } = this.deps;
+    const { deliveries, clock } = this;
     const now = clock.iso();
     const { items, next } = await deliveries.find({
       damaged: this.#damage.report,
@@ -71,7 +83,7 @@ export class DeliveryLeaseService {
     const round = this.#held.startRound();
     let n = 0;
     const leased: FindQuery = { filter: { lease_by: { gt: '' } }, sort: [['lease_by', 'asc']], limit: PAGE_SIZE };
-    for await (const { id, lease_by, lease_n } of iterateItems(this.deps.deliveries, leased)) {
+    for await (const { id, lease_by, lease_n } of iterateItems(this.deliveries, leased)) {
       if (this.#active.has(id)) continue;
       if (round.getAgeMs(`${id} ${lease_by} ${lease_n}`) < DELIVERY_LEASE_MS) continue;
       if (await this.#release({ id, lease_by, lease_n })) n += 1;
@@ -85,7 +97,7 @@ export class DeliveryLeaseService {
    * @returns false when another process claimed it
    */
   async #release({ id, lease_by, lease_n }: LeaseFields): Promise<boolean> {
-    const update = { set: { next_at: toIsoString(this.deps.clock.now()) }, unset: ['lease_by'] };
-    return (await this.deps.deliveries.change({ id, lease_by, lease_n }, update)) !== null;
+    const update = { set: { next_at: toIsoString(this.clock.now()) }, unset: ['lease_by'] };
+    return (await this.deliveries.change({ id, lease_by, lease_n }, update)) !== null;
   }
 }

@@ -1,4 +1,11 @@
-import { inject, injectable, type HealthResult, type Principal } from '../../../kernel/contract/index.js';
+import {
+  inject,
+  injectable,
+  type HealthResult,
+  type Principal,
+  type Collection,
+  type Clock,
+} from '../../../kernel/contract/index.js';
 import { denied, owned } from '../../../kernel/errors.js';
 import { toIsoString } from '../../../lib/time.js';
 import type { Filter } from '../../../ports/store/index.js';
@@ -9,10 +16,10 @@ import {
   type WebhookDelivery,
   type DeliveryState,
 } from '../model/delivery.js';
-import { DEPS, type WebhookDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import type { StoredEvent } from '../model/stored-event.js';
 import { getBoundProject } from '../model/reader-access.js';
-import { getUrlHost } from '../model/webhook.js';
+import { getUrlHost, type Webhook } from '../model/webhook.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/skipped-documents.js';
 
 export const LOG_RETENTION_MS = 14 * 24 * 3_600_000;
@@ -41,7 +48,12 @@ type CountedPage<T> = ReadablePage<T> & { count: () => Promise<number> };
 
 @injectable()
 export class DeliveryLog {
-  constructor(@inject(DEPS) private readonly deps: Pick<WebhookDeps, 'webhooks' | 'events' | 'deliveries' | 'clock'>) {}
+  constructor(
+    @inject(DEPS.webhooks) private readonly webhooks: Collection<Webhook>,
+    @inject(DEPS.events) private readonly events: Collection<StoredEvent>,
+    @inject(DEPS.deliveries) private readonly deliveries: Collection<WebhookDelivery>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+  ) {}
 
   /**
    * Newest event first. A webhook may have belonged to another project, so a project token sees
@@ -59,19 +71,19 @@ export class DeliveryLog {
       ...(state && { state }),
       ...(event !== undefined && { event }),
     };
-    const { deliveries } = this.deps;
+    const deliveries = this.deliveries;
     const page = await findReadable(deliveries, { filter, sort: [['id', 'desc']], limit, after: cursor ?? null });
     return { ...page, count: () => deliveries.count(filter) };
   }
 
   /** @throws ServiceError not_found, insufficient_scope */
   async getDelivery(principal: Principal, id: string): Promise<WebhookDelivery> {
-    const delivery = await this.deps.deliveries.get(id);
+    const delivery = await this.deliveries.get(id);
     return owned(getBoundProject(principal), delivery, ({ project_slug }) => project_slug, `delivery ${id}`);
   }
 
   async findLastAttempted(principal: Principal, webhook: string): Promise<WebhookDelivery | null> {
-    const page = await this.deps.deliveries.find({
+    const page = await this.deliveries.find({
       filter: { webhook_id: webhook, attempted_at: { gt: '' }, ...buildOwnerFilter(principal) },
       sort: [['attempted_at', 'desc']],
       limit: 1,
@@ -90,25 +102,25 @@ export class DeliveryLog {
       ...(project !== undefined && { project_slug: project }),
       timestamp: { gte: query.since ?? '', ...(query.until !== undefined && { lt: query.until }) },
     };
-    const { events } = this.deps;
+    const events = this.events;
     const sort = [['timestamp', 'desc']] as const;
     const page = await findReadable(events, { filter, sort, limit: query.limit, after: query.cursor ?? null });
     return { ...page, count: () => events.count(filter) };
   }
 
   findEvent(id: string): Promise<StoredEvent | null> {
-    return this.deps.events.get(id);
+    return this.events.get(id);
   }
 
   async countByState(webhook: string): Promise<Record<string, number>> {
-    const counted = await this.deps.deliveries.groupCount('state', { webhook_id: webhook });
+    const counted = await this.deliveries.groupCount('state', { webhook_id: webhook });
     return Object.fromEntries(
       DELIVERY_STATES.map((state) => [state, counted.find(({ key }) => key === state)?.n ?? 0]),
     );
   }
 
   async removeExpired(signal?: AbortSignal): Promise<number> {
-    const { webhooks, events, deliveries, clock } = this.deps;
+    const { webhooks, events, deliveries, clock } = this;
     const before = toIsoString(clock.now() - LOG_RETENTION_MS);
     let n = 0;
     const all = async (remove: () => Promise<number>): Promise<void> => {
@@ -131,17 +143,17 @@ export class DeliveryLog {
   }
 
   countQueued(): Promise<number> {
-    return this.deps.deliveries.count({ state: { in: WAITING_STATES } });
+    return this.deliveries.count({ state: { in: WAITING_STATES } });
   }
 
   async getOldestAgeSeconds(): Promise<number> {
     const waiting = await this.#findOldest();
-    const now = this.deps.clock.now();
+    const now = this.clock.now();
     return waiting.reduce((age, { created_at }) => Math.max(age, (now - Date.parse(created_at)) / 1000), 0);
   }
 
   async #findOldest(): Promise<WebhookDelivery[]> {
-    const { deliveries } = this.deps;
+    const deliveries = this.deliveries;
     const pages = await Promise.all(
       WAITING_STATES.map((state) => deliveries.find({ filter: { state }, sort: [['id', 'asc']], limit: 1 })),
     );
@@ -150,7 +162,7 @@ export class DeliveryLog {
 
   /** With hosts instead of URLs (contract 95, health). */
   async getHealth(): Promise<HealthResult> {
-    const { webhooks, clock } = this.deps;
+    const { webhooks, clock } = this;
     const now = clock.now();
     const [queued, oldest, broken] = await Promise.all([
       this.countQueued(),

@@ -2,7 +2,7 @@
  * First in the delivery, guarded by its lease, then in the webhook's failure count (contract 70,
  * delivery). A crash in between may miss a failure, but never counts it twice.
  */
-import { inject, injectable } from '../../../kernel/contract/index.js';
+import { inject, injectable, type Collection, type Clock, type Logger } from '../../../kernel/contract/index.js';
 import type { Update } from '../../../ports/store/index.js';
 import {
   MAX_STORED_ATTEMPTS,
@@ -17,6 +17,7 @@ import { RetryTimeCalculator } from './retry-times.js';
 import { getDeliveryRetryDelay } from '../model/retry-schedule.js';
 import type { DeliveryResult } from '../sending/webhook-sender.js';
 import type { Webhook } from '../model/webhook.js';
+import type { Metrics } from '../../../ports/metrics.js';
 
 const DELIVERY_OUTCOMES = [
   'success',
@@ -38,13 +39,16 @@ export class DeliveryOutcomeRecorder {
   readonly #ended: ReturnType<WebhookDeps['metrics']['counter']>;
 
   constructor(
-    @inject(DEPS)
-    private readonly deps: Pick<WebhookDeps, 'webhooks' | 'deliveries' | 'clock' | 'log' | 'random' | 'metrics'>,
+    @inject(DEPS.webhooks) private readonly webhooks: Collection<Webhook>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.log) private readonly log: Logger,
+    @inject(DEPS.random) private readonly random: () => number,
+    @inject(DEPS.metrics) private readonly metrics: Metrics,
     @inject(WebhookPauseService) private readonly pause: WebhookPauseService,
     @inject(DeliveryQueue) private readonly queue: DeliveryQueue,
     @inject(RetryTimeCalculator) private readonly times: RetryTimeCalculator,
   ) {
-    this.#ended = this.deps.metrics.counter(
+    this.#ended = this.metrics.counter(
       'aos_webhook_deliveries_total',
       'Recorded attempts, by result of their delivery',
       { outcome: DELIVERY_OUTCOMES },
@@ -64,7 +68,7 @@ export class DeliveryOutcomeRecorder {
   async #recordFailure(item: LeasedDelivery, result: DeliveryResult): Promise<void> {
     const { delivery } = item;
     const failures = delivery.failures + 1;
-    const delay = getDeliveryRetryDelay(failures, result, this.deps.random());
+    const delay = getDeliveryRetryDelay(failures, result, this.random());
     const set = { failures, counted: true, ...(await this.#planNext(delivery, delay)) };
     if (!(await this.#writeOutcome(item, result, set))) return;
     if (!delivery.counted) await this.pause.countFailure(delivery.webhook_id, result.error ?? 'failed');
@@ -72,7 +76,7 @@ export class DeliveryOutcomeRecorder {
 
   async #planNext(delivery: WebhookDelivery, delay: number | null): Promise<OutcomeFields> {
     if (delay === null) return { state: 'exhausted' };
-    const { webhooks, clock } = this.deps;
+    const { webhooks, clock } = this;
     const webhook = await webhooks.get(delivery.webhook_id);
     if (webhook?.enabled === false) return { state: 'held', held_at: clock.iso() };
     return { state: 'retrying', next_at: this.times.getTimeIn(delay) };
@@ -90,7 +94,7 @@ export class DeliveryOutcomeRecorder {
       excerpt,
       public: open,
     };
-    const changed = { ...set, made: attempt.attempt, attempted_at: at, updated_at: this.deps.clock.iso() };
+    const changed = { ...set, made: attempt.attempt, attempted_at: at, updated_at: this.clock.iso() };
     const update: Update = {
       set: changed,
       push: { attempts: { each: [{ ...attempt }], keep: MAX_STORED_ATTEMPTS } },
@@ -98,7 +102,7 @@ export class DeliveryOutcomeRecorder {
     };
     const written = await this.queue.acknowledge(item, update);
     if (written) this.#ended.inc({ outcome: set.state });
-    else this.deps.log.warn({ delivery: delivery.id }, 'an attempt ended after its lease');
+    else this.log.warn({ delivery: delivery.id }, 'an attempt ended after its lease');
     return written;
   }
 }

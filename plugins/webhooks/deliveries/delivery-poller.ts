@@ -2,11 +2,11 @@
  * Due deliveries every second, leases and markers of terminated processes every five. Without
  * webhooks, every fifteen seconds.
  */
-import { inject, injectable } from '../../../kernel/contract/index.js';
+import { inject, injectable, type Logger } from '../../../kernel/contract/index.js';
 import { DeliveryQueue } from './delivery-queue.js';
 import { DeliveryWorkerPool } from './delivery-workers.js';
 import { RetryTimeCalculator } from './retry-times.js';
-import { DEPS, type WebhookDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { EventFanout } from './event-fanout.js';
 
 const POLL_INTERVAL_MS = 1_000;
@@ -22,7 +22,7 @@ export class DeliveryPoller {
   #hasWebhooks = true;
 
   constructor(
-    @inject(DEPS) private readonly deps: Pick<WebhookDeps, 'log'>,
+    @inject(DEPS.log) private readonly log: Logger,
     @inject(DeliveryQueue) private readonly queue: DeliveryQueue,
     @inject(EventFanout) private readonly fanout: EventFanout,
     @inject(DeliveryWorkerPool) private readonly workers: DeliveryWorkerPool,
@@ -61,7 +61,7 @@ export class DeliveryPoller {
       if (this.#hasWebhooks && turn % POLLS_PER_LEASE_CHECK === 0) await this.poll();
       else if (this.#hasWebhooks || turn % POLLS_PER_WEBHOOK_CHECK === 0) await this.#pollDue();
     } catch (err) {
-      this.deps.log.error({ err }, 'loading due deliveries failed; this will be retried');
+      this.log.error({ err }, 'loading due deliveries failed; this will be retried');
     }
     if (this.#open) this.#timer = setTimeout(() => this.#scheduleNext(), POLL_INTERVAL_MS);
   }

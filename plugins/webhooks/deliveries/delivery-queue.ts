@@ -1,8 +1,8 @@
 /** Only this class inserts, claims and acknowledges deliveries (contract 70, delivery). */
-import { inject, injectable } from '../../../kernel/contract/index.js';
+import { inject, injectable, type Collection, type Clock, type Logger } from '../../../kernel/contract/index.js';
 import type { Update } from '../../../ports/store/index.js';
 import { CorruptionReporter } from '../../../ports/store/corruption-reporter.js';
-import { DEPS, type WebhookDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import type { WebhookDelivery } from '../model/delivery.js';
 import { DeliveryLeaseService } from './delivery-leases.js';
 
@@ -19,10 +19,12 @@ export class DeliveryQueue {
   readonly #damage: CorruptionReporter;
 
   constructor(
-    @inject(DEPS) private readonly deps: Pick<WebhookDeps, 'deliveries' | 'clock' | 'log'>,
+    @inject(DEPS.deliveries) private readonly deliveries: Collection<WebhookDelivery>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.log) log: Logger,
     @inject(DeliveryLeaseService) private readonly leases: DeliveryLeaseService,
   ) {
-    this.#damage = new CorruptionReporter(deps.log, 'a delivery');
+    this.#damage = new CorruptionReporter(log, 'a delivery');
   }
 
   get instanceId(): string {
@@ -30,12 +32,12 @@ export class DeliveryQueue {
   }
 
   async insert(rows: readonly WebhookDelivery[]): Promise<void> {
-    await this.deps.deliveries.bulk(rows.map((row) => ({ insert: row })));
+    await this.deliveries.bulk(rows.map((row) => ({ insert: row })));
   }
 
   async claim(webhook: string, limit: number): Promise<{ items: LeasedDelivery[]; more: boolean }> {
     const { leased, more } = await this.leases.claim(webhook, limit);
-    const since = this.deps.clock.monotonic();
+    const since = this.clock.monotonic();
     for (const { id } of leased) this.leases.beginWork(id);
     return { items: leased.map((delivery) => ({ delivery, since })), more };
   }
@@ -44,9 +46,9 @@ export class DeliveryQueue {
     let left = webhooks;
     let full = left.length > 0;
     while (full) {
-      const { items, next } = await this.deps.deliveries.find({
+      const { items, next } = await this.deliveries.find({
         damaged: this.#damage.report,
-        filter: { webhook_id: { in: left }, next_at: { gt: '', lte: this.deps.clock.iso() } },
+        filter: { webhook_id: { in: left }, next_at: { gt: '', lte: this.clock.iso() } },
         sort: [
           ['webhook_id', 'asc'],
           ['next_at', 'asc'],
@@ -70,21 +72,21 @@ export class DeliveryQueue {
   }
 
   async release(item: LeasedDelivery): Promise<void> {
-    await this.acknowledge(item, { set: { next_at: this.deps.clock.iso() }, unset: ['lease_by'] });
+    await this.acknowledge(item, { set: { next_at: this.clock.iso() }, unset: ['lease_by'] });
   }
 
   async hold(item: LeasedDelivery): Promise<void> {
-    const now = this.deps.clock.iso();
+    const now = this.clock.iso();
     await this.acknowledge(item, { set: { state: 'held', held_at: now, updated_at: now }, unset: ['lease_by'] });
   }
 
   async discard({ delivery: { id, lease_by, lease_n } }: LeasedDelivery): Promise<void> {
-    await this.deps.deliveries.remove({ id, lease_by, lease_n });
+    await this.deliveries.remove({ id, lease_by, lease_n });
   }
 
   /** Returns false when another process holds the delivery, whose attempt then counts. */
   async acknowledge({ delivery: { id, lease_by, lease_n } }: LeasedDelivery, update: Update): Promise<boolean> {
-    const [result] = await this.deps.deliveries.bulk([{ change: { id, lease_by, lease_n }, update }]);
+    const [result] = await this.deliveries.bulk([{ change: { id, lease_by, lease_n }, update }]);
     return result !== undefined && 'n' in result && result.n === 1;
   }
 }

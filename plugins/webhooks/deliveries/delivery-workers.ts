@@ -1,5 +1,5 @@
 /** One per webhook and process, each with one attempt at a time (contract 70, delivery). */
-import { inject, injectable } from '../../../kernel/contract/index.js';
+import { inject, injectable, type Collection, type Clock, type Logger } from '../../../kernel/contract/index.js';
 import { collectAll } from '../../../lib/paging.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
 import { WebhookCache } from '../registry/webhook-cache.js';
@@ -8,6 +8,8 @@ import { DeliveryQueue, type LeasedDelivery } from './delivery-queue.js';
 import { DeliveryOutcomeRecorder } from './delivery-outcome-recorder.js';
 import { WebhookSender, DELIVERY_VERDICTS } from '../sending/webhook-sender.js';
 import type { Webhook } from '../model/webhook.js';
+import type { Metrics } from '../../../ports/metrics.js';
+import type { StoredEvent } from '../model/stored-event.js';
 
 const BATCH_SIZE = 16;
 const MAX_FAST_RESPONSE_MS = 250;
@@ -37,14 +39,16 @@ export class DeliveryWorkerPool {
   readonly #first: ReturnType<WebhookDeps['metrics']['histogram']>;
 
   constructor(
-    @inject(DEPS)
-    private readonly deps: Pick<WebhookDeps, 'webhooks' | 'events' | 'clock' | 'log' | 'metrics'>,
+    @inject(DEPS.webhooks) private readonly webhooks: Collection<Webhook>,
+    @inject(DEPS.events) private readonly events: Collection<StoredEvent>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.log) private readonly log: Logger,
+    @inject(DEPS.metrics) metrics: Metrics,
     @inject(WebhookCache) private readonly directory: WebhookCache,
     @inject(DeliveryQueue) private readonly queue: DeliveryQueue,
     @inject(WebhookSender) private readonly sender: WebhookSender,
     @inject(DeliveryOutcomeRecorder) private readonly outcomes: DeliveryOutcomeRecorder,
   ) {
-    const { metrics } = this.deps;
     this.#attempts = metrics.counter('aos_webhook_attempts_total', 'Attempts of webhook deliveries, by verdict', {
       verdict: DELIVERY_VERDICTS,
     });
@@ -115,14 +119,14 @@ export class DeliveryWorkerPool {
   }
 
   async #listWebhookIds(): Promise<string[]> {
-    return (await collectAll(this.deps.webhooks, { limit: 1000 })).map(({ id }) => id);
+    return (await collectAll(this.webhooks, { limit: 1000 })).map(({ id }) => id);
   }
 
   #startWorker(worker: DeliveryWorker): void {
     if (!this.#isAccepting || worker.running) return;
     worker.running = true;
     const run = this.#drain(worker).catch((err: unknown) => {
-      this.deps.log.error({ err, webhook: worker.id }, 'a delivery could not be processed; this will be retried');
+      this.log.error({ err, webhook: worker.id }, 'a delivery could not be processed; this will be retried');
     });
     const done = run.finally(() => {
       worker.running = false;
@@ -160,12 +164,12 @@ export class DeliveryWorkerPool {
   }
 
   async #runItem(worker: DeliveryWorker, item: LeasedDelivery): Promise<void> {
-    if (this.deps.clock.monotonic() - item.since > MAX_UNSTARTED_LEASE_MS) return this.#releaseClaim(item, worker);
+    if (this.clock.monotonic() - item.since > MAX_UNSTARTED_LEASE_MS) return this.#releaseClaim(item, worker);
     try {
       const webhook = await this.directory.find(worker.id);
       if (webhook === null) return await this.#finishItem(item, () => this.queue.discard(item));
       if (!webhook.enabled) return await this.#finishItem(item, () => this.queue.hold(item));
-      const body = (await this.deps.events.get(item.delivery.event_id))?.body;
+      const body = (await this.events.get(item.delivery.event_id))?.body;
       if (body === undefined) return await this.#finishItem(item, () => this.queue.discard(item));
       await this.#attempt(worker, item, webhook, body);
     } catch (error) {
@@ -178,7 +182,7 @@ export class DeliveryWorkerPool {
     const { event_id, event, id: delivery_id, made, created_at } = item.delivery;
     const result = await this.sender.send(webhook, { event_id, event, body, delivery_id, attempt: made + 1 });
     this.#attempts.inc({ verdict: result.verdict });
-    if (made === 0) this.#first.observe((this.deps.clock.now() - Date.parse(created_at)) / 1000);
+    if (made === 0) this.#first.observe((this.clock.now() - Date.parse(created_at)) / 1000);
     if (this.#hasStopped) return;
     worker.quick = result.duration_ms < MAX_FAST_RESPONSE_MS;
     // A previous success resets the count first.

@@ -4,14 +4,14 @@
  * unchanged for `STALE_MARKER_MS` of its monotonic clock inserts the missing deliveries; their ids
  * are computed.
  */
-import { inject, injectable } from '../../../kernel/contract/index.js';
+import { inject, injectable, type Collection, type Clock, type Logger } from '../../../kernel/contract/index.js';
 import { iterateItems } from '../../../lib/paging.js';
 import { StalenessTracker } from '../../../lib/staleness.js';
 import { yieldToEventLoop } from '../../../lib/process/event-loop.js';
 import type { DomainEvent } from '../../../ports/events.js';
 import { type FindQuery, StoreConflict } from '../../../ports/store/index.js';
 import { createDelivery } from '../model/delivery.js';
-import { DEPS, type WebhookDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { WebhookCache } from '../registry/webhook-cache.js';
 import { toStoredEvent, type StoredEvent, addPageUrl } from '../model/stored-event.js';
 import { DeliveryWorkerPool } from './delivery-workers.js';
@@ -33,12 +33,15 @@ export class EventFanout {
   #clearing: Promise<void> | null = null;
 
   constructor(
-    @inject(DEPS) private readonly deps: Pick<WebhookDeps, 'events' | 'clock' | 'log' | 'baseUrl'>,
+    @inject(DEPS.events) private readonly events: Collection<StoredEvent>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.log) private readonly log: Logger,
+    @inject(DEPS.baseUrl) private readonly baseUrl: () => string,
     @inject(WebhookCache) private readonly directory: WebhookCache,
     @inject(DeliveryWorkerPool) private readonly workers: DeliveryWorkerPool,
     @inject(DeliveryQueue) private readonly queue: DeliveryQueue,
   ) {
-    this.#markers = new StalenessTracker(() => this.deps.clock.monotonic());
+    this.#markers = new StalenessTracker(() => this.clock.monotonic());
   }
 
   /** Resolves when event and deliveries are stored. Idempotent. */
@@ -47,10 +50,10 @@ export class EventFanout {
     const to = (await this.directory.listEnabled())
       .filter((webhook) => isSubscribedTo(webhook, event))
       .map(({ id }) => id);
-    const { clock, baseUrl } = this.deps;
+    const { clock, baseUrl } = this;
     const doc = toStoredEvent(addPageUrl(event, baseUrl()), clock.iso(), this.queue.instanceId, to);
     try {
-      await this.deps.events.insert(doc);
+      await this.events.insert(doc);
     } catch (error) {
       // A repeated event's marker, if any, leads to its webhooks.
       if (error instanceof StoreConflict) return;
@@ -61,12 +64,12 @@ export class EventFanout {
 
   /** Due immediately; existing ones stay unchanged. Never rejects. */
   async #deliver(event: StoredEvent, to: readonly string[]): Promise<void> {
-    const now = this.deps.clock.iso();
+    const now = this.clock.iso();
     try {
       await this.queue.insert(to.map((webhook) => createDelivery(webhook, event, now)));
     } catch (err) {
       this.#failed.add(event.id);
-      this.deps.log.warn({ err, event: event.id }, 'deliveries could not be stored; this will be retried');
+      this.log.warn({ err, event: event.id }, 'deliveries could not be stored; this will be retried');
       return;
     }
     this.#clearMarkers(event.id);
@@ -74,7 +77,7 @@ export class EventFanout {
   }
 
   async reconcile(): Promise<number> {
-    const { events, clock } = this.deps;
+    const { events, clock } = this;
     const old = await this.#listOldMarkers();
     for (let i = 0; i < old.length; i += BATCH_SIZE) {
       const now = clock.iso();
@@ -104,7 +107,7 @@ export class EventFanout {
       sort: [['fan_at', 'asc']],
       limit: BATCH_SIZE,
     };
-    for await (const { id, fan_by, fan_at } of iterateItems(this.deps.events, marked)) {
+    for await (const { id, fan_by, fan_at } of iterateItems(this.events, marked)) {
       if (round.getAgeMs(`${id} ${fan_by} ${fan_at}`) >= STALE_MARKER_MS) old.push({ id, fan_by, fan_at });
     }
     round.end();
@@ -112,7 +115,7 @@ export class EventFanout {
   }
 
   async #insertMissing(id: string): Promise<void> {
-    const event = await this.deps.events.get(id);
+    const event = await this.events.get(id);
     this.#failed.delete(id);
     if (event !== null) await this.#deliver(event, event.fan_to ?? []);
   }
@@ -134,10 +137,10 @@ export class EventFanout {
     this.#clearing = null;
     const update = { unset: ['fan_at', 'fan_by', 'fan_to'] };
     try {
-      await this.deps.events.changeMany({ id: { in: done }, fan_by: this.queue.instanceId }, update);
+      await this.events.changeMany({ id: { in: done }, fan_by: this.queue.instanceId }, update);
     } catch (err) {
       for (const id of done) this.#failed.add(id);
-      this.deps.log.warn({ err }, 'markers of events could not be removed; this will be retried');
+      this.log.warn({ err }, 'markers of events could not be removed; this will be retried');
     }
   }
 }

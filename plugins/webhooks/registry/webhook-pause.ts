@@ -4,10 +4,18 @@
  * completes this after a crash.
  */
 import { formatOutboundFault } from '../../../lib/http/outbound-fault.js';
-import { inject, injectable } from '../../../kernel/contract/index.js';
+import {
+  inject,
+  injectable,
+  type Collection,
+  type Clock,
+  type Ids,
+  type Logger,
+  type PluginContext,
+} from '../../../kernel/contract/index.js';
 import { toIsoString } from '../../../lib/time.js';
-import { WAITING_STATES } from '../model/delivery.js';
-import { DEPS, type WebhookDeps } from '../deps.js';
+import { WAITING_STATES, type WebhookDelivery } from '../model/delivery.js';
+import { DEPS } from '../deps.js';
 import { WEBHOOK_DISABLED, type WebhookDisabled } from '../../../ports/domain/webhooks.js';
 import { getUrlHost, MAX_CONSECUTIVE_FAILURES, type Webhook } from '../model/webhook.js';
 
@@ -16,31 +24,35 @@ export const MAX_HOLD_MS = 24 * 3_600_000;
 @injectable()
 export class WebhookPauseService {
   constructor(
-    @inject(DEPS)
-    private readonly deps: Pick<WebhookDeps, 'webhooks' | 'deliveries' | 'clock' | 'ids' | 'log' | 'emit'>,
+    @inject(DEPS.webhooks) private readonly webhooks: Collection<Webhook>,
+    @inject(DEPS.deliveries) private readonly deliveries: Collection<WebhookDelivery>,
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.ids) private readonly ids: Ids,
+    @inject(DEPS.log) private readonly log: Logger,
+    @inject(DEPS.emit) private readonly emit: PluginContext['emit'],
   ) {}
 
   /** First failures only; disables the webhook at the twentieth in a row. */
   async countFailure(id: string, why: string): Promise<void> {
-    const counted = await this.deps.webhooks.change({ id, enabled: true }, { inc: { failures: 1 } });
+    const counted = await this.webhooks.change({ id, enabled: true }, { inc: { failures: 1 } });
     if (counted === null || counted.doc.failures < MAX_CONSECUTIVE_FAILURES) return;
     const reason = `${counted.doc.failures} consecutive deliveries failed. Last error: ${formatOutboundFault(why)}`;
-    const now = this.deps.clock.iso();
-    const disabled = await this.deps.webhooks.change(
+    const now = this.clock.iso();
+    const disabled = await this.webhooks.change(
       { id, enabled: true, failures: { gte: MAX_CONSECUTIVE_FAILURES } },
       {
         set: {
           enabled: false,
           disabled_reason: reason,
           disabled_at: now,
-          disabled_event: `evt_${this.deps.ids.uuid()}`,
+          disabled_event: `evt_${this.ids.uuid()}`,
           updated_at: now,
         },
       },
     );
     if (disabled === null) return;
     const { name, url } = disabled.doc;
-    this.deps.log.warn({ webhook: id, name, host: getUrlHost(url), reason }, 'a webhook was disabled automatically');
+    this.log.warn({ webhook: id, name, host: getUrlHost(url), reason }, 'a webhook was disabled automatically');
     await this.hold(id);
     await this.#emitDisabled(disabled.doc);
   }
@@ -59,30 +71,30 @@ export class WebhookPauseService {
   }: Webhook): Promise<void> {
     if (disabled_event === undefined || disabled_at === null) return;
     const data: WebhookDisabled = { id, name, reason: disabled_reason ?? '' };
-    const stored = await this.deps.emit(WEBHOOK_DISABLED.event, data, {
+    const stored = await this.emit(WEBHOOK_DISABLED.event, data, {
       id: disabled_event,
       timestamp: disabled_at,
       project_slug,
     });
-    if (stored) await this.deps.webhooks.change({ id, disabled_event }, { unset: ['disabled_event'] });
+    if (stored) await this.webhooks.change({ id, disabled_event }, { unset: ['disabled_event'] });
   }
 
   async resetFailures(id: string): Promise<void> {
-    const webhook = await this.deps.webhooks.get(id);
+    const webhook = await this.webhooks.get(id);
     if (webhook === null || webhook.failures === 0) return;
-    await this.deps.webhooks.change({ id, enabled: true, failures: { gt: 0 } }, { set: { failures: 0 } });
+    await this.webhooks.change({ id, enabled: true, failures: { gt: 0 } }, { set: { failures: 0 } });
   }
 
   async hold(id: string): Promise<void> {
-    const now = this.deps.clock.iso();
-    await this.deps.deliveries.changeMany(
+    const now = this.clock.iso();
+    await this.deliveries.changeMany(
       { webhook_id: id, next_at: { gt: '' }, state: { in: WAITING_STATES } },
       { set: { state: 'held', held_at: now, updated_at: now }, unset: ['next_at'] },
     );
   }
 
   async resume(webhook: Webhook): Promise<void> {
-    const { deliveries, webhooks, clock } = this.deps;
+    const { deliveries, webhooks, clock } = this;
     const now = clock.iso();
     const held = { webhook_id: webhook.id, state: 'held' };
     await deliveries.changeMany(
@@ -98,15 +110,15 @@ export class WebhookPauseService {
    * @returns the enabled webhooks
    */
   async reconcile(): Promise<Webhook[]> {
-    const silent = await this.deps.webhooks.find({ filter: { disabled_event: { exists: true } }, limit: 1000 });
+    const silent = await this.webhooks.find({ filter: { disabled_event: { exists: true } }, limit: 1000 });
     for (const webhook of silent.items) await this.#emitDisabled(webhook);
-    const { items } = await this.deps.webhooks.find({ filter: { resuming: true, enabled: true }, limit: 1000 });
+    const { items } = await this.webhooks.find({ filter: { resuming: true, enabled: true }, limit: 1000 });
     for (const webhook of items) await this.resume(webhook);
     return items;
   }
 
   async expire(): Promise<number> {
-    const { deliveries, clock } = this.deps;
+    const { deliveries, clock } = this;
     return deliveries.changeMany(
       { state: 'held', held_at: { lte: toIsoString(clock.now() - MAX_HOLD_MS) } },
       { set: { state: 'expired', updated_at: clock.iso() }, unset: ['held_at'] },

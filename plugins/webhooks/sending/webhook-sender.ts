@@ -1,11 +1,12 @@
-import { inject, injectable } from '../../../kernel/contract/index.js';
-import { OutboundError, type OutboundResponse } from '../../../ports/outbound.js';
+import { inject, injectable, type Clock, type Logger } from '../../../kernel/contract/index.js';
+import { OutboundError, type OutboundResponse, type Outbound, type EgressPolicy } from '../../../ports/outbound.js';
 import type { DomainEvent } from '../../../ports/events.js';
-import { DEPS, type WebhookDeps } from '../deps.js';
+import { DEPS } from '../deps.js';
 import { parseRetryAfter } from '../model/retry-schedule.js';
 import { WebhookSecretService } from './webhook-secret-service.js';
 import { buildSignatureHeaders } from './signature.js';
 import type { Webhook } from '../model/webhook.js';
+import type { AttemptDataProvider } from '../../../ports/domain/webhooks.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 export const ATTEMPT_TIMEOUT_MS = 15_000;
@@ -37,14 +38,18 @@ export interface DeliveryResult {
 @injectable()
 export class WebhookSender {
   constructor(
-    @inject(DEPS)
-    private readonly deps: Pick<WebhookDeps, 'attemptData' | 'clock' | 'log' | 'outbound' | 'policy' | 'version'>,
+    @inject(DEPS.attemptData) private readonly attemptData: () => readonly AttemptDataProvider[],
+    @inject(DEPS.clock) private readonly clock: Clock,
+    @inject(DEPS.log) private readonly log: Logger,
+    @inject(DEPS.outbound) private readonly outbound: Outbound,
+    @inject(DEPS.policy) private readonly policy: EgressPolicy,
+    @inject(DEPS.version) private readonly version: string,
     @inject(WebhookSecretService) private readonly secrets: WebhookSecretService,
   ) {}
 
   /** Never throws because of a receiver. */
   async send(webhook: Webhook, given: DeliveryRequest): Promise<DeliveryResult> {
-    const { clock, outbound, policy } = this.deps;
+    const { clock, outbound, policy } = this;
     const at = clock.now();
     const completed = await this.#addAttemptData(webhook, given);
     const { shipment, secrets } = completed ?? { shipment: given, secrets: [] };
@@ -90,7 +95,7 @@ export class WebhookSender {
   ): Promise<{ shipment: DeliveryRequest; secrets: readonly string[] } | null> {
     // The webhook may no longer list the event.
     const named = webhook.events.includes(shipment.event);
-    const makers = named ? this.deps.attemptData().filter(({ event }) => event === shipment.event) : [];
+    const makers = named ? this.attemptData().filter(({ event }) => event === shipment.event) : [];
     if (makers.length === 0) return { shipment, secrets: [] };
     try {
       const event = JSON.parse(shipment.body) as DomainEvent<object>;
@@ -99,7 +104,7 @@ export class WebhookSender {
       const body = JSON.stringify({ ...event, data });
       return { shipment: { ...shipment, body }, secrets: made.flatMap((one) => one.secrets) };
     } catch (err) {
-      this.deps.log.warn(
+      this.log.warn(
         { err, event: shipment.event_id },
         'the content of a delivery could not be created; this will be retried',
       );
@@ -113,7 +118,7 @@ export class WebhookSender {
     const { event_id, event, body, delivery_id, attempt } = shipment;
     return {
       'content-type': 'application/json',
-      'user-agent': `AOS/${this.deps.version}`,
+      'user-agent': `AOS/${this.version}`,
       'x-svc-event': event,
       'x-svc-delivery': delivery_id,
       'x-svc-attempt': String(attempt),

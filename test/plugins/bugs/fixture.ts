@@ -21,6 +21,7 @@ import { fakeMetrics, RecordingLog } from '../../kit/fakes.js';
 import { ManualClock } from '../../kit/clock.js';
 import { LIVE_TOKEN, liveTokens, noAccounts } from '../../support/fake-access.js';
 import { PluginStores } from '../../support/stores.js';
+import { toReplaceable } from '../../support/replaceable.js';
 
 export const MANAGER: BugCaller = { id: 'tok-manager', name: 'manager', project: null, manage: true, kind: 'token' };
 /** The same as a principal. */
@@ -150,7 +151,10 @@ export function fixtureOn(
   };
   change(deps);
   const scope = ContainerScope.createRoot({});
-  const { known, ...rest } = { ...buildServices(scope, deps), ...scope.services({ known: PublishedBuildRepository }) };
+  const { known, ...rest } = {
+    ...buildServices(scope, toReplaceable(deps)),
+    ...scope.services({ known: PublishedBuildRepository }),
+  };
   const published = (version: string, build: string | null = null, project = 'alpha'): Promise<void> =>
     known.add(project, { version, build });
   return { ...rest, store, deps, clock, told, log, published };

@@ -7,6 +7,7 @@ import { NodeOutbound } from '../../../adapters/node/outbound.js';
 import { NodeReach } from '../../../adapters/node/reach/reach.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
 import { ContainerScope } from '../../../kernel/container.js';
+import { bindAll } from '../../../kernel/inject.js';
 import { ProbeRunner } from '../../../plugins/probes/runner/probe-runner.js';
 import { ProbeScheduler } from '../../../plugins/probes/runner/probe-scheduler.js';
 import { DEPS, type ProbesDeps } from '../../../plugins/probes/deps.js';
@@ -16,6 +17,7 @@ import type { EgressPolicy } from '../../../ports/outbound.js';
 import type { DocumentStore } from '../../../ports/store/index.js';
 import { ManualClock } from '../../kit/clock.js';
 import { fakeCipher, RecordingLog } from '../../kit/fakes.js';
+import { toReplaceable } from '../../support/replaceable.js';
 
 export interface ProbeFixture {
   deps: ProbesDeps;
@@ -73,7 +75,7 @@ export function probesOn(
     version: '0',
   };
   const scope = ContainerScope.createRoot({});
-  scope.bind(DEPS, deps);
+  bindAll(scope, DEPS, toReplaceable(deps));
   return {
     deps,
     ...scope.services({ probes: ProbeService, asker: ProbeRunner, prober: ProbeScheduler }),

@@ -24,6 +24,7 @@ import { anonymousAuthenticator, RecordingLog } from '../../kit/fakes.js';
 import { ManualClock } from '../../kit/clock.js';
 import { liveTokens } from '../../support/fake-access.js';
 import { PluginStores } from '../../support/stores.js';
+import { toReplaceable } from '../../support/replaceable.js';
 
 export const ANYONE: WatchdogCaller = { name: 'tester', token: null, project: null, source: null };
 
@@ -137,7 +138,7 @@ export function fixtureOn(
     },
   };
   change(deps);
-  const services = buildServices(ContainerScope.createRoot({}), deps, {
+  const services = buildServices(ContainerScope.createRoot({}), toReplaceable(deps), {
     authenticator: anonymousAuthenticator,
     baseUrl: () => 'http://aos.test',
     beats: () => undefined,

@@ -19,6 +19,7 @@ import type { SessionPrincipal } from '../../../ports/http/index.js';
 import type { DocumentStore } from '../../../ports/store/index.js';
 import { fakeMetrics, RecordingLog } from '../../kit/fakes.js';
 import { PluginStores } from '../../support/stores.js';
+import { toReplaceable } from '../../support/replaceable.js';
 
 export const ADMIN: SessionPrincipal = {
   kind: 'session',
@@ -128,7 +129,7 @@ export function fixtureOn(store: DocumentStore, { clock = new MovedClock(), outb
     random: () => 0.5,
     ...change,
   };
-  const services = buildServices(ContainerScope.createRoot({}), deps);
+  const services = buildServices(ContainerScope.createRoot({}), toReplaceable(deps));
   services.workers.start();
   services.poller.start();
   return {

@@ -8,6 +8,7 @@ import type { GrantedLease } from '../../../../plugins/bugs/claims/leases.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../../lib/time.js';
 import { ManualClock } from '../../../kit/clock.js';
 import type { OpenedStore } from '../../../support/stores.js';
+import type { BugDeps } from '../../../../plugins/bugs/deps.js';
 import { codeOf, ENGINES, fixtureOn, MANAGER, report, shown, type Fixture } from '../fixture.js';
 
 const OTHER: BugCaller = { ...MANAGER, id: 'tok-other', name: 'other' };
@@ -22,8 +23,8 @@ for (const engine of ENGINES) {
     let id: string;
     const open: Fixture[] = [];
     /** A process over the store. @param time of its machine */
-    const process = (time = clock): Fixture => {
-      const fixture = fixtureOn(opened.store, time);
+    const process = (time = clock, change?: (deps: BugDeps) => void): Fixture => {
+      const fixture = fixtureOn(opened.store, time, change);
       open.push(fixture);
       return fixture;
     };
@@ -115,17 +116,16 @@ for (const engine of ENGINES) {
 
       it(`clock step of ${name} on one machine: ends no lease granted by another machine early`, async () => {
         const there = new ManualClock(clock.now());
-        const other = process(there);
         // The store has more than one process, as an embedded store never has.
-        first.deps.transact = null;
-        other.deps.transact = null;
-        await first.jobs.sweep();
+        const withoutTransactions = (deps: BugDeps): void => void (deps.transact = null);
+        const [here, other] = [process(clock, withoutTransactions), process(there, withoutTransactions)];
+        await here.jobs.sweep();
         await claim(1_800, other);
         step(ms);
-        await expectRefused(first);
+        await expectRefused(here);
         await expectHeld(other);
         for (const time of [clock, there]) time.advance(30 * MINUTE_MS - 1);
-        await first.jobs.sweep();
+        await here.jobs.sweep();
         await expectHeld(other);
         for (const time of [clock, there]) time.advance(1);
         await expectFree(other);

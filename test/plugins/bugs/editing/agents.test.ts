@@ -4,7 +4,7 @@
  */
 import { expect } from 'chai';
 import { httpOf, MANAGE, READ, REPORT, type AskFreely } from '../http.js';
-import { errorReport, LIVE_TOKEN, memoryFixture, report, type Fixture } from '../fixture.js';
+import { errorReport, fixtureOn, LIVE_TOKEN, memoryFixture, report, type Fixture } from '../fixture.js';
 
 const errorOf = (body: Record<string, unknown>): { code: string; fields?: Record<string, string> } =>
   body['error'] as { code: string; fields?: Record<string, string> };
@@ -131,7 +131,8 @@ describe('bugs: input of agents and users', () => {
     });
 
     it('survives a crash between the change and its comment when there is no transaction', async () => {
-      fixture.deps.transact = null;
+      fixture = fixtureOn(fixture.store, fixture.clock, (deps) => (deps.transact = null));
+      ask = await httpOf(fixture);
       fixture.deps.comments.bulk = async () => {
         throw new Error('died');
       };

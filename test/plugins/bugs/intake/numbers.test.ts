@@ -13,7 +13,7 @@ describe('bugs: numbers of new items', () => {
       writes += 1;
       return counters.change(...args);
     };
-    const numbers = new ItemNumberAllocator({ counters: { change } } as unknown as BugDeps);
+    const numbers = new ItemNumberAllocator({ change } as unknown as BugDeps['counters']);
     const take = (project: string, n: number) =>
       Promise.all(Array.from({ length: n }, () => numbers.allocate(project)));
     const [one, two] = await Promise.all([take('one', 40), take('two', 3)]);
@@ -31,7 +31,7 @@ describe('bugs: numbers of new items', () => {
       if (broken) throw new Error('no disk');
       return counters.change(...args);
     };
-    const numbers = new ItemNumberAllocator({ counters: { change } } as unknown as BugDeps);
+    const numbers = new ItemNumberAllocator({ change } as unknown as BugDeps['counters']);
     const failed = await Promise.allSettled([numbers.allocate('one'), numbers.allocate('one')]);
     expect(failed.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected']);
     broken = false;

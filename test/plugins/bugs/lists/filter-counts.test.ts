@@ -51,7 +51,8 @@ describe('bugs: slow filter counts', () => {
       await new Promise<void>((resolve) => ends.push(resolve));
       return [{ key: 'open', n: 3 }];
     };
-    const counts = new FilterCountService({ ...deps, items: Object.assign(Object.create(deps.items), { groupCount }) });
+    const items = Object.assign(Object.create(deps.items) as typeof deps.items, { groupCount });
+    const counts = new FilterCountService(items, deps.words, deps.refs, deps.clock, deps.projects);
     const count = (key: string): Promise<object | null> => counts.getCounts(key, {}, ['status']);
     expect(await Promise.all(['a', 'b', 'c', 'd', 'e'].map(count))).to.deep.equal([null, null, null, null, null]);
     expect(reads).to.equal(4);

@@ -10,7 +10,7 @@ import { buildBugPages } from '../../../../plugins/bugs/pages/pages.js';
 import type { Item } from '../../../../ports/domain/bugs.js';
 import { request, session } from '../../health/fakes.js';
 import { renderFile } from '../../../web/templates.js';
-import { errorReport, memoryFixture, report, shown, type Fixture } from '../fixture.js';
+import { errorReport, fixtureOn, memoryFixture, report, shown, type Fixture } from '../fixture.js';
 
 const MEMBER = session('member');
 const HOUR = 3_600_000;
@@ -401,14 +401,8 @@ describe('bugs: workflows of users', () => {
       expect(await run(`/${id}`))
         .to.include('0 of 5 issues checked')
         .and.include('role="progressbar"');
-      const other = await memoryFixture();
-      expect(other.bulkRuns).to.not.equal(fixture.bulkRuns);
       fixture.clock.advance(16_000);
-      const successor = new (Object.getPrototypeOf(fixture.bulkRuns).constructor)(
-        fixture.deps,
-        fixture.edits,
-        fixture.leases,
-      ) as Fixture['bulkRuns'];
+      const successor = fixtureOn(fixture.store, fixture.clock).bulkRuns;
       await successor.resume();
       await successor.waitUntilIdle();
       expect(await fixture.deps.items.count({ status: 'closed' })).to.equal(5);

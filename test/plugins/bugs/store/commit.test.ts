@@ -36,8 +36,8 @@ for (const isTogether of [true, false]) {
     let commit: WriteCommitter;
     beforeEach(async () => {
       fixture = fixtureOn(await ensureCollections(new MemoryStore()));
-      if (!isTogether) fixture.deps.transact = null;
-      commit = new WriteCommitter(fixture.deps);
+      const { deps } = fixture;
+      commit = new WriteCommitter(isTogether ? deps.transact : null, (name) => deps[name as 'counters']);
       await fixture.deps.counters.insert({ id: 'alpha', n: 1 });
     });
     const keys = async (): Promise<string[]> => (await fixture.deps.keys.find()).items.map(({ id }) => id);

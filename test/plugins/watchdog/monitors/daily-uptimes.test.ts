@@ -84,7 +84,7 @@ for (const engine of STORES) {
       await fixture.beat('a');
       await fixture.beat('b');
       const ids = (await told({})).monitors.map(({ id }) => id);
-      const reading = new DailyUptimeReader(fixture.deps).createReading(2, 7);
+      const reading = new DailyUptimeReader(fixture.deps.monitors, fixture.deps.clock).createReading(2, 7);
       await fixture.monitors.remove('a', ANYONE);
       expect([...(await reading.of(ids)).keys()]).to.deep.equal([ids[1]]);
     });
