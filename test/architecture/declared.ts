@@ -1,13 +1,14 @@
 /**
- * The types and classes that a source declares: which of them are exported, and how many services a
- * class is given.
+ * The types and classes that a source declares: which of them are exported, and what a class is
+ * injected with.
  */
 import { parse } from '@babel/parser';
 
 export interface Declared {
   /** Exported types, interfaces, enumerations and classes, by their own names. */
   types: string[];
-  classes: { name: string; services: number }[];
+  /** `services` are classes, `injected` are all: also collections, ports and settings. */
+  classes: { name: string; services: number; injected: number }[];
 }
 
 interface Node {
@@ -28,21 +29,24 @@ export function declaredIn(text: string): Declared {
     if (declared === null) continue;
     if (exported && TYPES.has(declared.type)) found.types.push(nameOf(declared));
     if (declared.type === 'ClassDeclaration')
-      found.classes.push({ name: nameOf(declared), services: servicesOf(declared) });
+      found.classes.push({ name: nameOf(declared), ...countInjected(declared) });
   }
   return found;
 }
 
 /** Parameters of the constructor that the container fills: those with `@inject`. */
-function servicesOf(declared: Node): number {
+function countInjected(declared: Node): { services: number; injected: number } {
   const members = (declared['body'] as Node)['body'] as Node[];
   const constructors = members.filter(({ kind }) => kind === 'constructor');
-  const counts = constructors.map((one) => (one['params'] as Node[]).filter(isInjected).length);
-  return Math.max(0, ...counts);
+  const keys = constructors.flatMap((one) => (one['params'] as Node[]).flatMap(getInjectionKeys));
+  return { services: keys.filter(isClassName).length, injected: keys.length };
 }
 
-const isInjected = ({ decorators }: Node): boolean =>
-  ((decorators as Node[] | null | undefined) ?? []).some(({ expression }) => {
-    const callee = (expression as Node)['callee'] as Node | undefined;
-    return callee?.['name'] === 'inject';
+const getInjectionKeys = ({ decorators }: Node): Node[] =>
+  ((decorators as Node[] | null | undefined) ?? []).flatMap(({ expression }) => {
+    const { callee, arguments: keys } = expression as { callee?: Node; arguments?: Node[] };
+    return callee?.['name'] === 'inject' ? (keys ?? []) : [];
   });
+
+/** Tokens are constants or calls: `DEPS.items`, `PROJECTS`, `added(POINT)`. */
+const isClassName = ({ name }: Node): boolean => typeof name === 'string' && /[a-z]/.test(name);

@@ -7,8 +7,9 @@ import { projectRoot, sources } from './tree.js';
 
 /** Lines of a source file. */
 const MAX_LINES = 400;
-/** Services that a class is given. */
-const MOST_SERVICES = 8;
+/** Services that a class is injected with, and all that it is injected with. */
+const MAX_SERVICES = 8;
+const MAX_INJECTED = 16;
 
 const ROOT = projectRoot();
 
@@ -32,11 +33,11 @@ describe('architecture: sizes and names', function () {
     expect(long.map(([file, text]) => `${file}: ${lines(text)} lines`)).to.deep.equal([]);
   });
 
-  it(`rejects a class with more than ${MOST_SERVICES} services`, () => {
+  it(`rejects a class with more than ${MAX_SERVICES} services or ${MAX_INJECTED} injected values`, () => {
     const wide = [...declared].flatMap(([file, { classes }]) =>
       classes
-        .filter(({ services }) => services > MOST_SERVICES)
-        .map(({ name, services }) => `${file}: ${name} is given ${services} services`),
+        .filter(({ services, injected }) => services > MAX_SERVICES || injected > MAX_INJECTED)
+        .map(({ name, services, injected }) => `${file}: ${name} has ${services} services of ${injected} values`),
     );
     expect(wide).to.deep.equal([]);
   });
@@ -54,14 +55,14 @@ describe('architecture: sizes and names', function () {
       export interface One {}
       export type Two = string;
       class Inner {}
-      export class Three { constructor(@inject(A) a: A, @inject(B) private readonly b: B, c: C) {} }
+      export class Three { constructor(@inject(One) a: One, @inject(DEPS.b) private readonly b: B, c: C) {} }
       export default class {}`;
     expect(declaredIn(text)).to.deep.equal({
       types: ['One', 'Two', 'Three', 'default'],
       classes: [
-        { name: 'Inner', services: 0 },
-        { name: 'Three', services: 2 },
-        { name: 'default', services: 0 },
+        { name: 'Inner', services: 0, injected: 0 },
+        { name: 'Three', services: 1, injected: 2 },
+        { name: 'default', services: 0, injected: 0 },
       ],
     });
   });

@@ -9,7 +9,7 @@ export function toReplaceable<T extends object>(deps: T): T {
       return [name, (...args: unknown[]) => (getCurrent() as (...all: unknown[]) => unknown)(...args)];
     if (typeof value !== 'object' || value === null || Buffer.isBuffer(value) || Array.isArray(value))
       return [name, value];
-    return [name, new Proxy(value, { get: (_, member) => getMember(getCurrent(), member) })];
+    return [name, new Proxy({}, { get: (_, member) => getMember(getCurrent(), member) })];
   });
   return Object.fromEntries(forwarded) as T;
 }

@@ -14,9 +14,9 @@ describe('update-agent: folders of the installation', () => {
 
   it('tolerate that another agent removes its staging folder meanwhile', async () => {
     const folder = join(root, 'staging');
-    let done = false;
+    const test = new AbortController();
     const churn = async (): Promise<void> => {
-      while (!done) {
+      while (!test.signal.aborted) {
         await mkdir(folder);
         await rm(folder, { recursive: true });
       }
@@ -26,7 +26,7 @@ describe('update-agent: folders of the installation', () => {
     try {
       for (let i = 0; i < 2_000; i++) kinds.add(await (await ParentValidator.of(root)).of('staging/x'));
     } finally {
-      done = true;
+      test.abort();
       await other;
     }
     expect([...kinds].toSorted()).to.deep.equal(['directory', 'missing']);
