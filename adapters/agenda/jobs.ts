@@ -3,6 +3,7 @@
  * renewed while the run lasts, so that a crash frees every job within a minute. Jobs run at least
  * once.
  */
+import { createRequire } from 'node:module';
 import {
   Agenda,
   InMemoryNotificationChannel,
@@ -26,8 +27,12 @@ import { JobRunner, DEFAULT_TIMEOUT_MS } from './job-runner.js';
 import { validateJobSpec, describeJob, getRepeatInterval } from './job-spec.js';
 import { StoreJobRepository } from './repository.js';
 
-/** Without a locale, Luxon makes Node load 7 MB of language data. */
-Settings.defaultLocale = 'en-US';
+/**
+ * Without a locale, Luxon makes Node load 7 MB of language data. Agenda and its cron parser load two
+ * copies of it.
+ */
+for (const settings of [Settings, (createRequire(import.meta.url)('luxon') as { Settings: typeof Settings }).Settings])
+  settings.defaultLocale = 'en-US';
 
 export { JOBS_COLLECTION } from './job-document.js';
 

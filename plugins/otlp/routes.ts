@@ -6,7 +6,6 @@ import type { LogCaller, LogIntake } from './intake.js';
 import { parseJsonLogs } from './json-logs.js';
 import { InvalidLogsError, type LogRecord, type ParsedLogs } from './log-record.js';
 import { JSON_MEDIA_TYPE, PROTOBUF_MEDIA_TYPE } from './media-types.js';
-import { encodeProtobufResponse, parseProtobufLogs } from './protobuf-logs.js';
 
 const outputSchema = withSchemaName(
   'LogsAnswer',
@@ -66,8 +65,10 @@ export const buildOtlpRoutes = (intake: LogIntake): RouteSpec[] => [
       if (hasEscapedException(logs.records, bytes))
         throw new ServiceError('invalid_request', 'Names of attributes are not escaped.');
       const { rejected, sentence } = await intake.record(logs, toLogCaller(request));
-      if (type === PROTOBUF_MEDIA_TYPE)
+      if (type === PROTOBUF_MEDIA_TYPE) {
+        const { encodeProtobufResponse } = await import('./protobuf-logs.js');
         return text(Buffer.from(encodeProtobufResponse(rejected, sentence)), PROTOBUF_MEDIA_TYPE);
+      }
       return sentence === null
         ? {}
         : { partialSuccess: { rejectedLogRecords: String(rejected), errorMessage: sentence } };
@@ -84,7 +85,8 @@ const hasEscapedException = (records: readonly LogRecord[], bytes: Buffer): bool
 /** @throws ServiceError invalid_json, invalid_request, unsupported_media_type */
 async function parseLogs(bytes: Buffer, type: string | undefined): Promise<ParsedLogs> {
   try {
-    if (type === PROTOBUF_MEDIA_TYPE) return await parseProtobufLogs(bytes);
+    // Loaded by the first sender that needs it.
+    if (type === PROTOBUF_MEDIA_TYPE) return await (await import('./protobuf-logs.js')).parseProtobufLogs(bytes);
     if (type !== JSON_MEDIA_TYPE) {
       throw new ServiceError(
         'unsupported_media_type',

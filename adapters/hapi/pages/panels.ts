@@ -1,5 +1,6 @@
 /** Dashboard cards. */
-import Handlebars from 'handlebars';
+import type Handlebars from 'handlebars';
+import { handlebars } from './template-cache.js';
 import type { Logger } from '../../../ports/logger.js';
 import type { MountedPanel, PanelKind, SessionPrincipal } from '../../../ports/http/index.js';
 import { getErrorText } from '../wire/failure.js';
@@ -48,7 +49,7 @@ export class DashboardPanels {
       const panel = rendered[i] ?? null;
       if (panel === null) continue;
       const kind = toKind(spec.kind);
-      loaded[kind].push({ id: spec.id, html: new Handlebars.SafeString(panel.html) });
+      loaded[kind].push({ id: spec.id, html: new handlebars.SafeString(panel.html) });
       if (kind === 'attention') loaded.needed += panel.count;
     }
     return loaded;

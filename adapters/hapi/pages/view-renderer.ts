@@ -6,9 +6,9 @@ import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Server } from '@hapi/hapi';
 import Vision, { type ServerViewsConfiguration } from '@hapi/vision';
-import Handlebars from 'handlebars';
+import type Handlebars from 'handlebars';
 import { isolateRtlText } from './rtl-isolation.js';
-import { TemplateCache, type CompiledTemplate } from './template-cache.js';
+import { handlebars, TemplateCache, type CompiledTemplate } from './template-cache.js';
 import { revealInvisibleCharacters } from './invisible-characters.js';
 
 export interface ViewOptions {
@@ -42,11 +42,11 @@ export class ViewRenderer {
     private readonly server: Server,
     private readonly options: ViewOptions,
   ) {
-    const handlebars = Handlebars.create();
+    const engine = handlebars.create();
     for (const [name, helper] of Object.entries(options.helpers)) {
-      handlebars.registerHelper(name, helper as Handlebars.HelperDelegate);
+      engine.registerHelper(name, helper as Handlebars.HelperDelegate);
     }
-    this.#templates = new TemplateCache(handlebars, {
+    this.#templates = new TemplateCache(engine, {
       // web/README.md guarantees that partials see only what they are given, and that <pre> content
       // is not indented.
       explicitPartialContext: true,

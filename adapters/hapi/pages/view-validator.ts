@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import Handlebars from 'handlebars';
+import type Handlebars from 'handlebars';
+import { handlebars } from './template-cache.js';
 import type { MountedPage } from '../../../ports/http/index.js';
 import { listPluginPartials } from './view-renderer.js';
 
@@ -58,7 +59,7 @@ export class ViewValidator {
   #validateView(source: ViewSource, own: ReadonlySet<string>, offered: AvailableNames): string[] {
     let parsed: ReturnType<typeof Handlebars.parse>;
     try {
-      parsed = Handlebars.parse(source.text);
+      parsed = handlebars.parse(source.text);
     } catch (error) {
       return [`${source.name} cannot be read: ${(error as Error).message.replaceAll(/\s*\n\s*/g, ' ')}`];
     }
@@ -126,7 +127,7 @@ const listNames = (folder: string): string[] =>
 type Literal = hbs.AST.StringLiteral;
 const isStringLiteral = (node: hbs.AST.Node | undefined): node is Literal => node?.type === 'StringLiteral';
 
-class TemplateVisitor extends Handlebars.Visitor {
+class TemplateVisitor extends handlebars.Visitor {
   readonly faults: { line: number; fault: string }[] = [];
   readonly actions: FormAction[] = [];
   readonly #inline = new Set<string>();

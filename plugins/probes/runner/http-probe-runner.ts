@@ -3,7 +3,6 @@
  * public address never leads into the internal network. Headers and body are only sent to their
  * configured origin.
  */
-import { CookieJar } from 'tough-cookie';
 import { inject, injectable } from '../../../kernel/contract/index.js';
 import { parseJsonText } from '../../../lib/json/parse-json-text.js';
 import { decodeText } from '../../../lib/text/decode-text.js';
@@ -51,6 +50,8 @@ export class HttpProbeRunner {
     const { clock, policy } = this;
     const started = clock.monotonic();
     const followed: string[] = [];
+    // Its list of public suffixes is loaded by the first probe.
+    const { CookieJar } = await import('tough-cookie');
     const jar = new CookieJar(undefined, { rejectPublicSuffixes: false });
     const sentRequests = new Set<string>();
     let step: RequestStep = { url: probe.url, method: probe.method, policy };
