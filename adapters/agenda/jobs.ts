@@ -28,11 +28,11 @@ import { validateJobSpec, describeJob, getRepeatInterval } from './job-spec.js';
 import { StoreJobRepository } from './repository.js';
 
 /**
- * Without a locale, Luxon makes Node load 7 MB of language data. Agenda and its cron parser load two
- * copies of it.
+ * Without a locale, Luxon makes Node load 7 MB of language data. The cron parser loads the copy for
+ * CommonJS.
  */
-for (const settings of [Settings, (createRequire(import.meta.url)('luxon') as { Settings: typeof Settings }).Settings])
-  settings.defaultLocale = 'en-US';
+const commonLuxon = createRequire(import.meta.url)('luxon') as { Settings: typeof Settings };
+for (const settings of [Settings, commonLuxon.Settings]) settings.defaultLocale = 'en-US';
 
 export { JOBS_COLLECTION } from './job-document.js';
 

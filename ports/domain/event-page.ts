@@ -27,5 +27,5 @@ const PAGES: ReadonlyMap<string, (data: Data) => string | null> = new Map([
 /** Returns the path of an event's page; null for events whose data may hold a foreign `url`. */
 export function getEventPage(event: string, data: unknown): string | null {
   const page = PAGES.get(event.slice(0, event.indexOf('.')));
-  return page === undefined || typeof data !== 'object' || data === null ? null : page({ ...data });
+  return page === undefined || typeof data !== 'object' || data === null ? null : page(data as Data);
 }

@@ -22,8 +22,16 @@ export function toNote(
 ): Notification | null {
   const described = event.event.startsWith('monitor.') ? describeMonitorEvent(event, zone) : describeEvent(event);
   if (described === null) return null;
-  const defaults = { phase: 'begin', fault: null, monitor: null, tags: null, details: {} } as const;
-  const note = { ...defaults, ...described, path: getEventPage(event.event, event.data) ?? '/' };
+  const path = getEventPage(event.event, event.data) ?? '/';
+  const note: Notification = {
+    path,
+    phase: 'begin',
+    fault: null,
+    monitor: null,
+    tags: null,
+    details: {},
+    ...described,
+  };
   if (project === null) return note;
   return { ...note, title: toPlainText(`${note.title} · ${project}`), details: { ...note.details, project } };
 }
