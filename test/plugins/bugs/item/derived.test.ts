@@ -85,8 +85,7 @@ describe('bugs: derived fields', () => {
             });
           await settled(fixture);
           for (const item of (await fixture.deps.items.find()).items) {
-            const { lane, queue_key, build_key, severity_rank } = item;
-            expect({ lane, queue_key, build_key, severity_rank }, item.ref).to.deep.equal(computeDerivedFields(item));
+            expect(item, item.ref).to.deep.include(computeDerivedFields(item));
           }
         },
       ),
