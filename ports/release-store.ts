@@ -138,6 +138,14 @@ export interface PackageStore {
   link(from: ReleaseLocation, to: ReleaseLocation, texts: ManifestTexts): Promise<boolean>;
   /** For a new signature. */
   writeTexts(place: ReleaseLocation, texts: ManifestTexts): Promise<void>;
+  /**
+   * Stores the files of a release by hash, shared by the releases that list them, unless they are
+   * there; removes those that no release lists after it was replaced or withdrawn. Runs after a
+   * change of the release, and repeats what a crash interrupted. Until then, and in stores without
+   * such files, `open` does not find them.
+   * @throws DiskFull when they do not fit, errors of the package, and the signal's reason
+   */
+  updateFiles(place: ReleaseLocation, signal?: AbortSignal): Promise<void>;
   /** Removes a package permanently. @returns false when it was missing */
   withdraw(place: ReleaseLocation): Promise<boolean>;
   /** Hashes off the event loop. */
@@ -147,8 +155,8 @@ export interface PackageStore {
   /** Iterates the locations with a package or a part of one, for the reconciler. */
   iterateLocations(): AsyncIterable<ReleaseLocation>;
   /**
-   * Removes replaced or withdrawn files that downloads could still read, and orphans of a crash;
-   * unnecessary on a file system.
+   * Removes replaced or withdrawn packages that downloads could still read, files that no release
+   * lists, and orphans of a crash.
    */
   sweep(signal?: AbortSignal): Promise<SweepResult>;
 }

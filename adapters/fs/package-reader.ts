@@ -58,9 +58,12 @@ export class ThreadPackageReader implements PackageReader {
     return jobMessage.hashed as { sha256: string; size: number };
   }
 
-  /** Unpacks a stored package into files by hash. */
-  async unpack(job: UnpackJob): Promise<void> {
-    await this.#runWhenFree(job, job.release, []);
+  /**
+   * Unpacks a stored package into files by hash.
+   * @throws the signal's reason when it aborts
+   */
+  async unpack(job: UnpackJob, signal?: AbortSignal): Promise<void> {
+    await this.#runWhenFree(job, job.release, [], signal);
   }
 
   async #inspectInThread(source: PackageSource, rules: PackageRules): Promise<PackageContents> {
@@ -75,11 +78,16 @@ export class ThreadPackageReader implements PackageReader {
     return { files, ...read };
   }
 
-  async #runWhenFree(job: PackageJob, source: PackageSource, files: PackagedFile[]): Promise<PackageJobMessage> {
+  async #runWhenFree(
+    job: PackageJob,
+    source: PackageSource,
+    files: PackagedFile[],
+    signal?: AbortSignal,
+  ): Promise<PackageJobMessage> {
     if (this.#running >= MAX_CONCURRENT_THREADS) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#running++;
     try {
-      return await runInThread(job, source, files);
+      return await runInThread(job, source, files, signal);
     } finally {
       const next = this.#waiting.shift();
       if (next === undefined) this.#running--;
@@ -121,9 +129,17 @@ async function* resumeIteration(
 }
 
 /** Runs one job in a separate thread. */
-async function runInThread(job: PackageJob, source: PackageSource, files: PackagedFile[]): Promise<PackageJobMessage> {
+async function runInThread(
+  job: PackageJob,
+  source: PackageSource,
+  files: PackagedFile[],
+  signal?: AbortSignal,
+): Promise<PackageJobMessage> {
+  signal?.throwIfAborted();
   const pieces = typeof source === 'string' ? null : source[Symbol.asyncIterator]();
   const worker = new Worker(new URL('./worker.js', import.meta.url), { workerData: job });
+  const stop = (): void => void worker.terminate();
+  signal?.addEventListener('abort', stop);
   try {
     return await new Promise((resolve, reject) => {
       worker.on('message', (jobMessage: PackageJobMessage) => {
@@ -138,9 +154,14 @@ async function runInThread(job: PackageJob, source: PackageSource, files: Packag
         else resolve(jobMessage);
       });
       worker.on('error', reject);
-      worker.on('exit', (code) => reject(new Error(`the package reader thread exited with code ${code}`)));
+      worker.on('exit', (code) =>
+        reject(
+          signal?.aborted === true ? signal.reason : new Error(`the package reader thread exited with code ${code}`),
+        ),
+      );
     });
   } finally {
+    signal?.removeEventListener('abort', stop);
     // Rejected packages are not read completely, and failed sources leave a waiting thread.
     await pieces?.return?.();
     if (pieces !== null) await worker.terminate();

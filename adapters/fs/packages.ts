@@ -11,7 +11,7 @@ import {
 } from '../../ports/release-store.js';
 import { getErrorCode, makeFolder, PUBLIC_FOLDER_MODE, replaceText } from './durable-writes.js';
 import type { IncomingFolder } from './incoming-folder.js';
-import { UnpackedFiles } from './unpacked-files.js';
+import { UnpackedFiles, type UnpackOptions } from './unpacked-files.js';
 import { getPackageFolder, MANIFEST_FILE, PACKAGE_FILE, SIGNATURE_FILE } from './paths.js';
 import { requireProductFolder } from './products.js';
 import { listFolders, statFile, isMissingFileError, readTextFile } from './stored-file.js';
@@ -26,9 +26,9 @@ export class FsPackages implements PackageStore {
     private readonly root: string,
     private readonly incoming: IncomingFolder,
     private readonly writing: WriteRunner,
-    onUnpackError: ((error: unknown) => void) | null = null,
+    unpack: UnpackOptions,
   ) {
-    this.#files = new UnpackedFiles(root, this.#workshop, onUnpackError);
+    this.#files = new UnpackedFiles(root, this.#workshop, unpack);
   }
 
   /** Hashes in a thread. */
@@ -55,15 +55,14 @@ export class FsPackages implements PackageStore {
     return this.#workshop.inspect(this.incoming.getPath(id), rules);
   }
 
-  async put(id: string, place: ReleaseLocation, texts: ManifestTexts): Promise<void> {
-    await this.writing(() => this.#placePackage(id, place, texts));
-    await this.#files.unpack(place);
+  put(id: string, place: ReleaseLocation, texts: ManifestTexts): Promise<void> {
+    return this.writing(() => this.#placePackage(id, place, texts));
   }
 
   async #placePackage(id: string, place: ReleaseLocation, texts: ManifestTexts): Promise<void> {
     await requireProductFolder(join(this.root, place.product));
     const folder = getPackageFolder(this.root, place);
-    await this.#files.remove(place);
+    await this.#files.retire(place);
     const move = async (): Promise<void> => {
       await makeFolder(this.root, folder, PUBLIC_FOLDER_MODE);
       await rename(this.incoming.getPath(id), join(folder, PACKAGE_FILE));
@@ -93,8 +92,15 @@ export class FsPackages implements PackageStore {
     const folder = getPackageFolder(this.root, place);
     if (signature === null) await rm(join(folder, SIGNATURE_FILE), { force: true });
     else await this.#put(join(folder, SIGNATURE_FILE), signature);
-    await this.#put(join(folder, MANIFEST_FILE), manifest);
+    if ((await readTextFile(join(folder, MANIFEST_FILE))) !== manifest) {
+      await this.#files.retire(place);
+      await this.#put(join(folder, MANIFEST_FILE), manifest);
+    }
     await syncFolder(folder);
+  }
+
+  updateFiles(place: ReleaseLocation, signal?: AbortSignal): Promise<void> {
+    return this.#files.update(place, signal);
   }
 
   withdraw(place: ReleaseLocation): Promise<boolean> {
@@ -105,7 +111,7 @@ export class FsPackages implements PackageStore {
     const folder = getPackageFolder(this.root, place);
     const there = (await statFile(join(folder, PACKAGE_FILE))) !== null;
     for (const name of [PACKAGE_FILE, SIGNATURE_FILE, MANIFEST_FILE]) await rm(join(folder, name), { force: true });
-    await this.#files.remove(place);
+    await this.#files.retire(place);
     try {
       await syncFolder(folder);
       await rmdir(folder);

@@ -11,8 +11,14 @@ export const INCOMING_FOLDER = '.incoming';
 /** Contents of all releases, and the folder of links in each one. */
 export const POOL_FOLDER = '.files';
 export const FILES_FOLDER = 'files';
+/** Names the package and manifest whose files `files/` has. */
+export const UNPACKED_FILE = '.unpacked';
 export const UNFINISHED_FILES_PREFIX = '.files-';
 export const UNFINISHED_POOL_PREFIX = 'new-';
+/** Folders of links of replaced and withdrawn releases, and contents without a release. */
+export const RETIRED_POOL_PREFIX = 'old-';
+
+export const getPoolPath = (pool: string, sha256: string): string => join(pool, sha256.slice(0, 2), sha256);
 
 /**
  * Starts with a letter or digit, which excludes `.`, `..`, `.htaccess` and `.incoming`; limited to

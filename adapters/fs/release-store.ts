@@ -16,6 +16,7 @@ import { IncomingFolder } from './incoming-folder.js';
 import { FsPackages } from './packages.js';
 import { isValidName, requireValidName, hasOnlyFolders } from './paths.js';
 import { listProducts, requireProductFolder } from './products.js';
+import type { UnpackOptions } from './unpacked-files.js';
 import { statFile, isMissingFileError, createStoredFile } from './stored-file.js';
 import { createWriteRunner, type WriteRunner } from './write-faults.js';
 
@@ -30,20 +31,19 @@ export class FsReleaseStore implements ReleaseStore {
    * @param folder absolute; created on the first write
    * @param mode of `.htpasswd`
    * @param onWriteError called for each failed write
-   * @param onUnpackError receives errors of unpacking the files of releases; null: they are not
-   *   unpacked
+   * @param unpack whether it stores the files of releases
    */
   constructor(
     readonly folder: string,
     mode: AccessMode = PRIVATE_ACCESS,
     onWriteError?: (error: Error) => void,
-    onUnpackError: ((error: unknown) => void) | null = null,
+    unpack: UnpackOptions = { enabled: false },
   ) {
     const incoming = new IncomingFolder(folder);
     const writing = createWriteRunner(folder, onWriteError);
     this.#incoming = incoming;
     this.#writing = writing;
-    this.packages = new FsPackages(folder, incoming, writing, onUnpackError);
+    this.packages = new FsPackages(folder, incoming, writing, unpack);
     this.channels = new FsChannelTexts(folder, incoming, writing);
     this.access = new FsAccessFiles(folder, incoming, mode, writing);
   }

@@ -1,15 +1,14 @@
 /** Unpacks a package into one file per content, named by its SHA-256. Runs in a worker thread. */
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { link, mkdir, readFile, rm, statfs } from 'node:fs/promises';
-import { join } from 'node:path';
-import { readPackage, type FileEntry } from '../../lib/formats/archive.js';
+import { link, mkdir, readFile, rename, rm, statfs } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { unpackMissingFiles, type FilePool, type ListedFile } from '../../lib/formats/packaged-file.js';
 import { getErrorCode, PRIVATE_FOLDER_MODE, PUBLIC_FILE_MODE, writeNewFile } from './durable-writes.js';
-import { MANIFEST_FILE, PACKAGE_FILE, UNFINISHED_POOL_PREFIX } from './paths.js';
+import { getPoolPath, MANIFEST_FILE, PACKAGE_FILE, UNFINISHED_POOL_PREFIX } from './paths.js';
+import { statFile } from './stored-file.js';
 
 const READ_CHUNK_BYTES = 1024 * 1024;
-/** The store and the log need room too. */
-const MIN_FREE_BYTES = 512 * 1024 * 1024;
 
 export interface UnpackJob {
   kind: 'unpack';
@@ -20,60 +19,78 @@ export interface UnpackJob {
   folder: string;
   /** Files of all releases. */
   pool: string;
+  /** Bytes. */
+  keepFree: number;
 }
 
 /**
  * @throws with code ENOENT when the release is withdrawn meanwhile, ENOSPC when the disk gets full
  */
-export async function unpackFiles({ platform, release, folder, pool }: UnpackJob): Promise<void> {
-  const { files } = JSON.parse(await readFile(join(release, MANIFEST_FILE), 'utf8')) as {
-    files: readonly { path: string; sha256: string }[];
-  };
-  const hashes = new Map(files.map(({ path, sha256 }) => [path, sha256]));
-  const onFile = async ({ path, size }: FileEntry, content: AsyncIterable<Uint8Array>): Promise<void> => {
-    const sha256 = hashes.get(path);
-    if (sha256 === undefined) throw new Error(`the manifest does not list ${path}`);
-    const shared = join(pool, sha256.slice(0, 2), sha256);
-    if (await linkIfPossible(shared, join(folder, sha256))) return;
-    await requireFreeSpace(pool, size);
-    await mkdir(join(pool, sha256.slice(0, 2)), { recursive: true, mode: PRIVATE_FOLDER_MODE });
-    const temporary = join(pool, `${UNFINISHED_POOL_PREFIX}${randomUUID()}`);
-    const sum = createHash('sha256');
-    await writeNewFile(temporary, PUBLIC_FILE_MODE, async (file) => {
-      for await (const piece of content) {
-        sum.update(piece);
-        await file.writeFile(piece);
-      }
-      // The manifest of a publish that was cut off may be that of the package before.
-      if (sum.digest('hex') !== sha256) throw new Error(`the manifest has another hash of ${path}`);
+export async function unpackFiles({ platform, release, folder, pool, keepFree }: UnpackJob): Promise<void> {
+  const open = (): AsyncIterable<Uint8Array> =>
+    createReadStream(join(release, PACKAGE_FILE), { highWaterMark: READ_CHUNK_BYTES });
+  const manifest = await readFile(join(release, MANIFEST_FILE), 'utf8');
+  await unpackMissingFiles(manifest, { platform, open }, new LinkedFiles(folder, pool, keepFree));
+}
+
+/** The pool and the folder of a release have hard links to the same files. */
+class LinkedFiles implements FilePool {
+  constructor(
+    private readonly folder: string,
+    private readonly pool: string,
+    private readonly keepFree: number,
+  ) {}
+
+  async filterMissing(files: readonly ListedFile[]): Promise<readonly ListedFile[]> {
+    const missing: ListedFile[] = [];
+    for (const file of files) if (!(await this.#linkShared(file))) missing.push(file);
+    return missing;
+  }
+
+  async requireSpace(bytes: number): Promise<void> {
+    const { bavail, bsize } = await statfs(this.pool);
+    if (bavail * bsize < bytes + this.keepFree)
+      throw Object.assign(new Error('too little space to unpack a release'), { code: 'ENOSPC' });
+  }
+
+  async write(file: ListedFile, content: AsyncIterable<Uint8Array>): Promise<void> {
+    const temporary = join(this.pool, `${UNFINISHED_POOL_PREFIX}${randomUUID()}`);
+    await writeNewFile(temporary, PUBLIC_FILE_MODE, async (handle) => {
+      for await (const piece of content) await handle.writeFile(piece);
     });
     try {
+      // Another release may have stored it meanwhile.
+      if (await this.#linkShared(file)) return;
       // The release's link comes first, so that a sweep never finds the pool's file without one.
-      await linkIfPossible(temporary, join(folder, sha256));
-      await linkIfPossible(temporary, shared);
+      await link(temporary, join(this.folder, file.sha256));
+      await this.#moveToPool(temporary, getPoolPath(this.pool, file.sha256));
     } finally {
       await rm(temporary, { force: true });
     }
-  };
-  const source = createReadStream(join(release, PACKAGE_FILE), { highWaterMark: READ_CHUNK_BYTES });
-  await readPackage(source, { platform, onFile });
-}
-
-/** @returns false when the source is missing or has too many links */
-async function linkIfPossible(from: string, to: string): Promise<boolean> {
-  try {
-    await link(from, to);
-    return true;
-  } catch (error) {
-    // Two files of a release may have the same content.
-    if (getErrorCode(error) === 'EEXIST') return true;
-    if (['ENOENT', 'EMLINK'].includes(getErrorCode(error))) return false;
-    throw error;
   }
-}
 
-async function requireFreeSpace(folder: string, size: number): Promise<void> {
-  const { bavail, bsize } = await statfs(folder);
-  if (bavail * bsize < size + MIN_FREE_BYTES)
-    throw Object.assign(new Error('too little room to unpack a release'), { code: 'ENOSPC' });
+  /** @returns false when it is missing, truncated by a copy, or has too many links */
+  async #linkShared({ sha256, size }: ListedFile): Promise<boolean> {
+    const shared = getPoolPath(this.pool, sha256);
+    if ((await statFile(shared))?.size !== BigInt(size)) return false;
+    try {
+      await link(shared, join(this.folder, sha256));
+      return true;
+    } catch (error) {
+      if (['ENOENT', 'EMLINK'].includes(getErrorCode(error))) return false;
+      throw error;
+    }
+  }
+
+  async #moveToPool(temporary: string, shared: string): Promise<void> {
+    const move = async (): Promise<void> => {
+      await mkdir(dirname(shared), { recursive: true, mode: PRIVATE_FOLDER_MODE });
+      await rename(temporary, shared);
+    };
+    // A sweep removes empty folders, so it may be missing.
+    await move().catch((error: unknown) => {
+      if (getErrorCode(error) !== 'ENOENT') throw error;
+      return move();
+    });
+  }
 }

@@ -5,144 +5,236 @@
  * from the packages, and is unpacked at a request where it is missing.
  */
 import { randomUUID } from 'node:crypto';
-import { lstat, mkdir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { link, lstat, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncFolder } from '../../lib/folders.js';
-import type { ReleaseLocation } from '../../ports/release-store.js';
-import { getErrorCode, makeFolder, PRIVATE_FOLDER_MODE, PUBLIC_FOLDER_MODE } from './durable-writes.js';
+import { DiskFull, type ReleaseLocation } from '../../ports/release-store.js';
+import { getErrorCode, makeFolder, PRIVATE_FOLDER_MODE, PUBLIC_FOLDER_MODE, replaceText } from './durable-writes.js';
 import type { ThreadPackageReader } from './package-reader.js';
 import {
   FILES_FOLDER,
   getPackageFolder,
+  getPoolPath,
   MANIFEST_FILE,
   PACKAGE_FILE,
   POOL_FOLDER,
+  RETIRED_POOL_PREFIX,
   UNFINISHED_FILES_PREFIX,
   UNFINISHED_POOL_PREFIX,
+  UNPACKED_FILE,
 } from './paths.js';
-import { computeTag, isMissingFileError, statFile } from './stored-file.js';
+import { computeTag, isMissingFileError, readTextFile, statFile } from './stored-file.js';
 
 /** Older unfinished work belongs to no running process. */
 const UNFINISHED_AGE_MS = 60 * 60_000;
+/** The store and the log need room too. */
+const MIN_FREE_BYTES = 512 * 1024 * 1024;
+/** Repeated when the release is replaced meanwhile. */
+const MAX_ATTEMPTS = 3;
+const SHA256_PATTERN = /^[0-9a-f]{64}$/;
 
 const REMOVE_OPTIONS = { recursive: true, force: true, maxRetries: 5, retryDelay: 20 } as const;
+
+export interface UnpackOptions {
+  /** False: files of releases are removed. */
+  enabled: boolean;
+  /** Bytes that stay free on the disk. */
+  keepFree?: number;
+}
 
 export class UnpackedFiles {
   readonly #pool: string;
 
-  /** @param failed receives errors, after which the files are unpacked at each request */
   constructor(
     private readonly root: string,
     private readonly reader: ThreadPackageReader,
-    private readonly failed: ((error: unknown) => void) | null,
+    private readonly options: UnpackOptions,
   ) {
     this.#pool = join(root, POOL_FOLDER);
   }
 
-  /** Call before the package is replaced or withdrawn, so that no file of another one is served. */
-  async remove(place: ReleaseLocation): Promise<void> {
-    const folder = getPackageFolder(this.root, place);
-    for (const name of await listNames(folder))
-      if (name === FILES_FOLDER || name.startsWith(UNFINISHED_FILES_PREFIX))
-        await rm(join(folder, name), REMOVE_OPTIONS);
+  /**
+   * Call before the package or the manifest is replaced or withdrawn, so that no file of another
+   * one is served. `removeRetired` removes the bytes.
+   */
+  async retire(place: ReleaseLocation): Promise<void> {
+    const release = getPackageFolder(this.root, place);
+    await rm(join(release, UNPACKED_FILE), { force: true });
+    await this.#retireFolder(join(release, FILES_FOLDER));
   }
 
-  /** Unpacks the files of a release in a thread, unless they are there or this is switched off. */
-  async unpack(place: ReleaseLocation): Promise<void> {
-    if (this.failed === null) return;
+  /**
+   * Unpacks the files of a release in a thread, unless they are there, and removes those of what it
+   * replaced.
+   * @throws DiskFull, errors of the package, and the signal's reason
+   */
+  async update(place: ReleaseLocation, signal?: AbortSignal): Promise<void> {
+    const release = getPackageFolder(this.root, place);
+    try {
+      for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+        const tag = this.options.enabled ? await this.#readTag(release) : null;
+        if (tag !== null && (await this.#isComplete(release, tag))) break;
+        if (tag !== null) await this.#unpack(place, tag, signal);
+        else return await this.retire(place);
+      }
+    } finally {
+      await this.removeRetired();
+    }
+  }
+
+  /** Removes what no release needs. @returns the number of files that were removed */
+  async sweep(places: AsyncIterable<ReleaseLocation>, signal?: AbortSignal): Promise<number> {
+    if ((await listNames(this.#pool)) === null) return 0;
+    for await (const place of places) {
+      if (signal?.aborted === true) return 0;
+      const release = getPackageFolder(this.root, place);
+      for (const name of (await listNames(release)) ?? [])
+        if (name.startsWith(UNFINISHED_FILES_PREFIX) && (await isOld(join(release, name))))
+          await this.#retireFolder(join(release, name));
+    }
+    const removed = (await this.removeRetired()) + (await this.#sweepPool(signal));
+    if (!this.options.enabled) await rmdir(this.#pool).catch(ignoreUsedFolder);
+    return removed;
+  }
+
+  /**
+   * Removes files of replaced and withdrawn releases, unless another release has them.
+   * @returns the number of files that were removed
+   */
+  async removeRetired(): Promise<number> {
+    let removed = 0;
+    for (const name of (await listNames(this.#pool)) ?? []) {
+      if (!name.startsWith(RETIRED_POOL_PREFIX)) continue;
+      const path = join(this.#pool, name);
+      const sha256 = name.slice(RETIRED_POOL_PREFIX.length);
+      if (SHA256_PATTERN.test(sha256)) {
+        if (await this.#settleRetired(sha256)) removed++;
+        continue;
+      }
+      for (const content of (await listNames(path)) ?? []) {
+        await rm(join(path, content), { force: true });
+        if (await this.#removeUnlinked(content)) removed++;
+      }
+      await rm(path, REMOVE_OPTIONS);
+    }
+    return removed;
+  }
+
+  async #unpack(place: ReleaseLocation, tag: string, signal: AbortSignal | undefined): Promise<void> {
+    const { platform } = place;
+    const { keepFree = MIN_FREE_BYTES } = this.options;
     const release = getPackageFolder(this.root, place);
     const folder = join(release, `${UNFINISHED_FILES_PREFIX}${randomUUID()}`);
-    const before = await this.#readTag(release);
-    if (before === null) return;
     try {
       await makeFolder(this.root, this.#pool, PRIVATE_FOLDER_MODE);
       await mkdir(folder);
-      await this.reader.unpack({ kind: 'unpack', platform: place.platform, release, folder, pool: this.#pool });
+      await this.reader.unpack({ kind: 'unpack', platform, release, folder, pool: this.#pool, keepFree }, signal);
       await makeFolder(this.root, folder, PUBLIC_FOLDER_MODE);
       await syncFolder(folder);
-      if ((await this.#readTag(release)) === before) await this.#finish(release, folder);
+      if ((await this.#readTag(release)) === tag) await this.#finish(place, folder, tag);
     } catch (error) {
       // Withdrawn or replaced meanwhile: nothing is missing.
-      if ((await this.#readTag(release)) === before) this.failed(error);
+      if (signal?.aborted !== true && (await this.#readTag(release)) !== tag) return;
+      throw ['ENOSPC', 'EDQUOT'].includes(getErrorCode(error))
+        ? new DiskFull(`the disk of ${this.root} has too little space for the files of a release`, { cause: error })
+        : error;
     } finally {
+      await this.#retireFolder(folder);
       await rm(folder, REMOVE_OPTIONS);
+      // Withdrawn meanwhile.
       if ((await this.#readTag(release)) === null) await rmdir(release).catch(ignoreUsedFolder);
     }
   }
 
-  /**
-   * Unpacks what is missing, and removes what no release needs.
-   * @returns the number of files that were removed
-   */
-  async sweep(places: AsyncIterable<ReleaseLocation>, signal?: AbortSignal): Promise<number> {
-    if (this.failed === null && (await statFolder(this.#pool)) === null) return 0;
-    for await (const place of places) {
-      if (signal?.aborted === true) return 0;
-      const release = getPackageFolder(this.root, place);
-      for (const name of await listNames(release))
-        if (name.startsWith(UNFINISHED_FILES_PREFIX) && (await isOld(join(release, name))))
-          await rm(join(release, name), REMOVE_OPTIONS);
-      const isComplete = (await statFolder(join(release, FILES_FOLDER))) !== null;
-      if (this.failed === null || (await this.#readTag(release)) === null) await this.remove(place);
-      else if (!isComplete) await this.unpack(place);
+  /** The name of the package and manifest comes last: without it, the files are linked again. */
+  async #finish(place: ReleaseLocation, folder: string, tag: string): Promise<void> {
+    const release = getPackageFolder(this.root, place);
+    await this.retire(place);
+    try {
+      await rename(folder, join(release, FILES_FOLDER));
+    } catch (error) {
+      // Another process was faster.
+      if (['ENOTEMPTY', 'EEXIST'].includes(getErrorCode(error))) return;
+      throw error;
     }
-    const removed = await this.#sweepPool(signal);
-    if (this.failed === null) await rmdir(this.#pool).catch(ignoreUsedFolder);
-    return removed;
+    await syncFolder(release);
+    const temporary = join(this.#pool, `${UNFINISHED_POOL_PREFIX}${randomUUID()}`);
+    await replaceText(temporary, join(release, UNPACKED_FILE), tag);
+  }
+
+  async #isComplete(release: string, tag: string): Promise<boolean> {
+    if ((await readTextFile(join(release, UNPACKED_FILE))) !== tag) return false;
+    return (await listNames(join(release, FILES_FOLDER))) !== null;
+  }
+
+  async #retireFolder(folder: string): Promise<void> {
+    if ((await listNames(folder)) === null) return;
+    await makeFolder(this.root, this.#pool, PRIVATE_FOLDER_MODE);
+    const retired = join(this.#pool, `${RETIRED_POOL_PREFIX}${randomUUID()}`);
+    await rename(folder, retired).catch((error: unknown) => {
+      if (!isMissingFileError(error)) throw error;
+    });
   }
 
   async #sweepPool(signal?: AbortSignal): Promise<number> {
     let removed = 0;
-    for (const name of await listNames(this.#pool)) {
+    for (const name of (await listNames(this.#pool)) ?? []) {
       const path = join(this.#pool, name);
-      if (name.startsWith(UNFINISHED_POOL_PREFIX)) {
-        if (await isOld(path)) await rm(path, { force: true });
-        continue;
-      }
-      for (const sha256 of await listNames(path)) {
+      if (name.startsWith(UNFINISHED_POOL_PREFIX) && (await isOld(path))) await rm(path, { force: true });
+      if (name.length !== 2) continue;
+      for (const sha256 of (await listNames(path)) ?? []) {
         if (signal?.aborted === true) return removed;
-        if ((await statFile(join(path, sha256)))?.nlink !== 1n) continue;
-        // A release that links it meanwhile has its own name of the content.
-        await rm(join(path, sha256), { force: true });
-        removed++;
+        if (await this.#removeUnlinked(sha256)) removed++;
       }
       await rmdir(path).catch(ignoreUsedFolder);
     }
     return removed;
   }
 
-  async #finish(release: string, folder: string): Promise<void> {
-    const target = join(release, FILES_FOLDER);
-    await rename(folder, target).catch(async (error: unknown) => {
-      if (!['ENOTEMPTY', 'EEXIST'].includes(getErrorCode(error))) throw error;
-      await rm(target, REMOVE_OPTIONS);
-      await rename(folder, target);
-    });
-    await syncFolder(release);
+  /** Moved aside first, because a release may link it meanwhile. */
+  async #removeUnlinked(sha256: string): Promise<boolean> {
+    const shared = getPoolPath(this.#pool, sha256);
+    if ((await statFile(shared))?.nlink !== 1n) return false;
+    try {
+      await rename(shared, this.#getRetiredPath(sha256));
+    } catch (error) {
+      if (isMissingFileError(error)) return false;
+      throw error;
+    }
+    return this.#settleRetired(sha256);
   }
 
+  async #settleRetired(sha256: string): Promise<boolean> {
+    const retired = this.#getRetiredPath(sha256);
+    const links = (await statFile(retired))?.nlink ?? 0n;
+    if (links > 1n)
+      await link(retired, getPoolPath(this.#pool, sha256)).catch((error: unknown) => {
+        if (!isMissingFileError(error) && getErrorCode(error) !== 'EEXIST') throw error;
+      });
+    await rm(retired, { force: true });
+    return links === 1n;
+  }
+
+  #getRetiredPath(sha256: string): string {
+    return join(this.#pool, `${RETIRED_POOL_PREFIX}${sha256}`);
+  }
+
+  /** Null without a package or a manifest. */
   async #readTag(release: string): Promise<string | null> {
-    const [stats, manifest] = await Promise.all(
-      [PACKAGE_FILE, MANIFEST_FILE].map((name) => statFile(join(release, name))),
-    );
-    return stats && manifest ? computeTag(stats) : null;
+    const stats = await Promise.all([PACKAGE_FILE, MANIFEST_FILE].map((name) => statFile(join(release, name))));
+    return stats.every((one) => one !== null) ? stats.map(computeTag).join(' ') : null;
   }
 }
 
-async function listNames(folder: string): Promise<string[]> {
+/** Null when the folder is missing. */
+async function listNames(folder: string): Promise<string[] | null> {
   try {
     return await readdir(folder);
   } catch (error) {
-    if (isMissingFileError(error)) return [];
+    if (isMissingFileError(error)) return null;
     throw error;
   }
 }
-
-const statFolder = (path: string): Promise<unknown> =>
-  stat(path).catch((error: unknown) => {
-    if (isMissingFileError(error)) return null;
-    throw error;
-  });
 
 async function isOld(path: string): Promise<boolean> {
   try {

@@ -114,6 +114,8 @@ class MemoryPackages implements PackageStore {
     this.tree.writeFile(`${getPlaceFolder(place)}/manifest.json`, Buffer.from(manifest));
   }
 
+  async updateFiles(): Promise<void> {}
+
   async withdraw(place: ReleaseLocation): Promise<boolean> {
     const there = this.tree.files.has(`${getPlaceFolder(place)}/package.tar.gz`);
     for (const name of ['package.tar.gz', 'manifest.sig', 'manifest.json'])

@@ -65,12 +65,15 @@ export async function openReleaseStore(
   await fixModes(configuration, access, log);
   const failed = (err: unknown): void =>
     log.error({ err }, 'the release store is not writable; the next successful write clears this state');
-  const unpackFailed = (err: unknown): void =>
-    log.warn({ err }, 'the files of a release could not be unpacked; each request unpacks them');
-  if (!remote) return new FsReleaseStore(path, access, failed, unpack_files ? unpackFailed : null);
+  if (!remote) return new FsReleaseStore(path, access, failed, { enabled: unpack_files });
   const { GridFsReleaseStore } = await import('../../adapters/mongodb/gridfs/release-store.js');
   return new GridFsReleaseStore(
-    { url: storage.url, ...(onStateChange !== undefined && { tell: onStateChange }), failed },
+    {
+      url: storage.url,
+      ...(onStateChange !== undefined && { tell: onStateChange }),
+      failed,
+      unpackFiles: unpack_files,
+    },
     new ThreadPackageReader(),
   );
 }

@@ -1,9 +1,73 @@
 /** Reads single files of a stored package (contract 97, files of a release). */
+import { createHash } from 'node:crypto';
 import { PassThrough } from 'node:stream';
 import { readPackage } from './archive.js';
+import type { ManifestFile } from './manifest.js';
 
-/** Ends the reading of the archive once the file's bytes are read. */
+/** Ends the reading of the archive once the needed bytes are read. */
 class FileFound extends Error {}
+
+/** A content that the manifest of a release lists. */
+export type ListedFile = Pick<ManifestFile, 'sha256' | 'size'>;
+
+/** Stores each content once, named by its SHA-256 and shared by the releases that list it. */
+export interface FilePool {
+  /**
+   * Adds the stored ones to the release.
+   * @returns those that are not stored
+   */
+  filterMissing(files: readonly ListedFile[]): Promise<readonly ListedFile[]>;
+  /** @throws with code ENOSPC when this many bytes do not fit */
+  requireSpace(bytes: number): Promise<void>;
+  /** Stores a content and adds it to the release; nothing remains when `content` throws. */
+  write(file: ListedFile, content: AsyncIterable<Uint8Array>): Promise<void>;
+}
+
+/**
+ * Stores the files of a release that the pool lacks; does not read the package when it lacks none.
+ * @param manifest text of the release's manifest
+ * @throws UnsafePackage, errors of the pool and the package, and Error when package and manifest
+ *   differ
+ */
+export async function unpackMissingFiles(
+  manifest: string,
+  { platform, open }: { platform: string; open: () => AsyncIterable<Uint8Array> },
+  pool: FilePool,
+): Promise<void> {
+  const { files } = JSON.parse(manifest) as { files: readonly ManifestFile[] };
+  const listed = new Map(files.map(({ sha256, size }) => [sha256, { sha256, size }]));
+  const missing = new Map((await pool.filterMissing([...listed.values()])).map((file) => [file.sha256, file]));
+  if (missing.size === 0) return;
+  await pool.requireSpace([...missing.values()].reduce((sum, { size }) => sum + size, 0));
+  const hashes = new Map(files.map(({ path, sha256 }) => [path, sha256]));
+  const onFile = async ({ path }: { path: string }, content: AsyncIterable<Uint8Array>): Promise<void> => {
+    const sha256 = hashes.get(path);
+    if (sha256 === undefined) throw new Error(`the manifest does not list ${path}`);
+    const file = missing.get(sha256);
+    if (file === undefined) return;
+    await pool.write(file, verifyContent(content, file, path));
+    missing.delete(sha256);
+    if (missing.size === 0) throw new FileFound();
+  };
+  await readPackage(open(), { platform, onFile }).catch((error: unknown) => {
+    if (!(error instanceof FileFound)) throw error;
+  });
+  if (missing.size > 0) throw new Error(`the package lacks ${missing.size} files of the manifest`);
+}
+
+/** The manifest of a publish that was interrupted may be that of the package before. */
+async function* verifyContent(
+  content: AsyncIterable<Uint8Array>,
+  { sha256 }: ListedFile,
+  path: string,
+): AsyncGenerator<Uint8Array> {
+  const sum = createHash('sha256');
+  for await (const piece of content) {
+    sum.update(piece);
+    yield piece;
+  }
+  if (sum.digest('hex') !== sha256) throw new Error(`the manifest has another hash of ${path}`);
+}
 
 /**
  * Reads the bytes of one file from `start` to `end` (exclusive), unpacking the package up to there.

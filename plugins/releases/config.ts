@@ -77,9 +77,9 @@ export const releasesConfig = joi.object<ReleasesConfig>({
     ),
   unpack_files: joi
     .boolean()
-    .default(false)
+    .default(true)
     .description(
-      'Also keep the files of each release unpacked, once per content, so that a web server in front serves single files (docs/changed-files.md). Only with a directory. Not given: this service unpacks them at each request.',
+      'Store the files of releases next to the packages, once per content, so that a download of changed files does not read the package (docs/changed-files.md). Costs the space of the unpacked files. `false`: each request unpacks them, and stored ones are removed.',
     ),
   selftest_url: joi
     .string()

@@ -152,7 +152,7 @@ export default definePlugin<ReleasesConfig>({
       createDeps(ctx, (product) => store.files.protect(product)),
     );
     const store = assembleStore(ctx, services);
-    const { deps, index, reconciler, halting, directory, resigning, stamps } = services;
+    const { deps, index, reconciler, files, halting, directory, resigning, stamps } = services;
     const resign = (): void =>
       void resigning.resign().catch((err: unknown) => deps.log.error({ err }, 'releases could not be re-signed'));
     let unwatch = (): void => undefined;
@@ -192,13 +192,15 @@ export default definePlugin<ReleasesConfig>({
       ],
       health: async () => {
         const protection = await store.care.getHealth();
-        return { ...protection, ok: protection.ok && reconciler.lost.length === 0, lost: reconciler.lost };
+        const ok = protection.ok && reconciler.lost.length === 0;
+        return { ...protection, ok, lost: reconciler.lost, files_fault: files.fault };
       },
       start: async () => {
         registerKeyMetrics(ctx.ports.metrics, deps.signer);
         await stamps.start();
         await index.start();
         await reconciler.start();
+        files.start();
         // Products without their files stay closed.
         await store.files
           .writeMissing()
@@ -209,6 +211,7 @@ export default definePlugin<ReleasesConfig>({
       },
       stop: async () => {
         unwatch();
+        await files.stop();
         await halting.drain();
         await index.stop();
       },

@@ -39,6 +39,14 @@ export function checkChannel(
   return text;
 }
 
+export const formatReleaseName = ({
+  product,
+  version,
+  channel,
+  platform,
+}: Record<'product' | 'version' | 'channel' | 'platform', string>): string =>
+  `${product} ${version} (${channel}, ${platform})`;
+
 const hashNames = (...names: string[]): string =>
   createHash('sha256').update(names.join('\u001f')).digest('hex').slice(0, 40);
 

@@ -12,6 +12,7 @@ import { RollbackService } from './publishing/rollback-service.js';
 import { RolloutHalter } from './publishing/rollout-halter.js';
 import { LatestFileRepairer } from './publishing/latest-file-repairer.js';
 import { ReleasePublisher } from './publishing/publisher.js';
+import { ReleaseFilesUpdater } from './publishing/release-files-updater.js';
 import { ReleaseReconciler } from './publishing/reconciler.js';
 import { ReleaseRepository } from './publishing/release-repository.js';
 import { ReleaseResigner } from './publishing/release-resigner.js';
@@ -33,6 +34,7 @@ const SERVICES = {
   crashes: CrashRateEvaluator,
   halting: RolloutHalter,
   reconciler: ReleaseReconciler,
+  files: ReleaseFilesUpdater,
   resigning: ReleaseResigner,
   latest: LatestFileRepairer,
   stamps: ReleaseTimestamps,

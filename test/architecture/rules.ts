@@ -236,6 +236,14 @@ export const RULES: readonly Rule[] = [
     packages: [NODE],
     says: 'the release store in memory imports ports, lib, formats and node',
   },
+  {
+    // Packages are unpacked by the same strict rules as on a disk.
+    layer: 'adapters',
+    files: /^adapters\/mongodb\/gridfs\/contents\.ts$/,
+    project: [PORTS, /^lib\/formats\//],
+    packages: [/^mongodb$/, NODE],
+    says: 'the files of releases in GridFS import what the adapter may, and formats: the rules of packages',
+  },
   ...Object.entries(DRIVERS).map(([name, driver]): Rule => ({
     layer: 'adapters',
     files: new RegExp(`^adapters/${name}/`),

@@ -33,6 +33,32 @@ export type FileSlot = (typeof FILE_SLOTS)[number];
 export interface FolderDoc extends Partial<Record<FileSlot, FolderFile>> {
   _id: string;
   kind: 'product' | 'channel' | 'place';
+  files?: FolderContents;
+}
+
+/** The stored files of a release by hash. */
+export interface FolderContents {
+  /** In `releases` of the contents. */
+  id: ObjectId;
+  /** Tag of the package that has them. */
+  tag: string;
+  complete: boolean;
+}
+
+/**
+ * A file that releases share. It belongs to those in `releases` whose folder has the same id in
+ * `files`; the reconciler removes it with the last of them.
+ */
+export interface ContentDoc {
+  /** SHA-256, hex. */
+  _id: string;
+  file: ObjectId;
+  /** Bytes. */
+  size: number;
+  /** Chunk size of `file` in bytes. */
+  chunk: number;
+  at: Date;
+  releases: ObjectId[];
 }
 
 /**
@@ -93,6 +119,10 @@ export class GridFsDatabase {
 
   get marks(): Collection<MarkDoc> {
     return this.db.collection<MarkDoc>(`${BUCKET_NAME}.marks`);
+  }
+
+  get contents(): Collection<ContentDoc> {
+    return this.db.collection<ContentDoc>(`${BUCKET_NAME}.contents`);
   }
 
   get files(): Collection<{ _id: ObjectId }> {
@@ -167,6 +197,8 @@ export class GridFsDatabase {
     const indexes = ['kind', ...FILE_FIELDS].map((field) => ({ key: { [field]: 1, _id: 1 } as const }));
     await this.run(() => this.folders.createIndexes(indexes));
     await this.run(() => this.marks.createIndexes([{ key: { state: 1, _id: 1 } }]));
+    const contents = ['releases', 'file'].map((field) => ({ key: { [field]: 1, _id: 1 } as const }));
+    await this.run(() => this.contents.createIndexes(contents));
   }
 }
 

@@ -91,6 +91,7 @@ export class ReleaseFolders {
   async *iterateFolders(kind: FolderDoc['kind']): AsyncGenerator<FolderDoc> {
     const projection = Object.fromEntries([
       ['kind', 1],
+      ['files', 1],
       ...FILE_SLOTS.flatMap((slot) => METADATA_FIELDS.map((fact) => [`${slot}.${fact}`, 1])),
     ]);
     const find = (after: string | null, limit: number): Promise<FolderDoc[]> => {

@@ -108,6 +108,10 @@ export class FileMarks {
       const slot = field.split('.')[0] as 'package';
       for (const folder of folders) found.add(toHexId(folder[slot]));
     }
+    const contents = await this.database.run(() =>
+      this.database.contents.find({ file: { $in: [...ids] } }, { projection: { file: 1 } }).toArray(),
+    );
+    for (const { file } of contents) found.add(file.toHexString());
     return found;
   }
 

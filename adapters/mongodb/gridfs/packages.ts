@@ -14,6 +14,7 @@ import {
   type SweepResult,
 } from '../../../ports/release-store.js';
 import { CHUNK_BYTES, type GridFsBlobs } from './blobs.js';
+import type { GridFsContents } from './contents.js';
 import { parseStagedId, type GridFsDatabase, type FolderFile } from './database.js';
 import { buildPlacePath, listReplacedFiles, type ReleaseFolders } from './folders.js';
 import type { FileMarks } from './marks.js';
@@ -30,6 +31,9 @@ export interface GridFsPackagesDependencies {
   marks: FileMarks;
   texts: FolderTexts;
   sweep: GridFsReconciler;
+  contents: GridFsContents;
+  /** Null: files of releases are not stored. */
+  unpack: ((place: ReleaseLocation, signal: AbortSignal | undefined) => Promise<void>) | null;
   reader: PackageReader;
   /** Called for failed cleanups, which the reconciler repeats. */
   failed: (error: unknown) => void;
@@ -88,6 +92,16 @@ export class GridFsPackages implements PackageStore {
 
   writeTexts(place: ReleaseLocation, texts: ManifestTexts): Promise<void> {
     return this.#placePackage(place, null, texts);
+  }
+
+  async updateFiles(place: ReleaseLocation, signal?: AbortSignal): Promise<void> {
+    const { contents, unpack } = this.parts;
+    if (unpack === null ? !(await contents.remove(place)) : await contents.isComplete(place)) return;
+    try {
+      await unpack?.(place, signal);
+    } finally {
+      await contents.removeUnlisted(signal);
+    }
   }
 
   async withdraw(place: ReleaseLocation): Promise<boolean> {

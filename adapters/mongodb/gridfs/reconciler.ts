@@ -6,6 +6,7 @@ import { ObjectId } from 'mongodb';
 import { HOUR_MS } from '../../../lib/time.js';
 import type { ReleaseLocation, SweepResult } from '../../../ports/release-store.js';
 import { CHUNK_BYTES, type GridFsBlobs } from './blobs.js';
+import type { GridFsContents } from './contents.js';
 import { iteratePages, type GridFsDatabase, type FolderFile } from './database.js';
 import type { ReleaseFolders } from './folders.js';
 import type { FileMarks } from './marks.js';
@@ -17,7 +18,13 @@ const BATCH_FILES = 200;
 export class GridFsReconciler {
   /** @param keepMs milliseconds */
   constructor(
-    private readonly parts: { database: GridFsDatabase; folders: ReleaseFolders; blobs: GridFsBlobs; marks: FileMarks },
+    private readonly parts: {
+      database: GridFsDatabase;
+      folders: ReleaseFolders;
+      blobs: GridFsBlobs;
+      marks: FileMarks;
+      contents: GridFsContents;
+    },
     private readonly keepMs = REPLACED_RETENTION_MS,
   ) {}
 
@@ -28,6 +35,7 @@ export class GridFsReconciler {
       if (signal?.aborted === true) return { removed, damaged: [] };
       if (await marks.purge(id)) removed++;
     }
+    removed += await this.parts.contents.removeUnlisted(signal);
     await this.#markOrphans(signal);
     return { removed, damaged: await this.#findDamaged(signal) };
   }

@@ -5,12 +5,14 @@
  */
 import { FileReplaced, type PackageReader, type ReleaseStore, type StoredFile } from '../../../ports/release-store.js';
 import { GridFsBlobs, MissingChunkError } from './blobs.js';
-import { GridFsDatabase, type GridFsOptions, type FolderFile, type FileSlot } from './database.js';
+import { GridFsDatabase, type ContentDoc, type GridFsOptions, type FolderFile, type FileSlot } from './database.js';
+import { GridFsContents } from './contents.js';
 import { ReleaseFolders, isValidName } from './folders.js';
 import { FileMarks } from './marks.js';
-import { GridFsPackages } from './packages.js';
+import { GridFsPackages, type GridFsPackagesDependencies } from './packages.js';
 import { GridFsReconciler } from './reconciler.js';
 import { GridFsAccessFiles, GridFsChannelTexts, FolderTexts } from './texts.js';
+import { unpackInThread } from './unpack-thread.js';
 
 const SLOT_BY_FILE_NAME: Readonly<Record<string, FileSlot>> = {
   'package.tar.gz': 'package',
@@ -19,6 +21,8 @@ const SLOT_BY_FILE_NAME: Readonly<Record<string, FileSlot>> = {
   'latest.json': 'latest',
 };
 const MAX_PATH_DEPTH = 5;
+const CONTENT_PATH_DEPTH = 6;
+const FILES_FOLDER = 'files';
 const TEXT_CHUNK_BYTES = 256 * 1024;
 
 export class GridFsReleaseStore implements ReleaseStore {
@@ -30,30 +34,38 @@ export class GridFsReleaseStore implements ReleaseStore {
   readonly #folders: ReleaseFolders;
   readonly #blobs: GridFsBlobs;
   readonly #marks: FileMarks;
+  readonly #contents: GridFsContents;
 
   /**
    * Connects on first use.
    * @param keepMs how long a replaced package remains readable
    * @throws MongoParseError on a malformed URL
    */
-  constructor(options: GridFsOptions, reader: PackageReader, keepMs?: number) {
-    const { failed = () => undefined } = options;
+  constructor(options: GridFsOptions & { unpackFiles?: boolean }, reader: PackageReader, keepMs?: number) {
+    const { failed = () => undefined, unpackFiles = false } = options;
     const database = new GridFsDatabase(options);
     const blobs = new GridFsBlobs(database);
     const folders = new ReleaseFolders(database);
     const marks = new FileMarks(database, blobs);
     const texts = new FolderTexts(blobs, marks);
-    const sweep = new GridFsReconciler({ database, folders, blobs, marks }, keepMs);
-    this.packages = new GridFsPackages({ database, folders, blobs, marks, texts, sweep, reader, failed });
+    const contents = new GridFsContents(database);
+    const sweep = new GridFsReconciler({ database, folders, blobs, marks, contents }, keepMs);
+    const unpack: GridFsPackagesDependencies['unpack'] = unpackFiles
+      ? (place, signal) => unpackInThread({ url: options.url, place }, signal)
+      : null;
+    const parts = { database, folders, blobs, marks, texts, sweep, contents, unpack, reader, failed };
+    this.packages = new GridFsPackages(parts);
     this.channels = new GridFsChannelTexts({ folders, texts, marks });
     this.access = new GridFsAccessFiles({ folders, texts, marks });
     this.#database = database;
     this.#folders = folders;
     this.#blobs = blobs;
     this.#marks = marks;
+    this.#contents = contents;
   }
 
   async open(segments: readonly string[]): Promise<StoredFile | null> {
+    if (segments.length === CONTENT_PATH_DEPTH && segments.at(-2) === FILES_FOLDER) return this.#openContent(segments);
     const slot = Object.hasOwn(SLOT_BY_FILE_NAME, segments.at(-1) ?? '')
       ? SLOT_BY_FILE_NAME[segments.at(-1) ?? '']
       : undefined;
@@ -68,6 +80,33 @@ export class GridFsReleaseStore implements ReleaseStore {
       tag: folderFile.tag,
       read: (start, end, allocate) => this.#read({ path, slot, kept: folderFile }, { start, end }, allocate),
     };
+  }
+
+  async #openContent(segments: readonly string[]): Promise<StoredFile | null> {
+    if (!segments.every(isValidName)) return null;
+    const path = segments.slice(0, -2).join('/');
+    const content = await this.#contents.find(path, segments.at(-1) ?? '');
+    if (content === null) return null;
+    const { size, at, file } = content;
+    return {
+      size,
+      modifiedAt: at,
+      tag: file.toHexString(),
+      read: (start, end, allocate) => this.#readContent(content, { start, end }, allocate),
+    };
+  }
+
+  async *#readContent(
+    content: ContentDoc,
+    part: { start: number; end: number },
+    allocate: (() => Uint8Array) | undefined,
+  ): AsyncGenerator<Uint8Array> {
+    try {
+      yield* this.#blobs.read(content, part, allocate);
+    } catch (error) {
+      if (!(error instanceof MissingChunkError)) throw error;
+      throw new FileReplaced('the release with the file was replaced or withdrawn', { cause: error });
+    }
   }
 
   async requireFolder(): Promise<void> {}

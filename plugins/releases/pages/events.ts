@@ -1,7 +1,7 @@
 import { formatAuditSentence } from '../../../lib/audit-sentence.js';
 import type { AuditLog } from '../../../ports/domain/audit.js';
 import type { ReleaseDoc } from '../model.js';
-import { formatReleaseName } from '../publishing/release-change-service.js';
+import { formatReleaseName } from '../release-place.js';
 
 const MAX_EVENTS = 50;
 

@@ -17,6 +17,7 @@ import {
 } from '../model.js';
 import { ChannelDocumentWriter } from './channel-documents.js';
 import { PublishLeaseManager, type PublishClaim } from './publish-lease.js';
+import { ReleaseFilesUpdater } from './release-files-updater.js';
 import { ReleaseRepository } from './release-repository.js';
 import type { BugsApi } from '../../../ports/domain/bugs.js';
 import type { ReleaseStore } from '../../../ports/release-store.js';
@@ -35,6 +36,7 @@ export class ReleaseChangeFinisher {
     @inject(ManifestRepository) private readonly manifests: ManifestRepository,
     @inject(ChannelDocumentWriter) private readonly channels: ChannelDocumentWriter,
     @inject(PublishLeaseManager) private readonly leases: PublishLeaseManager,
+    @inject(ReleaseFilesUpdater) private readonly files: ReleaseFilesUpdater,
   ) {}
 
   async saveRelease(id: string, fields: ReleaseFields, manifest: string): Promise<ReleaseDoc> {
@@ -71,6 +73,7 @@ export class ReleaseChangeFinisher {
   async finish(doc: ReleaseDoc): Promise<{ release: ReleaseDoc; closed: string[] }> {
     const release = doc.withdrawing === undefined ? doc : await this.#withdraw(doc, doc.withdrawing);
     if (release.rolling_back !== undefined) await this.#withdrawLater(release, release.rolling_back);
+    this.files.schedule(toStorePath(release));
     await this.channels.write(release.product, new Set([release.channel]));
     const closed: string[] = [];
     if (release.withdrawn_at !== null) await this.#notifyVersionWithdrawn(release);

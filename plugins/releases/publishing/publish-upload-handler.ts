@@ -5,7 +5,7 @@ import type { StagedPackage, ReleaseStore } from '../../../ports/release-store.j
 import { findHidingRelease } from '../update-check/channel-releases.js';
 import { ReleaseIndex } from '../update-check/release-index.js';
 import { DEPS } from '../deps.js';
-import { formatReleaseName } from './release-change-service.js';
+import { formatReleaseName } from '../release-place.js';
 import { PackageReceiver, type DeclaredPackage } from './package-receiver.js';
 import { listPublishWarnings } from './publish-warnings.js';
 import { ReleaseRepository } from './release-repository.js';

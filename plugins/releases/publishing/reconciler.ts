@@ -6,14 +6,15 @@ import { inject, injectable, type Collection, type Clock, type Logger } from '..
 import { iteratePages } from '../../../lib/paging.js';
 import { toIsoString, MINUTE_MS, SECOND_MS } from '../../../lib/time.js';
 import { ManifestRepository } from '../update-check/manifest-repository.js';
-import type { ReleaseLocation, ReleaseStore } from '../../../ports/release-store.js';
+import type { ReleaseStore } from '../../../ports/release-store.js';
 import { DEPS } from '../deps.js';
 import { toStorePath, type ReleaseDoc } from '../model.js';
-import { hashText } from '../release-place.js';
+import { formatReleaseName, hashText } from '../release-place.js';
 import { ReleaseChangeFinisher } from './change-finisher.js';
 import { LatestFileRepairer } from './latest-file-repairer.js';
 import { ProductLock } from './product-lock.js';
 import { PublishLeaseManager } from './publish-lease.js';
+import { ReleaseFilesUpdater } from './release-files-updater.js';
 import { ReleaseRepository } from './release-repository.js';
 import { readStoredText } from './stored-text.js';
 
@@ -39,6 +40,7 @@ export class ReleaseReconciler {
     @inject(ManifestRepository) private readonly manifests: ManifestRepository,
     @inject(LatestFileRepairer) private readonly latest: LatestFileRepairer,
     @inject(ReleaseChangeFinisher) private readonly finisher: ReleaseChangeFinisher,
+    @inject(ReleaseFilesUpdater) private readonly files: ReleaseFilesUpdater,
   ) {}
 
   get lost(): readonly string[] {
@@ -95,13 +97,14 @@ export class ReleaseReconciler {
         if (signal?.aborted === true) return;
         if (doc.open_at === undefined && !(await this.#isConsistent(doc))) {
           const held = await this.lock.run(doc.product, () => this.#repairFiles(doc.id));
-          if (!held) lost.push(formatPackageName(doc));
+          if (!held) lost.push(formatReleaseName(doc));
         }
       }
     }
     await this.latest.repair({ all: true, signal });
+    await this.files.updateAll(signal);
     const { damaged } = await this.store.packages.sweep(signal);
-    for (const place of damaged) if (!lost.includes(formatPackageName(place))) lost.push(formatPackageName(place));
+    for (const place of damaged) if (!lost.includes(formatReleaseName(place))) lost.push(formatReleaseName(place));
     if (lost.length > 0) this.log.error({ lost }, 'packages are missing in the release store');
     this.#lost = lost;
   }
@@ -167,9 +170,6 @@ export class ReleaseReconciler {
     return readStoredText(this.store, toPathSegments(doc, name));
   }
 }
-
-const formatPackageName = ({ product, version, channel, platform }: ReleaseLocation): string =>
-  `${product} ${version} (${channel}, ${platform})`;
 
 const toPathSegments = ({ product, channel, version, platform }: ReleaseDoc, name: string): string[] => [
   product,

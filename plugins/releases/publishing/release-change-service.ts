@@ -9,7 +9,7 @@ import { ManifestRepository } from '../update-check/manifest-repository.js';
 import { DEPS } from '../deps.js';
 import { toStorePath, type ReleaseDoc } from '../model.js';
 import type { Platform } from '../../../lib/formats/platform.js';
-import { getReleaseId } from '../release-place.js';
+import { formatReleaseName, getReleaseId } from '../release-place.js';
 import { ReleaseChangeFinisher } from './change-finisher.js';
 import { ProductLock } from './product-lock.js';
 import {
@@ -228,11 +228,3 @@ const REASON_REQUIRED = { fields: { reason: 'is required' } };
 
 const createWithdrawnError = ({ version, channel }: SelectedRelease): ServiceError =>
   conflict(`Release ${version} in ${channel} is withdrawn. Publish it again first.`);
-
-export const formatReleaseName = ({
-  product,
-  version,
-  channel,
-  platform,
-}: Pick<ReleaseDoc, 'product' | 'version' | 'channel' | 'platform'>): string =>
-  `${product} ${version} (${channel}, ${platform})`;

@@ -4,10 +4,11 @@ import { compareVersions } from '../../../lib/versions.js';
 import { DEPS } from '../deps.js';
 import type { ReleaseDoc } from '../model.js';
 import type { ChannelRollback } from '../update-check/channel-releases.js';
+import { formatReleaseName } from '../release-place.js';
 import { ReleaseIndex } from '../update-check/release-index.js';
 import { ReleaseChangeFinisher } from './change-finisher.js';
 import { ProductLock } from './product-lock.js';
-import { formatReleaseName, ReleaseChangeService, type SelectedRelease } from './release-change-service.js';
+import { ReleaseChangeService, type SelectedRelease } from './release-change-service.js';
 import { ReleaseRepository } from './release-repository.js';
 import type { AuditLog } from '../../../ports/domain/audit.js';
 

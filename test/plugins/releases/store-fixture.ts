@@ -112,6 +112,7 @@ export class StoreFixture {
     /** Where the self-test asks: this server, until a test puts another one in front. */
     readonly target: { url: string },
     readonly hasher: ThreadHasher,
+    private readonly unpacks: boolean,
   ) {
     this.base = target.url;
   }
@@ -161,10 +162,7 @@ export class StoreFixture {
     });
     const { web_group = null, web_path = null, unpack_files = false } = options.section ?? {};
     const accessMode = await resolveAccessMode({ web_group, web_path });
-    const fail = (error: unknown): void => {
-      throw error;
-    };
-    const files = new FsReleaseStore(join(folder, 'releases'), accessMode, undefined, unpack_files ? fail : null);
+    const files = new FsReleaseStore(join(folder, 'releases'), accessMode, undefined, { enabled: unpack_files });
     const hasher = new ThreadHasher({ cost: PASSWORD_COST });
     const node = new NodeOutbound();
     const target = { url: 'http://127.0.0.1:1' };
@@ -180,7 +178,7 @@ export class StoreFixture {
     });
     target.url = (await made.kernel.boot('serve', { jobs: false })).address ?? '';
     await made.kernel.findService(ADMIN_BOOTSTRAP)?.ensureAdmin();
-    return new StoreFixture(folder, made, files, licenses, clock, target, hasher);
+    return new StoreFixture(folder, made, files, licenses, clock, target, hasher, unpack_files);
   }
 
   /** This server. */
@@ -222,6 +220,7 @@ export class StoreFixture {
     const url = `${this.base}/api/updateservice/v1/publish?${new URLSearchParams(whole).toString()}`;
     const answer = await fetch(url, { method: 'POST', headers, body: bytes });
     if (!answer.ok) throw new Error(`publish: ${answer.status} ${await answer.text()}`);
+    if (this.unpacks) await this.files.packages.updateFiles(whole);
     return whole;
   }
 

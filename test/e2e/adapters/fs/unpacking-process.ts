@@ -8,10 +8,7 @@ import { FsReleaseStore } from '../../../../adapters/fs/release-store.js';
 import { buildPackage, splitChunks } from '../../../kit/contracts/release-store.js';
 
 const [root = ''] = process.argv.slice(2);
-const fail = (error: unknown): void => {
-  throw error;
-};
-const store = new FsReleaseStore(root, undefined, undefined, fail);
+const store = new FsReleaseStore(root, undefined, undefined, { enabled: true });
 await store.access.write('shop', '.htpasswd', '# aos-access format=3 product=shop\n');
 for (let n = 1; ; n++) {
   const contents = Array.from({ length: 20 }, (_, at) => `${at} ${at % 5 === 0 ? n : ''} `.repeat(2_000));
@@ -19,11 +16,13 @@ for (let n = 1; ; n++) {
   const place = { product: 'shop', channel: 'stable', version: `1.${n}`, platform: 'any' };
   const listed = contents.map((content, at) => ({
     path: `f${at}`,
+    size: Buffer.byteLength(content),
     sha256: createHash('sha256').update(content).digest('hex'),
   }));
   const { id } = await store.packages.stage(splitChunks(buildPackage(files)), { bytes: 1 << 24, keepFree: 0 });
   writeSync(1, `put ${n}\n`);
   await store.packages.put(id, place, { manifest: JSON.stringify({ files: listed }), signature: null });
+  await store.packages.updateFiles(place);
   writeSync(1, `withdraw ${n}\n`);
   if (n % 3 === 0) await store.packages.withdraw({ ...place, version: `1.${n - 1}` });
   await store.packages.sweep();

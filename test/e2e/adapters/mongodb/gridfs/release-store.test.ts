@@ -9,9 +9,11 @@ import { ThreadPackageReader } from '../../../../../adapters/fs/package-reader.j
 import { GridFsReleaseStore } from '../../../../../adapters/mongodb/gridfs/release-store.js';
 import { FileReplaced, type ReleaseLocation, type StoredFile } from '../../../../../ports/release-store.js';
 import { StoreUnavailable } from '../../../../../ports/store/index.js';
+import { releaseFilesContract } from '../../../../kit/contracts/release-files.js';
 import { buildPackage, splitChunks, releaseStoreContract } from '../../../../kit/contracts/release-store.js';
 import { getRejection, waitUntil } from '../../../../harness.js';
 import { findMongoUrl, NO_MONGODB_MESSAGE } from '../../../../support/mongo/server.js';
+import { scaleRepeats } from '../../../../support/repeat-budget.js';
 import { TcpProxy } from '../../../../support/tcp-proxy.js';
 
 const PLACE: ReleaseLocation = { product: 'shop', channel: 'stable', version: '1.0', platform: 'any' };
@@ -49,7 +51,7 @@ describe('release store in MongoDB', function () {
   });
   /** A process of its own. */
   const open = (keepMs?: number, at = url): GridFsReleaseStore => {
-    const store = new GridFsReleaseStore({ url: at }, new ThreadPackageReader(), keepMs);
+    const store = new GridFsReleaseStore({ url: at, unpackFiles: true }, new ThreadPackageReader(), keepMs);
     stores.push(store);
     return store;
   };
@@ -67,6 +69,25 @@ describe('release store in MongoDB', function () {
   };
 
   releaseStoreContract('gridfs', async () => open());
+  releaseFilesContract(
+    'gridfs',
+    async () => open(),
+    async () => {
+      const files = await db
+        .collection('releases.files')
+        .find({ filename: /^[0-9a-f]{64}$/ })
+        .toArray();
+      const contents = await db.collection('releases.contents').find().toArray();
+      const byHash = (docs: readonly object[], key: string, id: string): Record<string, string> =>
+        Object.fromEntries(
+          (docs as Record<string, unknown>[]).map((doc) => [String(doc[key]), String(doc[id])] as const),
+        );
+      expect(byHash(files, 'filename', '_id')).to.deep.equal(byHash(contents, '_id', 'file'));
+      expect(files).to.have.length(contents.length);
+      return contents.map(({ _id }) => String(_id));
+    },
+    scaleRepeats(4),
+  );
 
   it('leaves nothing behind after an interrupted upload', async () => {
     const store = open();
