@@ -149,8 +149,10 @@ describe('start: packages in MongoDB', function () {
   });
 
   it('exposes nothing of a publish that was killed, and accepts it again', async () => {
-    const chunks = db.collection('releases.chunks');
-    const before = await chunks.countDocuments();
+    const countIncomingChunks = async (): Promise<number> => {
+      const marks = await db.collection('releases.marks').find({ state: 'incoming' }).toArray();
+      return db.collection('releases.chunks').countDocuments({ files_id: { $in: marks.map(({ _id }) => _id) } });
+    };
     const sending = request(`${one.url}${UPDATES}/publish?product=shop&version=2.0`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/gzip' },
@@ -158,7 +160,7 @@ describe('start: packages in MongoDB', function () {
     // The process is killed under it.
     sending.on('error', () => undefined);
     sending.write(content.subarray(0, 2 * MIB));
-    await waitUntil('pieces have arrived', async () => (await chunks.countDocuments()) > before);
+    await waitUntil('pieces have arrived', async () => (await countIncomingChunks()) > 1);
     await one.stop('SIGKILL');
     sending.destroy();
     await one.start();
@@ -176,7 +178,11 @@ describe('start: packages in MongoDB', function () {
       return here.version === '2.0' && there.version === '2.0';
     });
     expect(sha256((await curl(one.url + (await offered(one)).package_url, ...LOGIN)).body)).to.equal(sha256(content));
-    expect(await db.collection('releases.marks').countDocuments({ state: 'incoming' })).to.equal(1);
+    const marks = db.collection('releases.marks');
+    await waitUntil(
+      'only the mark of the killed publish is left',
+      async () => (await marks.countDocuments({ state: 'incoming' })) === 1,
+    );
   });
 
   it('moves its packages to a directory by an export, and back', async () => {
