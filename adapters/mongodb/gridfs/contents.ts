@@ -85,7 +85,7 @@ export class GridFsContents {
    */
   async removeUnlisted(signal?: AbortSignal): Promise<number> {
     // Read first: a folder has the id before the first content.
-    const ids = (await this.database.run(() => this.database.contents.distinct('releases'))) as ObjectId[];
+    const ids = await this.database.run(() => this.database.contents.distinct('releases'));
     const existing = new Set<string>();
     if (ids.length > 0)
       for await (const folder of this.#folders.iterateFolders('place'))
@@ -95,7 +95,8 @@ export class GridFsContents {
   }
 
   async #removeRelease(id: ObjectId, signal: AbortSignal | undefined): Promise<void> {
-    while (signal?.aborted !== true) {
+    for (;;) {
+      if (signal?.aborted === true) return;
       const options = { projection: { _id: 1 }, limit: BATCH_FILES } as const;
       const found = await this.database.run(() => this.database.contents.find({ releases: id }, options).toArray());
       if (found.length === 0) return;

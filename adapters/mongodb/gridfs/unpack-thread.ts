@@ -20,8 +20,8 @@ export async function unpackInThread(job: ReleaseUnpackJob, signal: AbortSignal 
       );
     });
     if (failure === null) return;
-    const { message, code } = failure;
-    throw code === 'ENOSPC' ? new DiskFull(`MongoDB: ${message}`) : new Error(message);
+    const { message, isFull } = failure;
+    throw isFull ? new DiskFull(`MongoDB: ${message}`) : new Error(message);
   } finally {
     signal?.removeEventListener('abort', stop);
   }

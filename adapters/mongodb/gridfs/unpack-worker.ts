@@ -10,7 +10,7 @@ export interface ReleaseUnpackJob {
 }
 
 /** Null when the release is unpacked. */
-export type UnpackFailure = { message: string; code: string } | null;
+export type UnpackFailure = { message: string; isFull: boolean } | null;
 
 async function unpack({ url, place }: ReleaseUnpackJob): Promise<UnpackFailure> {
   const database = new GridFsDatabase({ url });
@@ -19,10 +19,10 @@ async function unpack({ url, place }: ReleaseUnpackJob): Promise<UnpackFailure> 
     return null;
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException;
-    return { message, code: error instanceof DiskFull ? 'ENOSPC' : String(code ?? '') };
+    return { message, isFull: error instanceof DiskFull || code === 'ENOSPC' };
   } finally {
     await database.close();
   }
 }
 
-parentPort?.postMessage(await unpack(workerData as ReleaseUnpackJob));
+parentPort?.postMessage(await unpack(workerData as ReleaseUnpackJob), []);

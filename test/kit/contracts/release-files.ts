@@ -53,16 +53,20 @@ export async function updateAllFiles({ packages }: ReleaseStore): Promise<void> 
   await packages.sweep();
 }
 
-type Step = { version: string; contents: readonly number[] } & (
-  { kind: 'publish' | 'withdraw' | 'promote' } | { kind: 'interrupt'; ms: number }
-);
+interface Step {
+  kind: 'publish' | 'withdraw' | 'promote' | 'interrupt';
+  version: string;
+  contents: readonly number[];
+  /** Until the interruption. */
+  ms: number;
+}
 
 const STEP: fc.Arbitrary<Step> = fc.record({
-  kind: fc.constantFrom('publish', 'publish', 'withdraw', 'promote', 'interrupt'),
+  kind: fc.constantFrom<Step['kind'][]>('publish', 'publish', 'withdraw', 'promote', 'interrupt'),
   version: fc.constantFrom('1.0', '1.1', '2.0'),
   contents: fc.uniqueArray(fc.nat(9), { minLength: 1, maxLength: 6 }),
   ms: fc.nat(MAX_DELAY_MS),
-}) as fc.Arbitrary<Step>;
+});
 
 /**
  * @param open opens the same store again, as another process does; the first call of a test opens
