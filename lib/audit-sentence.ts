@@ -67,8 +67,26 @@ export function formatAuditValue(field: string, value: string | number | boolean
   if (value === null || value === '') return 'none';
   if (field === 'rollout_percent') return `${value} %`;
   if (typeof value === 'boolean') return value ? 'on' : 'off';
+  if (typeof value === 'string' && /^[[{]/.test(value)) return formatJsonValue(value);
   if (typeof value === 'string' && TIME_PATTERN.test(value)) return `${value.slice(0, 10)} ${value.slice(11, 16)} UTC`;
   return String(value);
+}
+
+/** `modules: stock, labels; branches: 5` of a recorded JSON value. */
+function formatJsonValue(text: string): string {
+  try {
+    return formatPlainJson(JSON.parse(text)) || 'none';
+  } catch {
+    return text;
+  }
+}
+
+function formatPlainJson(value: unknown): string {
+  if (Array.isArray(value)) return value.map(formatPlainJson).join(', ');
+  if (typeof value !== 'object' || value === null) return String(value);
+  return Object.entries(value)
+    .map(([name, inner]) => `${name}: ${formatPlainJson(inner)}`)
+    .join('; ');
 }
 
 const FIELD_NAMES: Readonly<Record<string, string>> = {

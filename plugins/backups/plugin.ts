@@ -1,6 +1,7 @@
 /** Scheduled backups of the embedded store (contract 95, command line). */
 import { definePlugin } from '../../kernel/contract/index.js';
 import { backupsConfigSchema, type BackupsConfig } from './config.js';
+import { buildBackupPages } from './pages.js';
 import { BackupService } from './service.js';
 
 const CHECK_INTERVAL_MS = 300_000;
@@ -18,6 +19,7 @@ export default definePlugin<BackupsConfig>({
     const { service } = ctx.services({ service: BackupService });
     const { metrics } = ctx.ports;
     return {
+      pages: buildBackupPages(service, ctx.config),
       jobs: [
         {
           name: 'make',

@@ -47,6 +47,11 @@ export class BackupService {
     }
   }
 
+  /** Null: the database is not the embedded store. */
+  get folder(): string | null {
+    return this.backups.folder;
+  }
+
   getNewest(): Promise<BackupInfo | null> {
     return this.backups.findNewest();
   }

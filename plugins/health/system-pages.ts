@@ -10,11 +10,26 @@ import {
 } from '../../kernel/contract/index.js';
 import type { AuditLog, AuditReader } from '../../ports/domain/audit.js';
 import type { WatchdogApi } from '../../ports/domain/watchdog.js';
-import type { JobInfo, Jobs } from '../../ports/jobs.js';
-import type { PluginState, ServiceMigrations, ServiceRuntime } from '../../ports/domain/system.js';
+import type { Jobs } from '../../ports/jobs.js';
+import type { ServiceMigrations, ServiceRuntime } from '../../ports/domain/system.js';
 import type { MigrationRunner } from './migration-runner.js';
 import type { HealthReport } from './health-report.js';
 import type { HealthService } from './health-service.js';
+import {
+  describeCheck,
+  findOwnerTitle,
+  formatCheckLabel,
+  formatEngine,
+  formatMigrationLabel,
+} from './check-details.js';
+import {
+  buildSystemListPages,
+  toHealthFact,
+  toJobRow,
+  toPluginRow,
+  type HealthFact,
+  type PluginRow,
+} from './system-lists.js';
 
 export interface SystemPageServices {
   health: HealthService;
@@ -34,6 +49,7 @@ export interface SystemPageServices {
 const MAX_SHORT_RUN_MS = 1_500;
 const MAX_AUDIT_ROWS = 8;
 const MAX_RUN_ROWS = 8;
+const MAX_SHOWN_MIGRATIONS = 10;
 
 function isAdmin({ principal }: HttpRequest): boolean {
   return principal.kind === 'session' && principal.role === 'admin';
@@ -41,13 +57,19 @@ function isAdmin({ principal }: HttpRequest): boolean {
 
 async function buildMigrationsView({ runtime, schema, run }: SystemPageServices, request: HttpRequest): Promise<View> {
   const { applied, pending, current } = await schema.listMigrations();
+  const plugins = runtime.listPlugins();
+  const describe = (id: string): object => ({ label: formatMigrationLabel(id), owner: findOwnerTitle(id, plugins) });
+  const newest = applied
+    .toSorted((a, b) => ((a.applied_at ?? '') < (b.applied_at ?? '') ? 1 : -1))
+    .map((one) => Object.assign(describe(one.id), one));
   const total = Math.max(run.currentRun?.total ?? 0, pending.length);
   return new View('migrations', {
-    applied: [...applied].toSorted((a, b) => ((a.applied_at ?? '') < (b.applied_at ?? '') ? 1 : -1)),
-    pending,
+    newest: newest.slice(0, MAX_SHOWN_MIGRATIONS),
+    older: newest.slice(MAX_SHOWN_MIGRATIONS),
+    applied: applied.length,
+    pending: pending.map((id) => ({ id, ...describe(id) })),
     current,
-    engine: runtime.engine,
-    crumbs: [{ label: 'System', href: '/system' }, { label: 'Migrations' }],
+    crumbs: [{ label: 'System health', href: '/system' }, { label: 'Migrations' }],
     may_run: isAdmin(request),
     running: run.currentRun && { ...run.currentRun, total, done: total - pending.length },
     failure: run.lastFailure,
@@ -69,17 +91,6 @@ async function startMigrations({ schema, run }: SystemPageServices, { principal 
 
 const toNames = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && 'name' in value ? value.name : value;
-
-interface HealthFact {
-  label: string;
-  value: unknown;
-  unit: 'ms' | 'bytes' | 'seconds' | 'at' | null;
-}
-
-function toHealthFact(field: string, value: unknown): HealthFact {
-  const unit = (/_(ms|bytes|seconds|at)$/.exec(field)?.[1] ?? null) as HealthFact['unit'];
-  return { label: unit === null ? field : field.slice(0, -unit.length - 1), value, unit };
-}
 
 export function toHealthBadge(report: HealthReport): { text: string; tone: 'success' | 'warning' | 'danger' } {
   if (!report.healthy) return { text: 'Unhealthy', tone: 'danger' };
@@ -109,30 +120,9 @@ export function buildCheckRows({ checks }: HealthReport): { name: string; state:
   });
 }
 
-function toJobRow(job: JobInfo): JobInfo & { state: string; every_seconds: number | null } {
-  return {
-    ...job,
-    state: job.running
-      ? 'running'
-      : job.fail_reason !== null
-        ? 'failed'
-        : job.last_finished_at === null
-          ? 'pending'
-          : 'ok',
-    every_seconds: job.every_ms === null ? null : job.every_ms / 1000,
-  };
-}
-
-function toPluginRow(
-  plugin: PluginState,
-  { checks }: HealthReport,
-): object & Record<'state', string> & Record<'facts', HealthFact[]> {
-  const { ok = true, state: _state, reason: _reason, ...details } = checks.plugins[plugin.id] ?? {};
-  const facts = Object.entries(details)
-    .filter(([, value]) => value !== null && typeof value !== 'object')
-    .map(([label, value]) => toHealthFact(label, value));
-  return { ...plugin, state: plugin.state === 'ready' && !ok ? 'degraded' : plugin.state, facts };
-}
+/** Whether the plugin is not ready, or says something in words, such as missing update agents. */
+const hasNote = ({ status, facts }: PluginRow): boolean =>
+  status !== 'ready' || facts.some(({ value, unit }) => unit === null && typeof value === 'string');
 
 async function buildSystemView(services: SystemPageServices): Promise<View> {
   const { health, runtime, jobs, audit, reader, watchdog } = services;
@@ -143,26 +133,33 @@ async function buildSystemView(services: SystemPageServices): Promise<View> {
     runtime.getStoreBytes(),
     watchdog()?.listRuns(MAX_RUN_ROWS) ?? null,
   ]);
-  const plugins = runtime.listPlugins().map((plugin) => toPluginRow(plugin, report));
-  const jobRows = list.map(toJobRow);
+  const plugins = runtime.listPlugins();
+  const pluginRows = plugins.map((plugin) => toPluginRow(plugin, report));
+  const jobRows = list.map((job) => toJobRow(job, plugins));
+  const { pending } = report.schema;
   return new View('system', {
     report,
     verdict: toHealthBadge(report),
     runs,
-    checks: buildCheckRows(report),
+    checks: buildCheckRows(report).map(({ name, state }) => ({
+      label: formatCheckLabel(name),
+      state,
+      details: describeCheck(report, name),
+    })),
     facts: [
       { label: 'Version', value: `AOS ${runtime.version}` },
       { label: 'Node.js', value: runtime.node },
-      { label: 'Store', value: runtime.engine },
-      { label: 'Schema', value: report.schema.current, mono: true },
+      { label: 'Store', value: formatEngine(runtime.engine) },
+      { label: 'Data', value: pending.length === 0 ? 'Up to date' : 'Migrations pending' },
       { label: 'Started', at: runtime.started_at },
     ],
     store_bytes: bytes,
     free_bytes: report.checks.disk.free_bytes,
-    plugins,
-    plugin_faults: plugins.filter(({ state }) => state !== 'ready').length,
-    jobs: jobRows,
-    job_faults: jobRows.filter(({ state }) => state === 'failed').length,
+    plugins: plugins.length,
+    plugin_faults: pluginRows.filter(({ status }) => status !== 'ready').length,
+    noted_plugins: pluginRows.filter(hasNote),
+    jobs: jobRows.length,
+    job_faults: jobRows.filter(({ state }) => state === 'failed'),
     audit: await Promise.all(log.items.map((entry) => toAuditRow(reader, entry))),
   });
 }
@@ -194,18 +191,19 @@ export function buildSystemPages(services: SystemPageServices): PageSpec[] {
     },
     {
       path: '/system',
-      title: 'System',
+      title: 'System health',
       nav: {
         section: 'administration',
         group: 'system',
-        label: 'System',
+        label: 'System health',
         icon: 'system',
         order: 10,
-        also: ['backup', 'disk', 'health', 'jobs', 'plugins', 'settings', 'status', 'version'],
+        also: ['disk', 'settings', 'status', 'system', 'version'],
       },
       access: { session: 'member' },
       handle: () => buildSystemView(services),
     },
+    ...buildSystemListPages(services),
     ...buildAuditPages(services),
   ];
 }

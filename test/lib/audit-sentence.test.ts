@@ -1,5 +1,10 @@
 import { expect } from 'chai';
-import { formatAuditActor, formatAuditSentence, type AuditedAction } from '../../lib/audit-sentence.js';
+import {
+  formatAuditActor,
+  formatAuditSentence,
+  formatAuditValue,
+  type AuditedAction,
+} from '../../lib/audit-sentence.js';
 
 const TABLE: [expected: string, name: string, entry: Partial<AuditedAction> & { action: string }][] = [
   [
@@ -64,5 +69,16 @@ describe('lib: sentences of the audit log', () => {
     expect(formatAuditActor('admin (plugin:dispatch)')).to.equal('admin');
     expect(formatAuditActor('plugin:dispatch')).to.equal('plugin dispatch');
     expect(formatAuditActor('system')).to.equal('AOS');
+  });
+});
+
+describe('audit values', () => {
+  it('are shown without the punctuation of JSON', () => {
+    expect(formatAuditValue('features', '{"modules":["stock","labels"],"branches":5}')).to.equal(
+      'modules: stock, labels; branches: 5',
+    );
+    expect(formatAuditValue('scopes', '["a:b"]')).to.equal('a:b');
+    expect(formatAuditValue('features', '{}')).to.equal('none');
+    expect(formatAuditValue('pattern', '[a-z]+ {2}')).to.equal('[a-z]+ {2}');
   });
 });

@@ -71,7 +71,10 @@ export class InvitationService {
     return this.mailer.isConfigured;
   }
 
-  /** @throws ServiceError validation_failed; conflict when the address has an account or invitation */
+  /**
+   * @throws ServiceError validation_failed; conflict when the address has an account or a pending
+   *   invitation
+   */
   async invite(by: SessionPrincipal, given: NewInvitation): Promise<SentInvitation> {
     const fields: Record<string, string> = {};
     const role = ROLES.find((known) => known === given.role);

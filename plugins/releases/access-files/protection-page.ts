@@ -21,6 +21,21 @@ const PROTECTION_LABELS: Record<ProtectionState, string> = {
   not_tested: 'Not tested',
 };
 
+const FILE_LABELS: Readonly<Record<string, string>> = { htpasswd: 'Access file', package: 'Package' };
+const STATUS_WORDS: Readonly<Record<number, string>> = {
+  200: 'open',
+  401: 'asks for a password',
+  403: 'denied',
+  404: 'not found',
+};
+
+/** `Package asks for a password (401)`. */
+function describeAnswer(file: string, status: number | null): string {
+  const label = FILE_LABELS[file] ?? file;
+  if (status === null) return `${label}: no response`;
+  return `${label} ${STATUS_WORDS[status] ?? 'answered'} (${status})`;
+}
+
 const redirectBack = ({ protection }: ReleaseStoreState, done: string): Redirect =>
   new Redirect(PAGE_PATH, {
     tone: PROTECTION_TONES[protection],
@@ -58,7 +73,7 @@ export function protectionPages(
           state: PROTECTION_LABELS[now],
           tone: PROTECTION_TONES[now],
           cut,
-          answers: Object.entries(statuses).map(([file, status]) => ({ file, status: status ?? 'No response' })),
+          answers: Object.entries(statuses).map(([file, status]) => describeAnswer(file, status)),
         }));
         return new View('access-protection', {
           title: 'Access protection',

@@ -100,7 +100,7 @@ describe('web: ten daily tasks', () => {
   it('verifies that everything is healthy with two clicks', async () => {
     await click(nav('Settings'));
     await click(
-      web.page.getByRole('navigation', { name: 'Settings', exact: true }).getByRole('link', { name: 'System' }),
+      web.page.getByRole('navigation', { name: 'Settings', exact: true }).getByRole('link', { name: 'System health' }),
     );
     await seen(/healthy|degraded/i);
     expect(clicks).to.equal(2);

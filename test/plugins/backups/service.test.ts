@@ -3,11 +3,15 @@
  */
 import { expect } from 'chai';
 import { isBackupDue, isBackupOverdue } from '../../../plugins/backups/schedule.js';
+import type { View } from '../../../kernel/contract/index.js';
+import { buildBackupPages } from '../../../plugins/backups/pages.js';
 import { BackupService } from '../../../plugins/backups/service.js';
 import { NO_BACKUPS, type BackupInfo, type Backups } from '../../../ports/store/backups.js';
 import { ManualClock } from '../../kit/clock.js';
 import { RecordingLog } from '../../kit/fakes.js';
 import { getRejection } from '../../harness.js';
+import { request, session } from '../health/fakes.js';
+import { renderFile } from '../../web/templates.js';
 
 const HOUR = 3_600_000;
 const CONFIG = { every_hours: 24, path: 'backups', keep: 7 };
@@ -28,6 +32,33 @@ describe('backup schedule', () => {
     expect(isBackupOverdue(state)).to.equal(false);
     expect(isBackupOverdue({ ...state, runningMs: 26 * HOUR })).to.equal(true);
     expect(isBackupOverdue({ ...state, runningMs: 26 * HOUR, newestAgeMs: HOUR })).to.equal(false);
+  });
+});
+
+describe('/system/backups', () => {
+  const show = async (backups: Backups, config = CONFIG): Promise<string> => {
+    const service = new BackupService(backups, new ManualClock(), new RecordingLog(), config);
+    const [page] = buildBackupPages(service, config);
+    if (page === undefined) throw new Error('no page');
+    const { template, context } = (await page.handle(request(session('member'), {}))) as View;
+    return renderFile(`plugins/backups/views/${template}.hbs`, { ...context, csrf_token: 'token' });
+  };
+  const newest: BackupInfo = { path: '/var/aos/backups/1.tar.gz', at: '2026-11-20T08:00:00.000Z', bytes: 2048 };
+
+  it('shows the newest backup, the schedule and the commands', async () => {
+    const html = await show({ ...NO_BACKUPS, folder: '/var/aos/backups', findNewest: async () => newest });
+    for (const text of ['/var/aos/backups/1.tar.gz', '2.0 KiB', 'Daily', 'Up to date', 'aos restore'])
+      expect(html, text).to.include(text);
+  });
+
+  it('shows that there is none yet, and that backups are off', async () => {
+    const backups = { ...NO_BACKUPS, folder: '/var/aos/backups' };
+    expect(await show(backups)).to.include('None yet');
+    expect(await show(backups, { ...CONFIG, every_hours: 0 })).to.include('>Off<');
+  });
+
+  it('refers to the tools of another database', async () => {
+    expect(await show(NO_BACKUPS)).to.include('Use the tools of the database server.');
   });
 });
 
