@@ -14,6 +14,7 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
       { fields: ['product', 'status'] },
       { fields: ['hash_due'] },
       { fields: ['expire_due'] },
+      { fields: ['product', 'expire_due'] },
       { fields: ['warn_due'] },
       { fields: ['outbox_at'] },
     ],

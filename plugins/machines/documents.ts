@@ -23,6 +23,15 @@ export interface InventoryDoc extends Doc {
   last_seen_at: string;
 }
 
+/** Machines of a project by version at the end of a day (UTC), or until now. */
+export interface DayDoc extends Doc {
+  project: string;
+  /** `2026-11-29`. */
+  day: string;
+  /** JSON of pairs of version and machines, most frequent first: versions are external names. */
+  counts: string;
+}
+
 export const COLLECTIONS: readonly CollectionSpec[] = [
   {
     name: 'machines',
@@ -36,4 +45,5 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
       { fields: ['project', 'name_key'] },
     ],
   },
+  { name: 'days', indexes: [{ fields: ['project', 'day'] }, { fields: ['day'] }] },
 ];

@@ -6,6 +6,7 @@ import type {
   ChannelNewest,
   MachineAdoption,
   MachineCount,
+  MachineDay,
   MachineInventory,
   MachineQuery,
   MachineReleases,
@@ -14,6 +15,7 @@ import type {
   MachineView,
 } from '../../ports/domain/machines/inventory.js';
 import { InvalidCursor, type Filter } from '../../ports/store/index.js';
+import { MachineDayCounter } from './day-counts.js';
 import type { InventoryDoc } from './documents.js';
 import { FIND_MACHINE_RELEASES, MACHINE_ROWS, MachineReportWriter } from './report-writer.js';
 
@@ -42,6 +44,7 @@ export class MachineInventoryService implements MachineInventory {
     @inject(FIND_MACHINE_RELEASES) private readonly releases: () => MachineReleases | undefined,
     @inject(MachineReportWriter) private readonly writer: MachineReportWriter,
     @inject(PORT.clock) private readonly clock: Clock,
+    @inject(MachineDayCounter) private readonly dayCounts: MachineDayCounter,
   ) {}
 
   record(report: MachineReport): void {
@@ -64,16 +67,26 @@ export class MachineInventoryService implements MachineInventory {
       .toSorted((a, b) => (a.hour < b.hour ? -1 : 1));
   }
 
+  async listDays(project: string, days: number): Promise<MachineDay[]> {
+    const [before, counts] = await Promise.all([this.dayCounts.list(project, days), this.listCounts(project)]);
+    const sums = new Map<string | null, number>();
+    for (const { version, machines } of counts) sums.set(version, (sums.get(version) ?? 0) + machines);
+    const versions = [...sums].map(([version, machines]) => ({ version, machines }));
+    const day = toIsoString(this.clock.now()).slice(0, 10);
+    return [...before, { day, versions: versions.toSorted((a, b) => b.machines - a.machines) }];
+  }
+
   async getTotals(project?: string): Promise<MachineTotals> {
     const places = await this.#listPlaces(project);
     const silent = await this.rows.count({ ...toProjectFilter(project), ...this.#buildSilentFilter() });
     return { machines: sumMachines(places), outdated: sumMachines(places.filter(({ outdated }) => outdated)), silent };
   }
 
-  async list({ project, version, outdated, silent, limit, after = null }: MachineQuery): Promise<MachinePage> {
+  async list({ limit, after = null, ...query }: MachineQuery): Promise<MachinePage> {
     await this.writer.flushBeforeRead();
-    const filter = { ...toProjectFilter(project), ...(silent === true && this.#buildSilentFilter()) };
-    if (version === undefined && outdated !== true) {
+    const { project, version, channel, platform, outdated } = query;
+    const filter = { ...toProjectFilter(project), ...(query.silent === true && this.#buildSilentFilter()) };
+    if (version === undefined && channel === undefined && platform === undefined && outdated !== true) {
       const { items, next } = await this.rows.find({ filter, sort: [['last_seen_at', 'desc']], limit, after });
       return { items: this.#toViews(items), next };
     }
@@ -81,6 +94,8 @@ export class MachineInventoryService implements MachineInventory {
     const places = (await this.#listPlaces(project)).filter(
       (one) =>
         (outdated !== true || one.outdated) &&
+        (channel === undefined || one.channel === channel) &&
+        (platform === undefined || one.platform === null || one.platform === platform) &&
         (wanted === null || (one.version !== null && getVersionIdentity(one.version) === wanted)),
     );
     return this.#listByPlace(

@@ -4,7 +4,8 @@
  */
 import { definePlugin, extend } from '../../kernel/contract/index.js';
 import { HOUR_MS } from '../../lib/time.js';
-import { PROJECT_CLEANUPS, PROJECTS } from '../../ports/domain/projects.js';
+import { PROJECT_CLEANUPS, PROJECT_PARTS, PROJECTS } from '../../ports/domain/projects.js';
+import { createHealthPart } from './project-part.js';
 import { PUBLISHED_VERSIONS } from '../../ports/domain/releases.js';
 import { RELEASE_HEALTH, SESSION_INTAKE } from '../../ports/domain/release-health.js';
 import { healthConfigSchema, type ReleaseHealthConfig } from './config.js';
@@ -27,7 +28,7 @@ export default definePlugin<ReleaseHealthConfig>({
   needs: [PROJECTS.name],
   uses: [PUBLISHED_VERSIONS.name],
   provides: [SESSION_INTAKE.name, RELEASE_HEALTH.name],
-  extends: [PROJECT_CLEANUPS.point],
+  extends: [PROJECT_CLEANUPS.point, PROJECT_PARTS.point],
   config: healthConfigSchema,
   collections: HEALTH_COLLECTIONS,
   from: import.meta.url,
@@ -51,7 +52,10 @@ export default definePlugin<ReleaseHealthConfig>({
       panels: buildReleaseHealthPanels(figures, ctx.clock),
       routes: buildReleaseHealthRoutes(figures, ctx.resolve(PROJECTS)),
       services: { [SESSION_INTAKE.name]: intake, [RELEASE_HEALTH.name]: figures },
-      extensions: [extend(PROJECT_CLEANUPS, { clear: (slug) => cleaning.removeProject(slug) })],
+      extensions: [
+        extend(PROJECT_CLEANUPS, { clear: (slug) => cleaning.removeProject(slug) }),
+        extend(PROJECT_PARTS, createHealthPart(figures, ctx.clock)),
+      ],
       jobs: [
         {
           name: 'clean',

@@ -2,7 +2,7 @@
 import { collection, inject, injectable, PORT, type Clock } from '../../kernel/contract/index.js';
 import { estimateDistinct, mergeSketches } from '../../lib/text/distinct-sketch.js';
 import { iteratePages } from '../../lib/paging.js';
-import { HOUR_MS } from '../../lib/time.js';
+import { DAY_MS, HOUR_MS } from '../../lib/time.js';
 import type {
   ReleaseHealthQuery,
   ReleaseHealth,
@@ -16,6 +16,13 @@ import { toHour, getMinute, toVersionKey, type HourDoc } from './model.js';
 
 /** Small pages, so that other requests run in between. */
 const PAGE_SIZE = 200;
+
+export interface SessionDay {
+  /** `2026-11-29`. */
+  day: string;
+  started: number;
+  crashed: number;
+}
 
 interface VersionSum {
   version: string;
@@ -83,6 +90,21 @@ export class ReleaseHealthService implements ReleaseHealth {
       }
     }
     return sum.started === 0 ? null : 1 - Math.min(sum.crashed, sum.started) / sum.started;
+  }
+
+  /** Sessions and crashes by day (UTC), oldest first; days without sessions are missing. */
+  async listDays(project: string, days: number): Promise<SessionDay[]> {
+    const first = Math.floor(this.clock.now() / DAY_MS) * DAY_MS - (days - 1) * DAY_MS;
+    const filter: Filter = { project, hour: { gte: toHour(first) } };
+    const sums = new Map<string, SessionDay>();
+    for await (const docs of iteratePages(this.hours, { filter, sort: [['hour', 'asc']], limit: PAGE_SIZE })) {
+      for (const { hour, started = 0, crashed = 0 } of docs) {
+        const day = hour.slice(0, 10);
+        const sum = sums.get(day) ?? { day, started: 0, crashed: 0 };
+        sums.set(day, { day, started: sum.started + started, crashed: sum.crashed + crashed });
+      }
+    }
+    return [...sums.values()].filter(({ started }) => started > 0);
   }
 
   #listHours(hours: number): string[] {

@@ -173,7 +173,7 @@ export default definePlugin<ReleasesConfig>({
       extensions: [
         ...(store.parts.extensions ?? []),
         extend(PROJECT_USAGE, { noun: 'releases', isInUse: published }),
-        extend(PROJECT_PARTS, buildReleasePart(index, services.docs, deps)),
+        extend(PROJECT_PARTS, buildReleasePart(services)),
         extend(SEARCH_PROVIDERS, createReleaseSearch(deps)),
         extend(RELEASE_LINKS, createReleaseLinks(deps)),
         extend(ONBOARDING_STEPS, {

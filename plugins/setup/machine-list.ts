@@ -21,6 +21,8 @@ export type MachineState = 'outdated' | 'silent';
 export interface MachineFilters {
   project?: string;
   version?: string;
+  channel?: string;
+  platform?: string;
   state?: MachineState;
   cursor?: string;
 }
@@ -31,9 +33,11 @@ export interface VersionPart {
   tone: string;
 }
 
-const toQuery = ({ project, version, state }: MachineFilters): Omit<MachineQuery, 'limit'> => ({
+const toQuery = ({ project, version, channel, platform, state }: MachineFilters): Omit<MachineQuery, 'limit'> => ({
   project,
   version,
+  channel,
+  platform,
   outdated: state === 'outdated',
   silent: state === 'silent',
 });
@@ -94,7 +98,7 @@ export async function loadMachineList(
   projects: readonly ProjectInfo[],
   filters: MachineFilters,
 ): Promise<object> {
-  const { project, version, state, cursor } = filters;
+  const { project, version, channel, platform, state, cursor } = filters;
   const [counts, totals, page] = await Promise.all([
     machines.listCounts(project),
     machines.getTotals(project),
@@ -110,7 +114,12 @@ export async function loadMachineList(
   });
   const versions = new Set(counts.flatMap((one) => one.version ?? []));
   const tab = (label: string, value: MachineState | undefined, count: number): object => {
-    return { label, count, active: state === value, href: buildMachinesUrl({ project, version, state: value }) };
+    return {
+      label,
+      count,
+      active: state === value,
+      href: buildMachinesUrl({ project, version, channel, platform, state: value }),
+    };
   };
   return {
     items: await Promise.all(items),
@@ -122,8 +131,8 @@ export async function loadMachineList(
     ],
     bars: listChannelBars(counts, projects, filters),
     versions: [...versions].slice(0, MAX_VERSIONS).map((value) => ({ value, label: value })),
-    filtered: version !== undefined || state !== undefined,
-    csv: buildMachinesUrl({ project, version, state, format: 'csv' }),
+    filtered: [version, channel, platform, state].some((one) => one !== undefined),
+    csv: buildMachinesUrl({ project, version, channel, platform, state, format: 'csv' }),
   };
 }
 

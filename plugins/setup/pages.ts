@@ -7,8 +7,8 @@ import {
   type PageResult,
   type PageSpec,
 } from '../../kernel/contract/index.js';
-import type { MachineInventory } from '../../ports/domain/machines/inventory.js';
-import type { ProjectDirectory, ProjectPartProvider } from '../../ports/domain/projects.js';
+import type { MachineDay, MachineInventory } from '../../ports/domain/machines/inventory.js';
+import type { ProjectArea, ProjectDirectory, ProjectPartProvider } from '../../ports/domain/projects.js';
 import type { WatchdogApi } from '../../ports/domain/watchdog.js';
 import {
   buildMachineCsv,
@@ -20,6 +20,9 @@ import {
 
 const MAX_SHOWN_MACHINES = 6;
 const MAX_FIGURES = 3;
+const ADOPTION_DAYS = 30;
+/** As many as a chart tells apart. */
+const MAX_AREA_VERSIONS = 6;
 
 export interface MachinePageDeps {
   machines: () => MachineInventory | undefined;
@@ -75,6 +78,8 @@ export const buildMachinePages = (deps: MachinePageDeps): PageSpec[] => [
       query: joi.object({
         project: joi.string().max(64).empty(''),
         version: joi.string().max(200).empty(''),
+        channel: joi.string().max(64).empty(''),
+        platform: joi.string().max(64).empty(''),
         state: joi.string().valid('outdated', 'silent').empty(''),
         format: joi.string().valid('csv').empty(''),
         cursor: joi.string().max(20_000).empty(''),
@@ -86,12 +91,13 @@ export const buildMachinePages = (deps: MachinePageDeps): PageSpec[] => [
 
 export const createMachinePart = ({ machines }: Pick<MachinePageDeps, 'machines'>): ProjectPartProvider => ({
   id: 'machines',
-  order: 30,
+  order: 20,
   loadPart: async ({ slug }) => {
     const href = buildMachinesUrl({ project: slug });
     const inventory = machines();
-    const [counts, page] = await Promise.all([
+    const [counts, days, page] = await Promise.all([
       inventory?.listCounts(slug) ?? [],
+      inventory?.listDays(slug, ADOPTION_DAYS) ?? [],
       inventory?.list({ project: slug, limit: MAX_SHOWN_MACHINES }) ?? { items: [] },
     ]);
     return {
@@ -106,6 +112,8 @@ export const createMachinePart = ({ machines }: Pick<MachinePageDeps, 'machines'
           tone: null,
         })),
       shares: toVersionParts(counts),
+      // A day alone is no curve.
+      ...(page.items.length > 0 && days.length > 1 && { area: toAdoptionArea(days) }),
       lines: page.items.map((machine) => ({
         title: machine.name,
         href: buildMachinesUrl({ project: slug, ...(machine.version !== null && { version: machine.version }) }),
@@ -117,3 +125,28 @@ export const createMachinePart = ({ machines }: Pick<MachinePageDeps, 'machines'
     };
   },
 });
+
+/** The versions with the most machines today, then the others together. */
+export function toAdoptionArea(days: readonly MachineDay[]): ProjectArea {
+  const totals = new Map<string | null, number>();
+  for (const { versions } of days)
+    for (const { version, machines } of versions) totals.set(version, (totals.get(version) ?? 0) + machines);
+  const today = new Map(days.at(-1)?.versions.map(({ version, machines }) => [version, machines]));
+  const sorted = [...totals].toSorted(
+    ([a, sumA], [b, sumB]) => (today.get(b) ?? 0) - (today.get(a) ?? 0) || sumB - sumA,
+  );
+  const shown = sorted.slice(0, sorted.length > MAX_AREA_VERSIONS ? MAX_AREA_VERSIONS - 1 : MAX_AREA_VERSIONS);
+  const names = shown.map(([version]) => version);
+  const count = (day: MachineDay, fits: (version: string | null) => boolean): number =>
+    day.versions.reduce((sum, { version, machines }) => (fits(version) ? sum + machines : sum), 0);
+  const series = names.map((name) => ({
+    label: name ?? 'Unknown version',
+    counts: days.map((day) => count(day, (version) => version === name)),
+  }));
+  const others = days.map((day) => count(day, (version) => !names.includes(version)));
+  return {
+    title: 'Machines by version',
+    days: days.map(({ day }) => day),
+    series: names.length === sorted.length ? series : [...series, { label: 'Others', counts: others }],
+  };
+}

@@ -1,4 +1,5 @@
 import type { ProjectChoices } from '../http/index.js';
+import type { CountChange } from '../../lib/figures/count-change.js';
 import { extensionPoint, token } from '../token.js';
 
 /** Maps paths of a machine to the repository: `/srv/app/` → `src/`. */
@@ -94,17 +95,54 @@ export interface ProjectChart {
   marks: readonly { at: string; label: string; href: string }[];
 }
 
+/** Parts of a whole per day, such as machines by version. */
+export interface ProjectArea {
+  title: string;
+  /** `2026-11-29`, ascending. */
+  days: readonly string[];
+  series: readonly { label: string; counts: readonly number[] }[];
+}
+
+/** A share in percent over time. */
+export interface ProjectCurve {
+  title: string;
+  points: readonly { t: string; avg: number }[];
+  from: string;
+  to: string;
+  /** Seconds between points. */
+  bucket: number;
+}
+
+/** A release and how far it has come. */
+export interface ProjectRollout {
+  href: string;
+  name: string;
+  percent: number;
+  halted: boolean;
+  /** Of the machines on its channel; null: there are none. */
+  machines: { updated: number; all: number } | null;
+  crash_free: string | null;
+  change: CountChange | null;
+  /** Version that it is compared with. */
+  previous: string | null;
+}
+
 /** A plugin's section of a project's page. */
 export interface ProjectPart {
   heading: string;
   all: { label: string; href: string };
   customers?: { label: string; href: string };
+  /** Above the figures. Default: `heading`. */
+  figures_heading?: string;
   /** At most 6. */
   figures: readonly ProjectFigure[];
   /** At most 8. */
   lines: readonly ProjectLine[];
   empty: { text: string; label: string; href: string } | null;
   chart?: ProjectChart;
+  area?: ProjectArea;
+  curve?: ProjectCurve;
+  rollouts?: readonly ProjectRollout[];
   /** Versions or states with their numbers, as one bar. */
   shares?: readonly { label: string; value: number; tone: string }[];
   /** States of the last 24 hours, worst first. */

@@ -315,6 +315,32 @@ describe('charts', () => {
     expect(render('{{series-chart p label="cpu"}}', { p: [] })).to.equal('');
   });
 
+  it('stack parts over days, with the values of each day and of the newest', () => {
+    const series = [
+      { label: '2.1 <b>', counts: [4, 3] },
+      { label: '2.2', counts: [0, 2] },
+    ];
+    const html = render('{{area-chart s days=d label="Machines"}}', { s: series, d: ['2026-11-28', '2026-11-29'] });
+    expect(html.match(/class="area area-\d" d="M[^"]+Z"/g)).to.have.length(2);
+    expect(html).to.include('data-texts="28 Nov 2026: 2.1 &lt;b&gt; 4\n29 Nov 2026: 2.1 &lt;b&gt; 3, 2.2 2"');
+    expect(html).to.include('<desc>29 Nov 2026: 2.1 &lt;b&gt; 3, 2.2 2</desc>').and.include('2.2 <b>2</b>');
+    expect(html).to.not.match(/style=|NaN|undefined/);
+    for (const days of [[], ['2026-11-29']])
+      expect(render('{{area-chart s days=d}}', { s: series, d: days })).to.equal('');
+  });
+
+  it('name the newest releases on a chart, and those that do not overlap them', () => {
+    const day = 86_400_000;
+    const marks = [2, 9, 9.4, 10].map((at, i) => ({ at: new Date(at * day).toISOString(), label: `2.${i}.0` }));
+    const html = render('{{traffic-chart counts from=0 step=step marks=marks}}', {
+      counts: Array.from({ length: 12 }, () => 1),
+      step: day,
+      marks,
+    });
+    const names = [...html.matchAll(/<g[^>]*><text x="[^"]+" y="12"[^>]*>([^<]+)</g)].map(([, name]) => name);
+    expect(names).to.deep.equal(['2.0.0', '2.1.0', '2.3.0']);
+  });
+
   it('name the unit of a series, and limit the axis to zero and to 100% for a share', () => {
     const p = [1, 4, 2, 98].map((avg, i) => ({ t: new Date(i * 60_000).toISOString(), avg }));
     const axis = (more: object): string[] => {

@@ -14,12 +14,14 @@
       minute: '2-digit',
       timeZoneName: 'short',
     });
-    const points = plot.dataset.points.split(' ').map((text) => {
+    const texts = plot.dataset.texts?.split('\n');
+    const points = plot.dataset.points.split(' ').map((text, i) => {
       const [at, avg, min, max, ghost] = text.split(',').map(Number);
-      return { at: Number(first) + at * Number(bucket), avg, min, max, ghost };
+      return { at: Number(first) + at * Number(bucket), avg, min, max, ghost, text: texts?.[i] };
     });
     const value = (number) => `${digits.format(number)}${unit && (unit === '%' ? unit : ` ${unit}`)}`;
-    const textOf = ({ at, avg, min, max, ghost }) => {
+    const textOf = ({ at, avg, min, max, ghost, text: given }) => {
+      if (given) return given;
       const part = Object.fromEntries(clock.formatToParts(at).map(({ type, value: text }) => [type, text]));
       const when = `${part.day} ${MONTHS[part.month - 1]}, ${part.hour}:${part.minute}${part.dayPeriod ? ` ${part.dayPeriod}` : ''} ${part.timeZoneName}`;
       return `${when}: ${value(avg)}${min === max ? '' : ` (${digits.format(min)} to ${value(max)})`}${ghost === undefined ? '' : `, last week ${digits.format(ghost)}`}`;

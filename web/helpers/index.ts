@@ -1,3 +1,4 @@
+import { createAreaHelpers } from './area-chart.js';
 import { badgeHelpers } from './badges.js';
 import { chartHelpers } from './charts.js';
 import { codeHelpers } from './code.js';
@@ -32,6 +33,7 @@ export function createHelpers(options: TimeOptions): Record<string, Helper> {
     ...chartHelpers,
     ...createSeriesHelpers(options),
     ...createTrafficHelpers(options),
+    ...createAreaHelpers(options),
     ...eventChartHelpers,
     ...flowHelpers,
     ...codeHelpers,

@@ -15,9 +15,9 @@ import type { TimeOptions } from './time.js';
 const CHART_WIDTH = 720;
 const CHART_HEIGHT = 150;
 const TICK_COUNT = 3;
-/** In percent of the width: closer names would overlap, on phones and elsewhere. */
-const MIN_NAME_DISTANCE = 16;
-const MIN_PHONE_DISTANCE = 45;
+/** Width of a name in percent of the chart, on desktops and phones: closer names would overlap. */
+const getNameWidth = (label: string): number => label.length * 0.95 + 2;
+const getPhoneNameWidth = (label: string): number => label.length * 2.4 + 6;
 
 interface ReleaseMark {
   at: number;
@@ -60,21 +60,28 @@ const renderMarkLines = (marks: readonly ReleaseMark[]): string =>
     })
     .join('');
 
+type Anchor = 'start' | 'middle' | 'end';
+const NAME_SHIFT: Readonly<Record<Anchor, number>> = { start: 0, middle: 0.5, end: 1 };
+
+/** The newest first: where names would overlap, the older ones are left out. */
 function renderMarkNames(marks: readonly ReleaseMark[]): string {
-  let last = -Infinity;
-  let lastOnPhone = -Infinity;
-  const names = marks.flatMap(({ at, label, href }) => {
+  let left = Infinity;
+  let leftOnPhone = Infinity;
+  const names = marks.toReversed().flatMap(({ at, label, href }) => {
     const percent = round((X_SCALE(at) / CHART_WIDTH) * 100);
-    if (percent - last < MIN_NAME_DISTANCE) return [];
-    last = percent;
-    const isNear = percent - lastOnPhone < MIN_PHONE_DISTANCE;
-    if (!isNear) lastOnPhone = percent;
-    const anchor = percent < 12 ? 'start' : percent > 88 ? 'end' : 'middle';
+    const anchor: Anchor = percent < 12 ? 'start' : percent > 88 ? 'end' : 'middle';
+    const getStart = (width: number): number => percent - NAME_SHIFT[anchor] * width;
+    const [width, phoneWidth] = [getNameWidth(label), getPhoneNameWidth(label)];
+    if (getStart(width) + width > left) return [];
+    left = getStart(width);
+    const isNear = getStart(phoneWidth) + phoneWidth > leftOnPhone;
+    if (!isNear) leftOnPhone = getStart(phoneWidth);
     const text = `<text x="${percent}%" y="12" text-anchor="${anchor}">${escapeHtml(label)}</text>`;
     const kind = isNear ? ' class="series-between"' : '';
     return [href === '' ? `<g${kind}>${text}</g>` : `<a${kind} href="${escapeHtml(href)}">${text}</a>`];
   });
-  return names.length === 0 ? '' : `<svg class="series-times traffic-names" height="18">${names.join('')}</svg>`;
+  const texts = names.toReversed().join('');
+  return texts === '' ? '' : `<svg class="series-times traffic-names" height="18">${texts}</svg>`;
 }
 
 const createTrafficChart =

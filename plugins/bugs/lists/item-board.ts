@@ -107,6 +107,26 @@ export class ItemBoard implements ErrorGroups {
     return { ...found, items: found.items.map((doc) => toGroupView(doc, this.clock.now())) };
   }
 
+  /** The newest open items of a project that are not muted, held or blocked. */
+  async listNewest(project: string, limit: number): Promise<ErrorGroup[]> {
+    await this.leases.writeExpired();
+    const prefixes = SEVERITIES.flatMap((_, rank) => [`${rank}0`, `${rank}1`]);
+    const pages = await Promise.all(
+      prefixes.map((prefix) =>
+        findReadable(this.deps.items, {
+          filter: { project, queue_key: { prefix } },
+          sort: [['queue_key', 'desc']],
+          limit,
+        }),
+      ),
+    );
+    return pages
+      .flatMap(({ items }) => items)
+      .toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1))
+      .slice(0, limit)
+      .map((doc) => toGroupView(doc, this.deps.clock.now()));
+  }
+
   list(query: ErrorGroupQuery): Promise<ReadablePage<ErrorGroup>> {
     const { sort, limit, cursor } = query;
     return this.listRows(toItemQuery(query), { sort, limit, cursor });

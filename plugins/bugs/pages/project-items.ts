@@ -9,10 +9,12 @@ const MAX_ROWS = 5;
 const CHART_DAYS = 30;
 const DAY_MS = 86_400_000;
 
+/** Others are the normal case. */
+const NAMED_SEVERITIES: ReadonlySet<string> = new Set(['critical', 'high']);
 const SEVERITY_TONES = { critical: 'danger', high: 'warning', medium: 'info', low: 'neutral' } as const;
 
 export function buildProjectItemsPart(
-  board: Pick<ItemBoard, 'listRows' | 'countItems' | 'getTraffic'>,
+  board: Pick<ItemBoard, 'listNewest' | 'countItems' | 'getTraffic'>,
   publishes: Pick<PublishedVersions, 'listLatestPublishes'>,
   clock: Pick<Clock, 'now'>,
 ): ProjectPartProvider {
@@ -52,26 +54,27 @@ export function buildProjectItemsPart(
         return { label, value, href: address(search), tone: value ? tone : null };
       };
       const since = toIsoString(Math.floor((clock.now() - DAY_MS) / 60_000) * 60_000);
-      const [chart, page, ...figures] = await Promise.all([
+      const [chart, newest, ...figures] = await Promise.all([
         loadChart(slug),
-        board.listRows(open, { sort: 'severity', limit: MAX_ROWS }),
+        board.listNewest(slug, MAX_ROWS),
         figure('Open', open, 'status=open&muted=false'),
         figure('Critical', { ...open, severity: ['critical'] }, 'status=open&severity=critical&muted=false', 'danger'),
         figure('Regressed', { ...open, regression: [true] }, 'status=open&regression=true&muted=false', 'warning'),
         figure('New in 24 h', { ...open, first_seen_at: { gte: since } }, 'status=open&first_seen=24h&muted=false'),
         figure('In progress', { project: [slug], status: ['in_progress'] }, 'status=in_progress'),
       ]);
-      const nothing = page.items.length === 0 && figures.every(({ value }) => !value);
+      const nothing = newest.length === 0 && figures.every(({ value }) => !value);
       return {
-        heading: 'Open issues',
+        heading: 'Newest issues',
+        figures_heading: 'Issues',
         all: { label: 'View all issues', href: address('status=open&muted=false') },
         figures,
-        lines: page.items.map(({ ref, title, severity, last_seen_at }) => ({
+        lines: newest.map(({ ref, title, severity, first_seen_at }) => ({
           title,
           href: `/bugs/${ref}`,
           detail: ref,
-          badge: { text: severity, tone: SEVERITY_TONES[severity] },
-          at: last_seen_at,
+          badge: NAMED_SEVERITIES.has(severity) ? { text: severity, tone: SEVERITY_TONES[severity] } : null,
+          at: first_seen_at,
         })),
         chart,
         empty: nothing ? { text: 'No open issues', label: 'New issue', href: `/bugs/new?project=${slug}` } : null,

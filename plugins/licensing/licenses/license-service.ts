@@ -163,6 +163,13 @@ export class LicenseService {
     return { ...page, items: await this.toViews(page.items), count: () => this.licenses.count(filter) };
   }
 
+  /** Lists active licenses that expire until a time, the next first. */
+  async listExpiring(product: string, until: string, limit: number): Promise<LicenseView[]> {
+    const filter = { product, expire_due: { gt: this.deps.clock.iso(), lte: until } };
+    const { items } = await findReadable(this.deps.licenses, { filter, sort: [['expire_due', 'asc']], limit });
+    return this.toViews(items);
+  }
+
   buildFilter(principal: Principal, { q, status, product, client_ref, key_sha256 }: Partial<LicenseQuery>): Filter {
     const own = getTokenProduct(principal);
     const now = this.clock.iso();

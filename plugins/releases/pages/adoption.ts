@@ -29,19 +29,29 @@ export async function loadAdoption(
 ): Promise<ShownAdoption | null> {
   const inventory = machines();
   if (inventory === undefined) return null;
-  const { product, version, channel } = release;
+  const { product, version, channel, platform } = release;
   const [counts, adopted] = await Promise.all([
     inventory.listCounts(product),
     inventory.listAdoption(product, version, channel),
   ]);
-  const reached = counts.filter((count) => isReached(count, release));
   const now = Math.max(clock.now(), Date.parse(release.published_at) + HOUR_MS);
   return {
-    updated: sumMachines(reached.filter((count) => isVersionReported(count.version, version))),
-    all: sumMachines(reached),
-    href: `/machines?${new URLSearchParams({ project: product, version }).toString()}`,
-    versions: sumByVersion(reached),
+    ...countUpdated(counts, release),
+    href: `/machines?${new URLSearchParams({ project: product, version, channel, ...(platform !== 'any' && { platform }) }).toString()}`,
+    versions: sumByVersion(counts.filter((count) => isReached(count, release))),
     curve: buildCurve(adopted, Date.parse(release.published_at), now),
+  };
+}
+
+/** Machines of a release, and those that run it: the same numbers on every page. */
+export function countUpdated(
+  counts: readonly MachineCount[],
+  release: Pick<ReleaseDoc, 'channel' | 'platform' | 'version'>,
+): { updated: number; all: number } {
+  const reached = counts.filter((count) => isReached(count, release));
+  return {
+    updated: sumMachines(reached.filter((count) => isVersionReported(count.version, release.version))),
+    all: sumMachines(reached),
   };
 }
 

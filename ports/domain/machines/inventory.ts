@@ -46,6 +46,9 @@ export interface MachineQuery {
   project?: string | undefined;
   /** As machines spell it. */
   version?: string | undefined;
+  channel?: string | undefined;
+  /** Includes machines that reported no platform. */
+  platform?: string | undefined;
   /** Only machines below the newest release of their channel. */
   outdated?: boolean | undefined;
   /** Only machines that have been silent. */
@@ -61,6 +64,13 @@ export interface MachineAdoption {
   machines: number;
 }
 
+/** Machines by version, most frequent first. */
+export interface MachineDay {
+  /** `2026-11-29`, UTC. */
+  day: string;
+  versions: readonly { version: string | null; machines: number }[];
+}
+
 export interface MachineTotals {
   machines: number;
   outdated: number;
@@ -74,6 +84,11 @@ export interface MachineInventory {
   listCounts(project?: string): Promise<MachineCount[]>;
   /** Machines that run a version now, by the hour in which each reported it first, oldest first. */
   listAdoption(project: string, version: string, channel: string): Promise<MachineAdoption[]>;
+  /**
+   * Recorded days, oldest first, and today as it is now.
+   * @param days at most
+   */
+  listDays(project: string, days: number): Promise<MachineDay[]>;
   getTotals(project?: string): Promise<MachineTotals>;
   /**
    * Last seen first.

@@ -53,8 +53,8 @@ describe('web: project home page', () => {
       /1\s+Open\b/i,
       /1\s+Critical/i,
       /A voucher/,
-      /beta: 1\.4\.0/,
-      /1 of 1 machine \(100 %\)/,
+      /shop 1\.4\.0 \(beta\)/,
+      /1 of 1 machine updated/,
       /till-1/,
       /Kettleworth/,
     ];

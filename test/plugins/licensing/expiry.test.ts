@@ -3,7 +3,7 @@ import 'reflect-metadata';
 import { expect } from 'chai';
 import { LICENSE_EXPIRED, LICENSE_EXPIRING } from '../../../ports/domain/licensing.js';
 import { DAY_MS, toIsoString, MINUTE_MS } from '../../../lib/time.js';
-import { fixtureOn, STORES, type Fixture } from './fixture.js';
+import { ADMIN, fixtureOn, STORES, type Fixture } from './fixture.js';
 import { useStore } from '../../support/stores.js';
 
 for (const engine of STORES) {
@@ -39,6 +39,24 @@ for (const engine of STORES) {
       expect(await expired()).to.have.members([doc.id, past.id, doc.id]);
       expect(await f.expiry.run()).to.equal(0);
       expect((await f.deps.licenses.get(open.id))?.expire_due).to.equal(undefined);
+    });
+
+    it('lists the licenses of a product that expire next, without those that have expired or are not active', async () => {
+      const expiring = async (days: number): Promise<string> => {
+        const { doc } = await f.license({ expires_at: toIsoString(f.clock.now() + days * DAY_MS) });
+        return doc.id;
+      };
+      const [later, next] = [await expiring(40), await expiring(5)];
+      const revoked = await expiring(1);
+      await expiring(-1);
+      await expiring(200);
+      await f.license();
+      await f.licenses.applyTransition(ADMIN, revoked, 'revoke');
+      const until = toIsoString(f.clock.now() + 90 * DAY_MS);
+      const list = async (limit: number): Promise<string[]> =>
+        (await f.licenses.listExpiring('shop', until, limit)).map(({ id }) => id);
+      expect(await list(10)).to.deep.equal([next, later]);
+      expect(await list(1)).to.deep.equal([next]);
     });
 
     it('announces no upcoming expiry after the license has expired', async () => {

@@ -35,6 +35,7 @@ describe('declared indexes of licensing', () => {
       { key_sha256: doc.key_sha256 },
     ])
       await (await f.licenses.listPage(ADMIN, { ...query, limit: 10 })).count();
+    await f.licenses.listExpiring('shop', new Date(f.clock.now() + 7_200_000).toISOString(), 3);
     await (await f.activations.listPage(ADMIN, doc.id, { limit: 10 })).count();
     await f.activations.listPage(ADMIN, doc.id, { limit: 10, status: 'active' });
     await f.activations.listPending(ADMIN, 10);

@@ -1,7 +1,8 @@
 /** One row per machine, whatever it reports through (contract 80). */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
-import { COLLECTIONS, type InventoryDoc } from '../../../plugins/machines/documents.js';
+import { MachineDayCounter } from '../../../plugins/machines/day-counts.js';
+import { COLLECTIONS, type DayDoc, type InventoryDoc } from '../../../plugins/machines/documents.js';
 import { isOutdated, MachineInventoryService } from '../../../plugins/machines/machine-inventory.js';
 import { MachineReportWriter } from '../../../plugins/machines/report-writer.js';
 import type { MachineReleases, MachineReport } from '../../../ports/domain/machines/inventory.js';
@@ -26,7 +27,9 @@ async function createInventory() {
   const rows = store.collection<InventoryDoc>('machines');
   const clock = new ManualClock();
   const writer = new MachineReportWriter(rows, () => releases, clock, new RecordingLog());
-  return { rows, clock, writer, inventory: new MachineInventoryService(rows, () => releases, writer, clock) };
+  const days = new MachineDayCounter(store.collection<DayDoc>('days'), rows, clock);
+  const inventory = new MachineInventoryService(rows, () => releases, writer, clock, days);
+  return { rows, clock, writer, days, inventory };
 }
 
 const report = (fields: Partial<MachineReport> & Pick<MachineReport, 'source' | 'key'>): MachineReport => ({
@@ -220,6 +223,20 @@ describe('machines: the inventory', () => {
     expect(new Set(seen)).to.have.length(25);
   });
 
+  it('lists the machines of a channel and platform, and those without a platform', async () => {
+    const { inventory } = await createInventory();
+    for (const [key, channel, platform] of [
+      ['a', 'stable', 'win-x64'],
+      ['b', 'stable', null],
+      ['c', 'stable', 'linux-x64'],
+      ['d', 'beta', 'win-x64'],
+    ] as const)
+      inventory.record(report({ source: 'update_check', key, channel, platform }));
+    const place = { project: 'till', version: '2.2', channel: 'stable', platform: 'win-x64' };
+    const { items } = await inventory.list({ ...place, limit: 10 });
+    expect(items.map(({ instance_id }) => instance_id)).to.have.members(['a', 'b']);
+  });
+
   it('writes a repeated report again only after ten minutes', async () => {
     const { inventory, clock } = await createInventory();
     const seenAt = async (): Promise<string | undefined> => (await inventory.list({ limit: 1 })).items[0]?.last_seen_at;
@@ -231,6 +248,30 @@ describe('machines: the inventory', () => {
     clock.forward(6 * 60_000);
     inventory.record(check);
     expect(await seenAt()).not.to.equal(first);
+  });
+
+  it('records machines by version per day, with today as it is now', async () => {
+    const { inventory, clock, days } = await createInventory();
+    for (const key of ['a', 'b', 'c'])
+      inventory.record(report({ source: 'update_check', key, channel: key === 'c' ? 'beta' : 'stable' }));
+    inventory.record(report({ source: 'update_check', key: 'd', project: 'shop' }));
+    const today = clock.iso().slice(0, 10);
+    const expected = { day: today, versions: [{ version: '2.2.0', machines: 3 }] };
+    expect(await inventory.listDays('till', 30)).to.deep.equal([expected]);
+    await days.record();
+    await days.record();
+    clock.forward(DAY);
+    inventory.record(report({ source: 'update_check', key: 'a', version: '2.3.0' }));
+    const [before, now] = await inventory.listDays('till', 30);
+    expect(before).to.deep.equal(expected);
+    expect(now?.versions).to.deep.equal([
+      { version: '2.2.0', machines: 2 },
+      { version: '2.3.0', machines: 1 },
+    ]);
+    expect(await inventory.listDays('till', 1)).to.have.length(1);
+    clock.forward(91 * DAY);
+    await days.deleteExpired();
+    expect(await inventory.listDays('till', 200)).to.have.length(1);
   });
 
   it('lists machines that have been silent for a week', async () => {

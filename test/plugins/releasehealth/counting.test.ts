@@ -97,6 +97,19 @@ for (const engine of stores.all) {
       expect(writes.n).to.be.below(20);
     });
 
+    it('sums sessions and crashes by day', async () => {
+      const { take, figures } = processOn(store, clock);
+      const at = (days: number): string => new Date(clock.now() - days * DAY).toISOString();
+      const day = (days: number): string => at(days).slice(0, 10);
+      await take([totals(9, 1, at(2)), totals(4, 0, at(2))]);
+      await take([totals(5, 0, at(0))]);
+      expect(await figures.listDays('shop', 30)).to.deep.equal([
+        { day: day(2), started: 14, crashed: 1 },
+        { day: day(0), started: 5, crashed: 0 },
+      ]);
+      expect(await figures.listDays('shop', 1)).to.have.length(1);
+    });
+
     it('always separates published and token-reported versions, for any versions of a public key', async () => {
       const published = ['1.4.0', '1.5.0'];
       const first = processOn(store, clock, undefined, published);

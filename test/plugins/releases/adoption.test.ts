@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { buildCurve, loadAdoption } from '../../../plugins/releases/pages/adoption.js';
+import { buildCurve, countUpdated, loadAdoption } from '../../../plugins/releases/pages/adoption.js';
 import type { MachineCount, MachineInventory } from '../../../ports/domain/machines/inventory.js';
 import { ManualClock } from '../access/fixture.js';
 
@@ -30,7 +30,15 @@ describe('releases: adoption of a release', () => {
       { machines: () => inventory, clock },
       { ...release, published_at: clock.iso() },
     );
-    expect(adoption).to.include({ updated: 6, all: 60, href: '/machines?project=till&version=2.2.0' });
+    expect(adoption).to.include({
+      updated: 6,
+      all: 60,
+      href: '/machines?project=till&version=2.2.0&channel=stable&platform=win-x64',
+    });
+  });
+
+  it('shows the same numbers on Home, on a project and on its page', async () => {
+    expect(countUpdated(await inventory.listCounts(), release)).to.deep.equal({ updated: 6, all: 60 });
   });
 
   it('counts machines of every platform for a release of any platform', async () => {

@@ -27,6 +27,24 @@ describe('bugs: lists', () => {
   const titles = async (request: object, caller: BugCaller = MANAGER): Promise<string[]> =>
     listed(await fixture.lists.list(caller, request)).map(({ title }) => title);
 
+  it('lists the newest open items of a project, of any severity', async () => {
+    for (const [title, severity, project] of [
+      ['First', 'critical', 'alpha'],
+      ['Second', 'low', 'alpha'],
+      ['Elsewhere', 'high', 'beta'],
+      ['Closed', 'high', 'alpha'],
+      ['Third', 'medium', 'alpha'],
+    ] as const) {
+      fixture.clock.advance(1_000);
+      const { id } = await fixture.bugs.record(report({ title, severity, project }));
+      if (title === 'Closed') await fixture.edits.edit(id, MANAGER, { status: 'closed' });
+    }
+    const list = async (limit: number): Promise<string[]> =>
+      (await fixture.board.listNewest('alpha', limit)).map(({ title }) => title);
+    expect(await list(5)).to.deep.equal(['Third', 'Second', 'First']);
+    expect(await list(2)).to.deep.equal(['Third', 'Second']);
+  });
+
   it('filters items, with repeated values as alternatives', async () => {
     await fixture.bugs.record(
       report({ title: 'Alpha ONE', tags: ['ui', 'slow'], commit_sha: 'c1', push_id: 'p', target_agent: 'fixer' }),
