@@ -113,7 +113,7 @@ export class ItemBoard implements ErrorGroups {
     const prefixes = SEVERITIES.flatMap((_, rank) => [`${rank}0`, `${rank}1`]);
     const pages = await Promise.all(
       prefixes.map((prefix) =>
-        findReadable(this.deps.items, {
+        findReadable(this.items, {
           filter: { project, queue_key: { prefix } },
           sort: [['queue_key', 'desc']],
           limit,
@@ -124,7 +124,7 @@ export class ItemBoard implements ErrorGroups {
       .flatMap(({ items }) => items)
       .toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1))
       .slice(0, limit)
-      .map((doc) => toGroupView(doc, this.deps.clock.now()));
+      .map((doc) => toGroupView(doc, this.clock.now()));
   }
 
   list(query: ErrorGroupQuery): Promise<ReadablePage<ErrorGroup>> {

@@ -165,8 +165,8 @@ export class LicenseService {
 
   /** Lists active licenses that expire until a time, the next first. */
   async listExpiring(product: string, until: string, limit: number): Promise<LicenseView[]> {
-    const filter = { product, expire_due: { gt: this.deps.clock.iso(), lte: until } };
-    const { items } = await findReadable(this.deps.licenses, { filter, sort: [['expire_due', 'asc']], limit });
+    const filter = { product, expire_due: { gt: this.clock.iso(), lte: until } };
+    const { items } = await findReadable(this.licenses, { filter, sort: [['expire_due', 'asc']], limit });
     return this.toViews(items);
   }
 
