@@ -10,7 +10,9 @@ const LAYOUT_PARTIALS = new Set(
   ),
 );
 /** Helpers without a partial that have a section too. */
-const OTHER_SECTIONS = 'badge severity-badge buttons sparkline bar-chart share-bar progress-bar icons'.split(' ');
+const OTHER_SECTIONS = 'badge severity-badge buttons sparkline bar-chart share-bar area-chart progress-bar icons'.split(
+  ' ',
+);
 
 describe('the page of components', () => {
   const source = readFileSync(join(root, 'plugins/manual/views/components.hbs'), 'utf8');
