@@ -2,10 +2,11 @@
 // without configuration.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { composition } from '../dist/config/compose/composition.js';
 import { loadCommandTable } from '../dist/adapters/cli/asked-table.js';
 
 for (const name of Object.keys(process.env)) if (name.startsWith('SVC_')) delete process.env[name];
-const { commands, whole } = await loadCommandTable();
+const { commands, whole } = await loadCommandTable(composition);
 if (!whole) throw new Error('the commands of the plugins are not known');
 await writeFile(
   join(import.meta.dirname, '..', 'dist', 'adapters', 'cli', 'commands.json'),

@@ -1,13 +1,5 @@
-import type { CommandSpec } from '../../kernel/contract/index.js';
+import type { DataTransfer, OwnCommand } from './composition.js';
 import { EXIT_CODES } from './output.js';
-import {
-  backUpTo,
-  exportTo,
-  importFrom,
-  fileExists,
-  restoreFrom,
-  verifyArchive,
-} from '../../config/compose/data-transfer.js';
 
 const WITHOUT_RELEASES_OPTION = {
   type: 'boolean',
@@ -30,7 +22,7 @@ const formatMissing = (missing: readonly string[]): string =>
     ? ''
     : `INCOMPLETE: packages missing from the release store: ${missing.join(', ')}. Publish or withdraw them, and repeat. `;
 
-async function verifyFile(path: string): Promise<{ json: object; text: string }> {
+async function verifyFile({ verifyArchive }: DataTransfer, path: string): Promise<{ json: object; text: string }> {
   const { head, entries, bytes } = await verifyArchive(path);
   const { kind, version, created_at, engine, releases } = head;
   return {
@@ -39,17 +31,20 @@ async function verifyFile(path: string): Promise<{ json: object; text: string }>
   };
 }
 
-export const backupCommand: CommandSpec = {
+export const backupCommand: OwnCommand = {
   name: 'backup',
   summary: 'Copy the embedded store, its keys and the packages into one file while the service runs',
   args: ['file'],
   options: { 'without-releases': WITHOUT_RELEASES_OPTION, verify: VERIFY_OPTION },
-  run: async ({ args, options }) => {
+  run: async ({ args, options }, composition) => {
+    const transfer = await composition.loadDataTransfer();
     const [file = ''] = args;
     const verifies = options['verify'] === true;
-    if (verifies && (await fileExists(file))) return verifyFile(file);
-    const { path, bytes, entries, missing } = await backUpTo(file, { releases: options['without-releases'] !== true });
-    if (verifies) await verifyArchive(path, 'backup');
+    if (verifies && (await transfer.fileExists(file))) return verifyFile(transfer, file);
+    const { path, bytes, entries, missing } = await transfer.backUpTo(file, {
+      releases: options['without-releases'] !== true,
+    });
+    if (verifies) await transfer.verifyArchive(path, 'backup');
     return {
       json: { path, bytes, entries: entries.length, verified: verifies, missing_packages: missing },
       ...(missing.length > 0 && { exit: EXIT_CODES.error }),
@@ -58,11 +53,12 @@ export const backupCommand: CommandSpec = {
   },
 };
 
-export const restoreCommand: CommandSpec = {
+export const restoreCommand: OwnCommand = {
   name: 'restore',
   summary: 'Restore a backup into an empty data directory; the service must not be running',
   args: ['file'],
-  run: async ({ args: [file = ''] }) => {
+  run: async ({ args: [file = ''] }, composition) => {
+    const { restoreFrom } = await composition.loadDataTransfer();
     const { head, keys, packages, finished } = await restoreFrom(file);
     const { version, created_at, releases } = head;
     const restored = finished ? 'Finished the interrupted restore: restored' : 'Restored';
@@ -73,12 +69,13 @@ export const restoreCommand: CommandSpec = {
   },
 };
 
-export const exportCommand: CommandSpec = {
+export const exportCommand: OwnCommand = {
   name: 'export',
   summary: 'Export all documents and packages into one file that every engine can import; keys are not exported',
   args: ['file'],
   options: { 'without-releases': WITHOUT_RELEASES_OPTION },
-  run: async ({ args: [file = ''], options }) => {
+  run: async ({ args: [file = ''], options }, composition) => {
+    const { exportTo } = await composition.loadDataTransfer();
     const { path, bytes, contents, missing } = await exportTo(file, { releases: options['without-releases'] !== true });
     const { documents, sha256, collections } = contents;
     return {
@@ -89,11 +86,12 @@ export const exportCommand: CommandSpec = {
   },
 };
 
-export const importCommand: CommandSpec = {
+export const importCommand: OwnCommand = {
   name: 'import',
   summary: 'Import an export into an empty store; requires the keys of the service it comes from',
   args: ['file'],
-  run: async ({ args: [file = ''] }) => {
+  run: async ({ args: [file = ''] }, composition) => {
+    const { importFrom } = await composition.loadDataTransfer();
     const { head, documents, packages, sha256 } = await importFrom(file);
     const { version, created_at, releases } = head;
     return {

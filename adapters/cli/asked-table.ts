@@ -1,11 +1,14 @@
-import { composeInMemory } from '../../config/compose/compose.js';
+import type { Composition } from './composition.js';
 import { handlePluginErrors } from './plugin-faults.js';
 import { loadOwnCommands } from './own-commands.js';
 import { toCommandSummary, type CommandSummary } from './table.js';
 
-export async function loadCommandTable(): Promise<{ commands: readonly CommandSummary[]; whole: boolean }> {
+export async function loadCommandTable(
+  composition: Composition,
+): Promise<{ commands: readonly CommandSummary[]; whole: boolean }> {
   const own = await loadOwnCommands();
   try {
+    const { composeInMemory } = await composition.loadComposer();
     const outlive = handlePluginErrors();
     const service = outlive(await composeInMemory());
     await service.boot({ migrate: false });

@@ -1,6 +1,6 @@
 import { access, constants, readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { getFreeBytes, listReleaseFolders } from '../../config/compose/compose.js';
+import type { Composer } from './composition.js';
 
 const MIN_FREE_BYTES = 512 * 1024 * 1024;
 const PRIVATE_FILE_PATTERN = /\.db(-wal|-shm)?$|key/;
@@ -34,7 +34,7 @@ export async function checkDataDirectory(folder: string): Promise<string> {
 }
 
 /** @throws Error when little space is left */
-export async function checkFreeSpace(folder: string): Promise<string> {
+export async function checkFreeSpace({ getFreeBytes }: Composer, folder: string): Promise<string> {
   const free = await getFreeBytes(await findExistingFolder(folder));
   const text = `${Math.round(free / 1024 / 1024)} MiB free`;
   if (free < MIN_FREE_BYTES) throw new Error(text);
@@ -47,7 +47,11 @@ const MIN_RELEASE_FREE_BYTES = 64 * 1024 * 1024;
  * Checks without writing.
  * @throws Error naming the problem
  */
-export async function checkReleaseFolder(folder: string | null, dataDir: string): Promise<string> {
+export async function checkReleaseFolder(
+  { getFreeBytes, listReleaseFolders }: Composer,
+  folder: string | null,
+  dataDir: string,
+): Promise<string> {
   if (folder === null) return 'in MongoDB (GridFS)';
   const nearest = await findExistingFolder(folder);
   const folders = nearest === folder ? (await listReleaseFolders(folder)).map((name) => join(folder, name)) : [];

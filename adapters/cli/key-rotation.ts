@@ -2,12 +2,11 @@
  * `aos release-key rotate` and `aos license-key rotate` (contract 40, files; contract 50, license
  * files). A configured key needs `--to`.
  */
-import type { CommandSpec } from '../../kernel/contract/index.js';
 import { invalid } from '../../kernel/errors.js';
-import type { KeyRotation, Service } from '../../config/compose/compose.js';
 import { readConfiguredFile, UntrustedFile } from '../../lib/files/trusted-file.js';
 import { AUDIT } from '../../ports/domain/audit.js';
 import { RELEASE_SIGNING } from '../../ports/domain/releases.js';
+import type { RotatedKey, OwnCommand, ComposedService } from './composition.js';
 import { withService } from './service.js';
 
 const ROTATE_OPTIONS = {
@@ -29,7 +28,11 @@ async function readText(path: string): Promise<string> {
 }
 
 /** @throws ServiceError validation_failed for a missing or unusable key; conflict */
-async function rotateKey(service: Service, kind: 'release' | 'license', to: string | undefined): Promise<KeyRotation> {
+async function rotateKey(
+  service: ComposedService,
+  kind: 'release' | 'license',
+  to: string | undefined,
+): Promise<RotatedKey> {
   const { [kind]: key } = service.keys;
   if (key.configured && to === undefined) {
     const from = service.origin(key.setting);
@@ -41,7 +44,7 @@ async function rotateKey(service: Service, kind: 'release' | 'license', to: stri
   return key.rotate(to === undefined ? null : await readText(to));
 }
 
-function formatSettingLines(service: Service, kind: 'release' | 'license', to: string | undefined): string[] {
+function formatSettingLines(service: ComposedService, kind: 'release' | 'license', to: string | undefined): string[] {
   const { setting, configured } = service.keys[kind];
   if (!configured || to === undefined) return [];
   return [
@@ -50,20 +53,20 @@ function formatSettingLines(service: Service, kind: 'release' | 'license', to: s
 }
 
 const recordAudit = (
-  service: Service,
+  service: ComposedService,
   kind: 'release' | 'license',
-  { key, predecessor }: KeyRotation,
+  { key, predecessor }: RotatedKey,
 ): Promise<void> | undefined =>
   service.kernel.findService(AUDIT)?.record(`command line: aos ${kind}-key rotate`, `${kind}_key.rotated`, key.key_id, {
     predecessor: predecessor.key_id,
   });
 
-export const releaseKeyRotateCommand: CommandSpec = {
+export const releaseKeyRotateCommand: OwnCommand = {
   name: 'release-key rotate',
   summary: 'Sign releases with a new key, endorsed by the previous one',
   options: ROTATE_OPTIONS,
-  run: ({ options }) =>
-    withService({ threads: false }, async (service) => {
+  run: ({ options }, composition) =>
+    withService(composition, { threads: false }, async (service) => {
       const to = options['to'] as string | undefined;
       const rotated = await rotateKey(service, 'release', to);
       await recordAudit(service, 'release', rotated);
@@ -87,12 +90,12 @@ export const releaseKeyRotateCommand: CommandSpec = {
     }),
 };
 
-export const licenseKeyRotateCommand: CommandSpec = {
+export const licenseKeyRotateCommand: OwnCommand = {
   name: 'license-key rotate',
   summary: 'Sign license responses and files with a new key, endorsed by the previous one',
   options: ROTATE_OPTIONS,
-  run: ({ options }) =>
-    withService({ threads: false }, async (service) => {
+  run: ({ options }, composition) =>
+    withService(composition, { threads: false }, async (service) => {
       const to = options['to'] as string | undefined;
       const rotated = await rotateKey(service, 'license', to);
       await recordAudit(service, 'license', rotated);

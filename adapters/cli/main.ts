@@ -5,6 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { arePluginsConfigured } from '../../config/plugin-detection.js';
+import type { Composition } from './composition.js';
 import { exitSoon, ignoreClosedReaders } from './process-exit.js';
 import { EXIT_CODES, printFailure } from './output.js';
 import { OWN_COMMANDS } from './own-commands.js';
@@ -24,19 +25,22 @@ async function readVersion(): Promise<string> {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-async function runCommand({ command, rest }: { command: CommandSummary; rest: readonly string[] }): Promise<number> {
+async function runCommand(
+  composition: Composition,
+  { command, rest }: { command: CommandSummary; rest: readonly string[] },
+): Promise<number> {
   if (parseCommand(command, rest).help) return print(formatHelp(command));
-  return performCommand(command.name, rest);
+  return performCommand(composition, command.name, rest);
 }
 
-async function performCommand(name: string, rest: readonly string[]): Promise<number> {
-  return (await import('./perform.js')).perform(name, rest);
+async function performCommand(composition: Composition, name: string, rest: readonly string[]): Promise<number> {
+  return (await import('./perform.js')).perform(composition, name, rest);
 }
 
 const VERSION_WORDS = new Set(['--version', '-v', 'version']);
 const HELP_WORDS = new Set(['--help', '-h', 'help']);
 
-async function runMain(words: readonly string[]): Promise<number> {
+async function runMain(words: readonly string[], composition: Composition): Promise<number> {
   const [first = '', ...others] = words;
   const json = words.includes('--json');
   if (VERSION_WORDS.has(first) && others.every((word) => word === '--json'))
@@ -44,12 +48,13 @@ async function runMain(words: readonly string[]): Promise<number> {
   const written = await readBuiltCommands();
   const known = matchCommand(written, words);
   const hasPlugins = await arePluginsConfigured();
-  if (known !== null && (!hasPlugins || Object.hasOwn(OWN_COMMANDS, known.command.name))) return runCommand(known);
+  if (known !== null && (!hasPlugins || Object.hasOwn(OWN_COMMANDS, known.command.name)))
+    return runCommand(composition, known);
   const { commands, whole } = hasPlugins
-    ? await (await import('./perform.js')).loadCommandTable()
+    ? await (await import('./perform.js')).loadCommandTable(composition)
     : { commands: written, whole: true };
   const found = matchCommand(commands, words);
-  if (found !== null) return runCommand(found);
+  if (found !== null) return runCommand(composition, found);
   if (words.length === 0) throw new UsageError('a command is missing', formatOverview(commands));
   const named = words.filter((word) => !HELP_WORDS.has(word) && !word.startsWith('-'));
   if (words.some((word) => HELP_WORDS.has(word))) {
@@ -57,16 +62,16 @@ async function runMain(words: readonly string[]): Promise<number> {
     if (help !== null) return print(help);
   }
   // If plugins could not be loaded, this may be a plugin's command: the failing start reports why.
-  if (!whole) return performCommand(joinWords(words.slice(0, 2)), words.slice(2));
+  if (!whole) return performCommand(composition, joinWords(words.slice(0, 2)), words.slice(2));
   if (named.length === 0) throw new UsageError(`unknown option ${first}; run "aos help" for the list`, null);
   throw new UsageError(formatUnknownCommand(commands, named), null);
 }
 
 /** Runs one command, prints its result or failure, and sets the exit code. */
-export async function runCommandLine(words: readonly string[]): Promise<void> {
+export async function runCommandLine(words: readonly string[], composition: Composition): Promise<void> {
   ignoreClosedReaders();
   try {
-    process.exitCode = await runMain(words);
+    process.exitCode = await runMain(words, composition);
   } catch (error) {
     process.exitCode = printFailure(error, words.includes('--json'));
   }

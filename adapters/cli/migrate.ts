@@ -1,11 +1,11 @@
-import type { CommandSpec } from '../../kernel/contract/index.js';
+import type { OwnCommand } from './composition.js';
 import { withService } from './service.js';
 
-export const migrateCommand: CommandSpec = {
+export const migrateCommand: OwnCommand = {
   name: 'migrate',
   summary: 'Apply pending store migrations',
-  run: () =>
-    withService({ migrate: false }, async ({ kernel }) => {
+  run: (_call, composition) =>
+    withService(composition, { migrate: false }, async ({ kernel }) => {
       const { applied, pending } = await kernel.system.migrate();
       const text = applied.length === 0 ? 'Nothing was pending.' : `Applied: ${applied.join(', ')}.`;
       return {

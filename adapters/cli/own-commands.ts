@@ -1,7 +1,7 @@
 /** Domain commands (`token`, `user`, `project` …) come from plugins. */
-import type { CommandSpec } from '../../kernel/contract/index.js';
+import type { OwnCommand } from './composition.js';
 
-export const OWN_COMMANDS: Readonly<Record<string, () => Promise<CommandSpec>>> = {
+export const OWN_COMMANDS: Readonly<Record<string, () => Promise<OwnCommand>>> = {
   serve: async () => (await import('./serve.js')).serveCommand,
   migrate: async () => (await import('./migrate.js')).migrateCommand,
   tick: async () => (await import('./tick.js')).tickCommand,
@@ -33,5 +33,5 @@ export const OWN_COMMANDS: Readonly<Record<string, () => Promise<CommandSpec>>> 
   'license-key rotate': async () => (await import('./key-rotation.js')).licenseKeyRotateCommand,
 };
 
-export const loadOwnCommands = (): Promise<CommandSpec[]> =>
+export const loadOwnCommands = (): Promise<OwnCommand[]> =>
   Promise.all(Object.values(OWN_COMMANDS).map((load) => load()));

@@ -3,10 +3,11 @@
  * (program.ts).
  */
 import { open, readFile, stat } from 'node:fs/promises';
-import type { CommandCall, CommandSpec } from '../../kernel/contract/index.js';
+import type { CommandSpec } from '../../kernel/contract/index.js';
 import { invalid } from '../../kernel/errors.js';
 import { toPrintable } from '../../lib/text/printable.js';
 import type * as Asked from './asked-table.js';
+import type { Composition, DataTransfer } from './composition.js';
 import { exitSoon } from './process-exit.js';
 import { EXIT_CODES, printFailure, printResult } from './output.js';
 import { OWN_COMMANDS } from './own-commands.js';
@@ -40,8 +41,12 @@ const readFileText = (path: string): Promise<string> =>
 
 const SQLITE_HEADER = 'SQLite format 3\0';
 
-const readTables: NonNullable<CommandCall['readTables']> = (path, tables) =>
-  withFileErrors(async () => {
+async function readTables(
+  composition: Composition,
+  path: string,
+  tables: readonly string[],
+): Promise<ReturnType<DataTransfer['readTables']> | null> {
+  return withFileErrors(async () => {
     const file = await open(path);
     try {
       const { buffer } = await file.read(Buffer.alloc(SQLITE_HEADER.length), 0, SQLITE_HEADER.length, 0);
@@ -49,21 +54,22 @@ const readTables: NonNullable<CommandCall['readTables']> = (path, tables) =>
     } finally {
       await file.close();
     }
-    return (await import('../../config/compose/data-transfer.js')).readTables(path, tables);
+    return (await composition.loadDataTransfer()).readTables(path, tables);
   });
+}
 
 const printProgress = (line: string): void => void process.stderr.write(`${toPrintable(line)}\n`);
 
-async function execute(spec: CommandSpec, rest: readonly string[]): Promise<number> {
+async function execute(composition: Composition, spec: CommandSpec, rest: readonly string[]): Promise<number> {
   const { args, options, json } = parseCommand(spec, rest);
-  if (spec.name === 'serve') return (await import('./serve.js')).runServer(json, options);
+  if (spec.name === 'serve') return (await import('./serve.js')).runServer(composition, json, options);
   try {
     const result = await spec.run({
       args,
       options,
       stdin: readStdin,
       read: readFileText,
-      readTables,
+      readTables: (path, tables) => readTables(composition, path, tables),
       progress: printProgress,
     });
     printResult(result, json);
@@ -74,24 +80,26 @@ async function execute(spec: CommandSpec, rest: readonly string[]): Promise<numb
   }
 }
 
-async function runMounted(name: string, rest: readonly string[]): Promise<number> {
+async function runMounted(composition: Composition, name: string, rest: readonly string[]): Promise<number> {
   const { withService } = await import('./service.js');
-  return withService({ threads: false }, async ({ kernel }) => {
+  return withService(composition, { threads: false }, async ({ kernel }) => {
     const found = kernel.listCommands().find(({ spec }) => spec.name === name);
     if (found === undefined) throw new Error(`command "${name}" does not exist`);
     if (found.reason !== null) throw new Error(`the plugin of the command has failed: ${found.reason}`);
-    return execute(found.spec, rest);
+    return execute(composition, found.spec, rest);
   });
 }
 
-export async function loadCommandTable(): ReturnType<typeof Asked.loadCommandTable> {
-  return (await import('./asked-table.js')).loadCommandTable();
+export async function loadCommandTable(composition: Composition): ReturnType<typeof Asked.loadCommandTable> {
+  return (await import('./asked-table.js')).loadCommandTable(composition);
 }
 
-export async function perform(name: string, rest: readonly string[]): Promise<number> {
+export async function perform(composition: Composition, name: string, rest: readonly string[]): Promise<number> {
   try {
-    const own = OWN_COMMANDS[name];
-    return own === undefined ? await runMounted(name, rest) : await execute(await own(), rest);
+    const load = OWN_COMMANDS[name];
+    if (load === undefined) return await runMounted(composition, name, rest);
+    const own = await load();
+    return await execute(composition, { ...own, run: (call) => own.run(call, composition) }, rest);
   } catch (error) {
     exitSoon();
     return printFailure(error, rest.includes('--json'));

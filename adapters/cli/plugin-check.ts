@@ -4,14 +4,18 @@ import { join, resolve } from 'node:path';
 import { existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { loadConfig } from '../../config/load.js';
-import type { CommandSpec } from '../../kernel/contract/index.js';
-import { compose, MemoryStore, PLACEHOLDER_KEYS, type Service } from '../../config/compose/compose.js';
+import type { Composition, OwnCommand, ComposedService } from './composition.js';
 import { EXIT_CODES } from './output.js';
 import { handlePluginErrors } from './plugin-faults.js';
 
 const OBSERVE_MS = 300;
 
-async function withPlugin<T>(entry: string, work: (service: Service) => Promise<T>): Promise<T> {
+async function withPlugin<T>(
+  composition: Composition,
+  entry: string,
+  work: (service: ComposedService) => Promise<T>,
+): Promise<T> {
+  const { composeInMemory } = await composition.loadComposer();
   const folder = await mkdtemp(join(tmpdir(), 'aos-check-'));
   try {
     const env = {
@@ -22,9 +26,7 @@ async function withPlugin<T>(entry: string, work: (service: Service) => Promise<
     };
     const configuration = await loadConfig({ env });
     const outlive = handlePluginErrors();
-    const service = outlive(
-      await compose('serve', { configuration, keys: PLACEHOLDER_KEYS, store: new MemoryStore() }),
-    );
+    const service = outlive(await composeInMemory({ configuration }, 'serve'));
     try {
       await service.boot({ listen: false, start: false, jobs: false });
       await pause(OBSERVE_MS);
@@ -39,14 +41,14 @@ async function withPlugin<T>(entry: string, work: (service: Service) => Promise<
 
 const formatCount = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`;
 
-export const pluginCheckCommand: CommandSpec = {
+export const pluginCheckCommand: OwnCommand = {
   name: 'plugin check',
   summary: 'Check a plugin as the service does at start, without starting it',
   args: ['path'],
-  run: async ({ args: [given = ''] }) => {
+  run: async ({ args: [given = ''] }, composition) => {
     const path = resolve(given);
     const entry = existsSync(path) ? path : given;
-    return withPlugin(entry, async ({ kernel }) => {
+    return withPlugin(composition, entry, async ({ kernel }) => {
       const builtin = new Set(kernel.listBuiltinIds());
       const state = kernel.system.listPlugins().find(({ id }) => !builtin.has(id));
       if (state === undefined) throw new Error(`${given} is not loaded`);

@@ -3,8 +3,8 @@ import { existsSync, realpathSync } from 'node:fs';
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { findPackageRoot } from '../../config/load.js';
-import { refuse, type CommandSpec } from '../../kernel/contract/index.js';
-import { composeInMemory, BUILTIN, readVersion } from '../../config/compose/compose.js';
+import { refuse } from '../../kernel/contract/index.js';
+import type { Composer, OwnCommand } from './composition.js';
 import { handlePluginErrors } from './plugin-faults.js';
 import { UsageError } from './usage.js';
 
@@ -17,7 +17,7 @@ interface PluginNames {
   title: string;
 }
 
-async function listTakenNames(): Promise<ReadonlySet<string>> {
+async function listTakenNames({ BUILTIN, composeInMemory }: Composer): Promise<ReadonlySet<string>> {
   const own = ['kernel', 'jobs', 'plugin', 'assets', ...BUILTIN.map(({ id }) => id)];
   try {
     const outlive = handlePluginErrors();
@@ -36,14 +36,15 @@ async function listTakenNames(): Promise<ReadonlySet<string>> {
 }
 
 /** @throws UsageError */
-async function parseNames(name: string): Promise<PluginNames> {
+async function parseNames(composer: Composer, name: string): Promise<PluginNames> {
   const id = name.replaceAll('-', '');
   const wrong = (problem: string): never => {
     throw new UsageError(`"${name}" ${problem}`, 'Usage: aos plugin new <name> [--js] [--json]');
   };
   if (!NAME_PATTERN.test(name)) wrong('must be lower-case letters and digits, a letter first, words joined by hyphens');
   if (id.length < 2 || id.length > MAX_ID_LENGTH) wrong(`must have 2 to ${MAX_ID_LENGTH} letters and digits`);
-  if ((await listTakenNames()).has(id)) wrong('is in use by the service or one of its plugins: choose another name');
+  if ((await listTakenNames(composer)).has(id))
+    wrong('is in use by the service or one of its plugins: choose another name');
   return { name, id, title: `${id[0]?.toUpperCase()}${name.slice(1).replaceAll('-', ' ')}` };
 }
 
@@ -54,13 +55,13 @@ const listFiles = async (folder: string): Promise<string[]> => {
     .map(({ parentPath, name }) => relative(folder, join(parentPath, name)));
 };
 
-async function buildPackageJson(text: string, name: string, service: string | null): Promise<string> {
+function buildPackageJson(text: string, name: string, version: string, service: string | null): string {
   const { devDependencies = {}, ...meta } = JSON.parse(text) as { devDependencies?: Record<string, string> };
   const needed = { ...devDependencies, ...(service !== null && { aos: `file:${service}` }) };
   const whole = {
     ...meta,
     name,
-    peerDependencies: { aos: `^${await readVersion()}` },
+    peerDependencies: { aos: `^${version}` },
     ...(Object.keys(needed).length > 0 && { devDependencies: needed }),
   };
   return `${JSON.stringify(whole, null, 2)}\n`;
@@ -98,13 +99,14 @@ async function linkService(folder: string): Promise<void> {
   await symlink(findPackageRoot(), join(folder, 'node_modules', 'aos'), 'junction');
 }
 
-export const pluginNewCommand: CommandSpec = {
+export const pluginNewCommand: OwnCommand = {
   name: 'plugin new',
   summary: 'Create a new plugin in ./<name>: TypeScript, or plain JavaScript with --js',
   args: ['name'],
   options: { js: { type: 'boolean', summary: 'Use plain JavaScript, without a compiler' } },
-  run: async ({ args, options }) => {
-    const names = await parseNames(String(args[0]));
+  run: async ({ args, options }, composition) => {
+    const composer = await composition.loadComposer();
+    const names = await parseNames(composer, String(args[0]));
     const kind = options['js'] === true ? 'js' : 'ts';
     const folder = join(process.cwd(), names.name);
     if (existsSync(folder))
@@ -112,7 +114,8 @@ export const pluginNewCommand: CommandSpec = {
     const files = await buildFiles(names, kind);
     const found = canResolveService(process.cwd());
     const service = found ? null : relative(folder, findPackageRoot());
-    files.set('package.json', await buildPackageJson(files.get('package.json') ?? '{}', names.name, service));
+    const version = await composer.readVersion();
+    files.set('package.json', buildPackageJson(files.get('package.json') ?? '{}', names.name, version, service));
     for (const [path, text] of files) {
       await mkdir(dirname(join(folder, path)), { recursive: true });
       await writeFile(join(folder, path), text, { flag: 'wx' });

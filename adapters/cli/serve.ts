@@ -2,8 +2,8 @@
 import { join, relative, sep } from 'node:path';
 import { loadConfig, type ResolvedConfig } from '../../config/load.js';
 import { applyOption } from '../../config/sources.js';
-import type { CommandCall, CommandSpec } from '../../kernel/contract/index.js';
-import { compose, type StartResult } from '../../config/compose/compose.js';
+import type { CommandCall } from '../../kernel/contract/index.js';
+import type { Composition, OwnCommand, ServiceStart } from './composition.js';
 import { findExistingFolder } from './data-directory.js';
 import { exitWithin, STORE_LOST_TIMEOUT_MS, ignoreOutputErrors, waitForStopSignal } from './process-exit.js';
 import { readSupervisorEnv } from '../../config/supervisor-env.js';
@@ -11,7 +11,7 @@ import { EXIT_CODES } from './output.js';
 import { handlePluginErrors } from './plugin-faults.js';
 import { SupervisorNotifier } from './supervisor.js';
 
-export const serveCommand: CommandSpec = {
+export const serveCommand: OwnCommand = {
   name: 'serve',
   summary: 'Run the service',
   options: {
@@ -25,10 +25,14 @@ export const serveCommand: CommandSpec = {
     },
     config: { type: 'string', value: 'file', summary: 'JSON configuration file', env: 'SVC_CONFIG' },
   },
-  run: async ({ options }) => ({ json: {}, text: '', exit: await runServer(false, options) }),
+  run: async ({ options }, composition) => ({
+    json: {},
+    text: '',
+    exit: await runServer(composition, false, options),
+  }),
 };
 
-function printStarted({ address, firstAdmin }: StartResult, json: boolean): void {
+function printStarted({ address, firstAdmin }: ServiceStart, json: boolean): void {
   if (json) {
     process.stdout.write(`${JSON.stringify({ url: address, pid: process.pid, first_admin: firstAdmin })}\n`);
     return;
@@ -48,12 +52,17 @@ async function printNewStore({ data_dir, storage: { file } }: ResolvedConfig): P
   process.stdout.write(`Creating the store in ${join(folder, sep)}…\n`);
 }
 
-export async function runServer(json: boolean, options: CommandCall['options'] = {}): Promise<number> {
+export async function runServer(
+  composition: Composition,
+  json: boolean,
+  options: CommandCall['options'] = {},
+): Promise<number> {
   for (const [name, { env }] of Object.entries(serveCommand.options ?? {})) {
     const value = options[name];
     if (env !== undefined && typeof value === 'string') applyOption(env, value, `option --${name}`);
   }
   const signal = waitForStopSignal();
+  const { compose } = await composition.loadComposer();
   const configuration = await loadConfig();
   const outlive = handlePluginErrors();
   const service = outlive(await compose('serve', { configuration, ...(json && { logTo: 'stderr' }) }));

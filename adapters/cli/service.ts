@@ -1,6 +1,6 @@
 import type { KernelBootOptions } from '../../kernel/kernel.js';
 import { loadConfig } from '../../config/load.js';
-import { compose, requireStore, type Service } from '../../config/compose/compose.js';
+import type { Composition, ComposedService } from './composition.js';
 import { handlePluginErrors } from './plugin-faults.js';
 
 /**
@@ -8,10 +8,12 @@ import { handlePluginErrors } from './plugin-faults.js';
  * @throws NoStore
  */
 export async function withService<T>(
+  composition: Composition,
   options: KernelBootOptions & { threads?: boolean },
-  work: (service: Service) => Promise<T>,
+  work: (service: ComposedService) => Promise<T>,
 ): Promise<T> {
   const { threads, ...boot } = options;
+  const { compose, requireStore } = await composition.loadComposer();
   const configuration = await loadConfig();
   await requireStore(configuration.core);
   const outlive = handlePluginErrors();

@@ -2,10 +2,11 @@
  * The evaluator's lease covers all of it (interface, scheduled tick; contract 90, tick); exit code
  * 2 while another run holds it.
  */
-import type { CommandResult, CommandSpec } from '../../kernel/contract/index.js';
+import type { CommandResult } from '../../kernel/contract/index.js';
 import { WATCHDOG, type RunRecord } from '../../ports/domain/watchdog.js';
 import type { Jobs } from '../../ports/jobs.js';
 import { RELEASE_STORE, type ReleaseStoreState } from '../../ports/domain/releases.js';
+import type { OwnCommand } from './composition.js';
 import { EXIT_CODES } from './output.js';
 import { withService } from './service.js';
 
@@ -62,13 +63,13 @@ function formatLines(run: RunRecord, { failed, store }: TickExtras, quiet: boole
   return lines;
 }
 
-export const tickCommand: CommandSpec = {
+export const tickCommand: OwnCommand = {
   name: 'tick',
   summary: 'Run the evaluator and the background work once',
   options: { quiet: { type: 'boolean', summary: 'Print changes and errors only' } },
-  run: ({ options }) => {
+  run: ({ options }, composition) => {
     const quiet = options['quiet'] === true;
-    return withService({}, async ({ jobs, kernel }): Promise<CommandResult> => {
+    return withService(composition, {}, async ({ jobs, kernel }): Promise<CommandResult> => {
       const watchdog = kernel.findService(WATCHDOG);
       if (watchdog === undefined) throw new Error('the watchdog plugin is not running: see `aos plugin list`');
       const done = await watchdog.evaluate('cli', async (signal): Promise<TickExtras> => {

@@ -3,8 +3,12 @@ import { join } from 'node:path';
 import { InstanceLock } from '../../adapters/node/instance-lock.js';
 import { findPackageRoot } from '../load.js';
 import type { AppSettings } from '../../kernel/contract/index.js';
-import { formatListenUrl } from './locations.js';
 import type { Setup } from './setup.js';
+
+/** `server.base_url` (contract 00, configuration). */
+function formatListenUrl(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
 
 export async function readVersion(): Promise<string> {
   const text = await readFile(join(findPackageRoot(), 'package.json'), 'utf8');

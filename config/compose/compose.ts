@@ -21,13 +21,11 @@ import { loadConfig, type Configuration, type ResolvedConfig } from '../load.js'
 import type { Kernel, KernelBootOptions, KernelMode } from '../../kernel/kernel.js';
 import type { DocumentStore } from '../../ports/store/index.js';
 
-export type { KeyRotation } from '../../adapters/node/keys/key-ring.js';
 export type { ServiceKeys } from '../../adapters/node/keys/keys.js';
 export { getFreeBytes } from '../../adapters/node/free-bytes.js';
 export { findNewestBackup } from './backups.js';
 export { BUILTIN } from './builtin.js';
-export { MemoryStore } from '../../adapters/memory/store.js';
-export { verifyFingerprints, loadServiceKeys, PLACEHOLDER_KEYS } from './service-keys.js';
+export { verifyFingerprints, loadServiceKeys } from './service-keys.js';
 export {
   getAccessMode,
   isStoredInMongo,
@@ -36,12 +34,11 @@ export {
   getReleasesFolder,
   openReleaseStore,
 } from './release-storage.js';
-export { NoStore, requireStore } from './require-store.js';
+export { isMissingStore, requireStore } from './require-store.js';
 export { createStore } from './store.js';
 export { readVersion } from './app-settings.js';
 export type { FirstAdmin, StartResult } from './lifecycle.js';
 export type { SetupOverrides } from './setup.js';
-export { recordEarlyError } from '../../kernel/loading/error-attribution.js';
 export { readRunningPluginStates } from './plugin-states.js';
 export { listUnlistedProxies } from './web-server.js';
 
@@ -67,8 +64,11 @@ export interface Service {
 }
 
 /** Empty in-memory store without side effects, to inspect plugins and commands. */
-export function composeInMemory(given: Pick<SetupOverrides, 'configuration'> = {}): Promise<Service> {
-  return compose('command', { ...given, keys: PLACEHOLDER_KEYS, store: new MemoryStore() });
+export function composeInMemory(
+  given: Pick<SetupOverrides, 'configuration'> = {},
+  mode: KernelMode = 'command',
+): Promise<Service> {
+  return compose(mode, { ...given, keys: PLACEHOLDER_KEYS, store: new MemoryStore() });
 }
 
 /** @throws ConfigError, PluginFaults */

@@ -1,3 +1,4 @@
+import { dirname, resolve } from 'node:path';
 import { JOBS_COLLECTION } from '../../adapters/agenda/jobs.js';
 import { requireWholeStore } from '../../adapters/archive/transfer/import.js';
 import { getFreeBytes } from '../../adapters/node/free-bytes.js';
@@ -9,7 +10,6 @@ import type { AppSettings } from '../../kernel/contract/index.js';
 import { Kernel, type KernelConfig, type KernelParts } from '../../kernel/kernel.js';
 import type { DocumentStore } from '../../ports/store/index.js';
 import { BUILTIN } from './builtin.js';
-import { getConfigFolder } from './locations.js';
 import type { ServicePorts } from './ports.js';
 import type { Setup } from './setup.js';
 
@@ -18,6 +18,11 @@ const PLUGIN_TIMEOUT_MS = 30_000;
 interface ServedParts extends Pick<KernelParts, 'http' | 'peers' | 'unlistedProxies' | 'pluginFailed'> {
   app: AppSettings;
   store: DocumentStore;
+}
+
+/** Returns the folder of the file that names the plugins, the base of their paths. */
+function getConfigFolder(origin: string): string {
+  return dirname(resolve(/^config\/(default|local)\.json$/.test(origin) ? findPackageRoot() : process.cwd(), origin));
 }
 
 export function makeKernel(setup: Setup, ports: ServicePorts, { app, ...served }: ServedParts): Kernel {

@@ -11,6 +11,8 @@ export class NoStore extends Error {
   }
 }
 
+export const isMissingStore = (error: unknown): boolean => error instanceof NoStore;
+
 /**
  * An interrupted restore counts as a store.
  * @throws NoStore

@@ -22,6 +22,7 @@ const PURE = /^(joi|re2js|otpauth|qrcode|hash-wasm|node:(crypto|buffer|url|util|
 const NODE = /^node:/;
 const PORTS = /^ports\//;
 const KERNEL_API = /^kernel\/(contract\/index|errors)$/;
+const SETTINGS = /^config\/(?!compose\/)/;
 const ANYTHING = /^/;
 /**
  * Pure helpers that import nothing of the project: everyone's, but not of a client that is
@@ -218,16 +219,16 @@ export const RULES: readonly Rule[] = [
     // Configuration documents.
     layer: 'adapters/cli',
     files: /^adapters\/cli\/remote\//,
-    project: [PORTS, /^kernel\//, /^config\//],
+    project: [PORTS, /^kernel\//, SETTINGS],
     packages: [NODE, /^yaml$/],
     says: 'adapters/cli/remote imports what adapters/cli may, and the library of YAML',
   },
   {
     layer: 'adapters/cli',
     files: /^adapters\/cli\//,
-    project: [PORTS, /^kernel\//, /^config\//],
+    project: [PORTS, /^kernel\//, SETTINGS],
     packages: [NODE, /^joi$/],
-    says: 'adapters/cli imports config, what it composes included, kernel, ports, lib and node',
+    says: 'adapters/cli imports config, kernel, ports, lib and node; it receives what config/compose builds',
   },
   {
     layer: 'adapters',
@@ -329,9 +330,9 @@ export const RULES: readonly Rule[] = [
   {
     layer: 'main',
     files: /^main\.ts$/,
-    project: [/^adapters\/cli\/main$/],
+    project: [/^adapters\/cli\/main$/, /^config\/compose\/composition$/],
     packages: [],
-    says: 'main.ts starts the command line',
+    says: 'main.ts passes the composition to the command line',
   },
   {
     layer: 'test/kit',

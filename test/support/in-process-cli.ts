@@ -2,15 +2,16 @@
  * Runs CLI commands inside the test process, which is faster than starting `aos`. A few tests also
  * start the program, to verify that both behave the same.
  */
+import type { OwnCommand } from '../../adapters/cli/composition.js';
 import { EXIT_CODES, printFailure, printResult } from '../../adapters/cli/output.js';
 import { parseCommand } from '../../adapters/cli/usage.js';
 import { loadConfig } from '../../config/load.js';
-import type { CommandSpec } from '../../kernel/contract/index.js';
 import { compose } from '../../config/compose/compose.js';
+import { composition } from '../../config/compose/composition.js';
 import type { CommandOutcome } from './service.js';
 
 /** Excludes the commands that signal the end of a start to V8. */
-const COMMANDS: Readonly<Record<string, () => Promise<CommandSpec>>> = {
+const COMMANDS: Readonly<Record<string, () => Promise<OwnCommand>>> = {
   doctor: async () => (await import('../../adapters/cli/doctor/index.js')).doctorCommand,
   backup: async () => (await import('../../adapters/cli/archive-commands.js')).backupCommand,
   restore: async () => (await import('../../adapters/cli/archive-commands.js')).restoreCommand,
@@ -35,7 +36,7 @@ async function runCommand(env: NodeJS.ProcessEnv, words: readonly string[]): Pro
   const spec = await COMMANDS[words.slice(0, length).join(' ')]?.();
   if (spec === undefined) throw new Error(`aos ${words.join(' ')} is not run in this process`);
   const { args, options, json } = parseCommand(spec, words.slice(length));
-  const result = await spec.run({ args, options, stdin: () => Promise.resolve('') });
+  const result = await spec.run({ args, options, stdin: () => Promise.resolve('') }, composition);
   printResult(result, json);
   return result.exit ?? EXIT_CODES.ok;
 }

@@ -4,30 +4,14 @@
  */
 import type { Configuration, ResolvedConfig } from '../../../config/load.js';
 import { loadConfig } from '../../../config/load.js';
-import type { CommandSpec } from '../../../kernel/contract/index.js';
 import { PluginFaults } from '../../../kernel/faults.js';
-import {
-  getAccessMode,
-  composeInMemory,
-  compose,
-  verifyFingerprints,
-  isStoredInMongo,
-  createInstallers,
-  loadServiceKeys,
-  findNewestBackup,
-  getReleasesFolder,
-  readRunningPluginStates,
-  listUnlistedProxies,
-  type Service,
-  type ServiceKeys,
-} from '../../../config/compose/compose.js';
-import { requireWholeStore } from '../../../config/compose/data-transfer.js';
+import type { Composer, Composition, OwnCommand, ComposedService, LoadedKeys } from '../composition.js';
 import { checkDataDirectory, checkFreeSpace, checkReleaseFolder } from '../data-directory.js';
 import { tryOpenStore, verifyStore, type OpenedStore } from './store.js';
 import { EXIT_CODES } from '../output.js';
 import { handlePluginErrors } from '../plugin-faults.js';
 import { Diagnosis, getErrorText } from './diagnosis.js';
-import { describeDamageFix, describeReleaseFix, describeStoreFix } from './store-fix.js';
+import { describeDamageFix, describeReleaseFix, describeStoreFix, MISSING_STORE_FIX } from './store-fix.js';
 import {
   readLocalHealth,
   fetchServiceHealth,
@@ -47,7 +31,10 @@ function checkNode(): string {
   return process.version;
 }
 
-async function checkAccessFiles(configuration: Configuration): Promise<string> {
+async function checkAccessFiles(
+  { getAccessMode, isStoredInMongo }: Composer,
+  configuration: Configuration,
+): Promise<string> {
   if (isStoredInMongo(configuration)) return 'in MongoDB with the packages: only this service serves them';
   const { mode, gid } = await getAccessMode(configuration);
   if ((mode & 0o004) !== 0) throw new Error('every local user can read .htpasswd, because no group is set');
@@ -57,7 +44,7 @@ async function checkAccessFiles(configuration: Configuration): Promise<string> {
 }
 
 /** Behind an untrusted proxy, all callers share one address and its limits. */
-async function checkProxies({ data_dir, server }: ResolvedConfig): Promise<string> {
+async function checkProxies({ listUnlistedProxies }: Composer, { data_dir, server }: ResolvedConfig): Promise<string> {
   const unlisted = await listUnlistedProxies(data_dir, server.trusted_proxies);
   if (unlisted.length === 0) return 'no X-Forwarded-For from unlisted proxies';
   const last = unlisted.map(({ address, last_at }) => `${address} (last at ${last_at})`).join(', ');
@@ -74,24 +61,25 @@ interface InspectedService extends OpenedStore {
   plugins: PluginHealth[];
   running: readonly PluginState[] | null;
   /** Set up once, on the open store if possible, because the setup takes most of the time. */
-  service: Service | null;
+  service: ComposedService | null;
 }
 
 /** The result does not depend on data, which no setup reads. */
 async function checkPlugins(
+  composer: Composer,
   configuration: Configuration,
-  keys: ServiceKeys | null,
+  keys: LoadedKeys | null,
   found: InspectedService,
 ): Promise<{ failed: string[]; detail: string }> {
   const { store } = found;
   const outlive = handlePluginErrors();
   const service = outlive(
     await (keys === null || store === null
-      ? composeInMemory({ configuration })
-      : compose('command', { configuration, keys, store })),
+      ? composer.composeInMemory({ configuration })
+      : composer.compose('command', { configuration, keys, store })),
   );
   await service.boot({ migrate: false }).catch(async (error: unknown) => {
-    if (store !== null) Object.assign(found, await tryOpenStore(configuration.core));
+    if (store !== null) Object.assign(found, await tryOpenStore(composer, configuration.core));
     throw error;
   });
   found.service = service;
@@ -105,7 +93,7 @@ async function checkPlugins(
   };
 }
 
-async function checkMigrations({ kernel }: Service, found: InspectedService): Promise<string> {
+async function checkMigrations({ kernel }: ComposedService, found: InspectedService): Promise<string> {
   const { pending } = await kernel.system.listMigrations();
   if (pending.length > 0) throw new Error(`pending: ${pending.join(', ')}`);
   found.plugins = await readLocalHealth(kernel.system, true);
@@ -114,15 +102,16 @@ async function checkMigrations({ kernel }: Service, found: InspectedService): Pr
 
 /** Faults in plugin sections are reported as configuration faults. */
 async function examinePlugins(
+  composer: Composer,
   found: Diagnosis,
   configuration: Configuration,
-  keys: ServiceKeys | null,
+  keys: LoadedKeys | null,
   known: InspectedService,
 ): Promise<boolean> {
   const fix = 'fix the plugin that failed, or remove it from `plugins`';
   let states: { failed: string[]; detail: string };
   try {
-    states = await checkPlugins(configuration, keys, known);
+    states = await checkPlugins(composer, configuration, keys, known);
   } catch (error) {
     if (!(error instanceof PluginFaults && error.configuration)) {
       return found.check('plugins', fix, () => {
@@ -142,17 +131,20 @@ async function examinePlugins(
 }
 
 async function examineStore(
+  composition: Composition,
   found: Diagnosis,
   configuration: Configuration,
-  keys: ServiceKeys | null,
+  keys: LoadedKeys | null,
   { runs, deep }: { runs: boolean; deep: boolean },
   known: InspectedService,
 ): Promise<void> {
   const { core } = configuration;
+  const { findNewestBackup, isMissingStore, verifyFingerprints } = await composition.loadComposer();
+  const { requireWholeStore } = await composition.loadDataTransfer();
   const newest = (): Promise<string | null> => findNewestBackup(configuration);
   const open = await found.check(
     'store',
-    (error) => describeStoreFix(error, core, newest),
+    async (error) => (isMissingStore(error) ? MISSING_STORE_FIX : describeStoreFix(error, core, newest)),
     () => {
       // The fault that prevents the first start is already reported.
       if (known.missing && found.items.some(({ ok }) => !ok)) return 'will be created at the first start';
@@ -193,10 +185,11 @@ async function examineHealth(found: Diagnosis, core: ResolvedConfig, known: Insp
   }
 }
 
-async function runDoctor(deep: boolean): Promise<Diagnosis> {
+async function runDoctor(composition: Composition, deep: boolean): Promise<Diagnosis> {
+  const composer = await composition.loadComposer();
   const found = new Diagnosis();
   await found.check('node', 'install Node 20.19 or newer', checkNode);
-  const loaded: { configuration: Configuration | null; keys: ServiceKeys | null } = { configuration: null, keys: null };
+  const loaded: { configuration: Configuration | null; keys: LoadedKeys | null } = { configuration: null, keys: null };
   await found.check('configuration', CONFIG_FIX, async () => {
     loaded.configuration = await loadConfig();
     const [wrong] = loaded.configuration.misspelt;
@@ -230,20 +223,20 @@ async function runDoctor(deep: boolean): Promise<Diagnosis> {
       : `make ${core.data_dir} a folder that only this user can read and write`;
   await found.check('data directory', own, () => checkDataDirectory(core.data_dir));
   await found.check('disk', 'free some space: the store stops accepting writes when the disk is full', () =>
-    checkFreeSpace(core.data_dir),
+    checkFreeSpace(composer, core.data_dir),
   );
   await found.check('shared key', 'set SVC_SHARED_KEY to at least 32 random characters, or leave it empty', () =>
     checkSharedKey(core),
   );
   await found.check('keys', 'provide readable keys', async () => {
-    loaded.keys = await loadServiceKeys(core, false);
+    loaded.keys = await composer.loadServiceKeys(core, false);
     return 'usable';
   });
   await found.check(
     'update agents',
     'delete installer/installer.json in the data directory, and start again',
     async () => {
-      const built = await createInstallers(configuration).readManifest();
+      const built = await composer.createInstallers(configuration).readManifest();
       if (built !== null) return `${built.version}: ${built.files.map(({ runtime }) => runtime).join(', ')}`;
       return 'none, so machines cannot download one: run npm run build:agent, then start the service';
     },
@@ -251,23 +244,23 @@ async function runDoctor(deep: boolean): Promise<Diagnosis> {
   await found.check(
     'access files',
     'set releases.web_group to the group of the web server in front of it, and run the service as a member of that group',
-    () => checkAccessFiles(configuration),
+    () => checkAccessFiles(composer, configuration),
   );
   await found.check(
     'release store',
     (thrown) => Promise.resolve(describeReleaseFix(thrown, core)),
-    () => checkReleaseFolder(getReleasesFolder(configuration), core.data_dir),
+    () => checkReleaseFolder(composer, composer.getReleasesFolder(configuration), core.data_dir),
   );
   await found.check(
     'proxies',
     'if these are your proxies, add them to server.trusted_proxies: until then, all clients behind a proxy share its rate limits. If not, an untrusted client sends the header, and it is ignored',
-    () => checkProxies(core),
+    () => checkProxies(composer, core),
   );
-  const running = await readRunningPluginStates(core.data_dir);
-  const known: InspectedService = { plugins: [], running, service: null, ...(await tryOpenStore(core)) };
+  const running = await composer.readRunningPluginStates(core.data_dir);
+  const known: InspectedService = { plugins: [], running, service: null, ...(await tryOpenStore(composer, core)) };
   try {
-    const runs = await examinePlugins(found, configuration, loaded.keys, known);
-    await examineStore(found, configuration, loaded.keys, { runs, deep }, known);
+    const runs = await examinePlugins(composer, found, configuration, loaded.keys, known);
+    await examineStore(composition, found, configuration, loaded.keys, { runs, deep }, known);
     if (runs) await examineHealth(found, core, known);
   } finally {
     await known.service?.stop();
@@ -276,12 +269,12 @@ async function runDoctor(deep: boolean): Promise<Diagnosis> {
   return found;
 }
 
-export const doctorCommand: CommandSpec = {
+export const doctorCommand: OwnCommand = {
   name: 'doctor',
   summary: 'Check this installation and explain how to fix problems',
   options: { deep: { type: 'boolean', summary: 'Also read the complete embedded store; takes a while' } },
-  async run({ options }) {
-    const { items, skipped } = await runDoctor(options['deep'] === true);
+  async run({ options }, composition) {
+    const { items, skipped } = await runDoctor(composition, options['deep'] === true);
     const ok = items.every((item) => item.ok);
     const width = Math.max(15, ...items.map(({ check }) => check.length));
     const lines = items.map(

@@ -1,6 +1,7 @@
 import type { ResolvedConfig } from '../../../config/load.js';
-import { NoStore } from '../../../config/compose/compose.js';
 
+export const MISSING_STORE_FIX =
+  'set SVC_DATA_DIR to the data directory of the installation, or start the service to create one here';
 const CONNECTION_FIX = 'check storage.url, and that the database is reachable';
 
 export async function describeStoreFix(
@@ -10,8 +11,6 @@ export async function describeStoreFix(
 ): Promise<string> {
   const { file } = storage;
   if (file === null) return CONNECTION_FIX;
-  if (error instanceof NoStore)
-    return 'set SVC_DATA_DIR to the data directory of the installation, or start the service to create one here';
   const errorMessage = error instanceof Error ? error.message : String(error);
   if (/no space|ENOSPC|\bfull\b|no room/i.test(errorMessage)) return `free some space on the disk of ${file}`;
   if (/read-only|EROFS/i.test(errorMessage))

@@ -1,7 +1,7 @@
 import type { ResolvedConfig } from '../../../config/load.js';
 import { runWithTimeout } from '../../../kernel/timeout.js';
-import { NoStore, requireStore, createStore } from '../../../config/compose/compose.js';
 import type { DocumentStore } from '../../../ports/store/index.js';
+import type { Composer } from '../composition.js';
 import { findExistingFolder } from '../data-directory.js';
 
 const STORE_TIMEOUT_MS = 8_000;
@@ -12,7 +12,10 @@ export interface OpenedStore {
   opened: () => string;
 }
 
-async function openStore(config: ResolvedConfig): Promise<{ store: DocumentStore | null; detail: string }> {
+async function openStore(
+  { createStore, requireStore }: Composer,
+  config: ResolvedConfig,
+): Promise<{ store: DocumentStore | null; detail: string }> {
   const { engine, file } = config.storage;
   await requireStore(config);
   if (file !== null && (await findExistingFolder(file)) !== file)
@@ -24,14 +27,16 @@ async function openStore(config: ResolvedConfig): Promise<{ store: DocumentStore
 }
 
 /** Opens the store; its error is reported by the store check. */
-export async function tryOpenStore(core: ResolvedConfig): Promise<OpenedStore> {
+export async function tryOpenStore(composer: Composer, core: ResolvedConfig): Promise<OpenedStore> {
   try {
-    const { store, detail } = await runWithTimeout(STORE_TIMEOUT_MS, 'opening the store', () => openStore(core));
+    const { store, detail } = await runWithTimeout(STORE_TIMEOUT_MS, 'opening the store', () =>
+      openStore(composer, core),
+    );
     return { store, missing: false, opened: () => detail };
   } catch (error) {
     return {
       store: null,
-      missing: error instanceof NoStore,
+      missing: composer.isMissingStore(error),
       opened: () => {
         throw error;
       },

@@ -9,6 +9,7 @@ import { text } from 'node:stream/consumers';
 import { loadOwnCommands, OWN_COMMANDS } from '../../../adapters/cli/own-commands.js';
 import { loadCommandTable } from '../../../adapters/cli/asked-table.js';
 import { readBuiltCommands } from '../../../adapters/cli/table.js';
+import { composition } from '../../../config/compose/composition.js';
 import { arePluginsConfigured } from '../../../config/plugin-detection.js';
 import { projectRoot } from '../../architecture/tree.js';
 import { runCli, CLI_PATH, buildServiceEnv } from '../../support/service.js';
@@ -22,7 +23,7 @@ describe('command table', function () {
   const env = (extra: Record<string, string> = {}): NodeJS.ProcessEnv => buildServiceEnv(join(folder, 'data'), extra);
 
   it('matches the commands of the service', async () => {
-    const { commands, whole } = await loadCommandTable();
+    const { commands, whole } = await loadCommandTable(composition);
     expect(whole).to.equal(true);
     expect(await readBuiltCommands()).to.deep.equal(JSON.parse(JSON.stringify(commands)));
   });
@@ -84,7 +85,9 @@ describe('command table', function () {
       expect(loaded).to.include('adapters/cli/main.js');
       const much = loaded.filter(
         (name) =>
-          !/^(node:|main\.|adapters\/cli\/|config\/plugin-detection\.|kernel\/(errors|faults)|lib\/)/.test(name),
+          !/^(node:|main\.|adapters\/cli\/|config\/(plugin-detection|compose\/composition)\.|kernel\/(errors|faults)|lib\/)/.test(
+            name,
+          ),
       );
       expect(much, words.join(' ')).to.deep.equal([]);
     }
