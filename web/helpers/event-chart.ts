@@ -88,6 +88,9 @@ function renderEventChart(...args: unknown[]): Html {
     height: HEIGHT,
     role: 'group',
     'aria-label': toText(hash['label']) || 'Events over time',
+    // For assets/brush.js.
+    'data-brush': toText(hash['brush']) || undefined,
+    'data-begins': bars.map(({ begin }) => toText(begin)).join(' ') || undefined,
   });
   const grid = `<line class="event-grid" x1="0" x2="100%" y1="${TOP}" y2="${TOP}"/>`;
   const base = `<line class="event-base" x1="0" x2="100%" y1="${BASE}" y2="${BASE}"/>`;

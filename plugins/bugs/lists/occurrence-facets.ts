@@ -16,6 +16,9 @@ export interface OccurrenceFilter {
   tag?: string[];
   /** Beginnings of `occurred_at`: a day, or an hour such as `2026-11-29T13`; pages only. */
   at?: string[];
+  /** The first and the last such beginning of a range; pages only. */
+  from?: string[];
+  to?: string[];
 }
 
 export const OCCURRENCE_FILTER_NAMES = [
@@ -26,7 +29,7 @@ export const OCCURRENCE_FILTER_NAMES = [
   'tag',
 ] as const satisfies readonly (keyof OccurrenceFilter)[];
 
-export const PAGE_FILTER_NAMES = [...OCCURRENCE_FILTER_NAMES, 'at'] as const;
+export const PAGE_FILTER_NAMES = [...OCCURRENCE_FILTER_NAMES, 'at', 'from', 'to'] as const;
 
 export const isFiltered = (where: OccurrenceFilter): boolean =>
   PAGE_FILTER_NAMES.some((name) => (where[name]?.length ?? 0) > 0);
@@ -59,7 +62,9 @@ export function matchesFacets(
     among(where.host, host) &&
     among(where.browser, browser) &&
     among(where.tag, ...tags) &&
-    (!where.at?.length || where.at.some((begin) => occurred_at.startsWith(begin)))
+    (!where.at?.length || where.at.some((begin) => occurred_at.startsWith(begin))) &&
+    (where.from ?? []).every((begin) => occurred_at >= begin) &&
+    (where.to ?? []).every((end) => occurred_at.slice(0, end.length) <= end)
   );
 }
 

@@ -19,7 +19,7 @@ import { buildSplitPages } from './split-item.js';
 import { buildSavedViewPages } from './saved-views.js';
 
 const cursorSchema = joi.string().max(20_000).empty('');
-const filterValuesSchema = joi.array().items(joi.string().max(200)).max(20);
+const filterValuesSchema = joi.array().items(joi.string().max(200).allow('')).max(20);
 const itemQuerySchema = joi.object({
   ...Object.fromEntries(PAGE_FILTER_NAMES.map((name) => [name, filterValuesSchema])),
   occurrences: cursorSchema,

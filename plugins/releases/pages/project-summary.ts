@@ -10,7 +10,7 @@ export const buildReleasePart = (services: RolloutServices): ProjectPartProvider
   loadPart: async ({ slug }) => {
     const rollouts = await listRolloutRows(services, slug, FINISHED_DAYS);
     return {
-      heading: 'Rollouts',
+      heading: 'Latest releases',
       all: { label: 'View all releases', href: `/releases?product=${encodeURIComponent(slug)}` },
       figures: [],
       lines: [],

@@ -80,6 +80,47 @@ describe('web: item page', () => {
     expect(await answer.text()).to.include('priceOf (src/price.js:7:2)');
   });
 
+  it('filters the events by a range that is dragged on the chart, selected by keys, or written', async () => {
+    const day = (n: number): string => new Date(Date.now() - n * 86_400_000).toISOString().slice(0, 10);
+    for (const n of [2, 2, 4])
+      await web.post('/api/errors/v1/report', { ...REPORT, occurred_at: `${day(n)}T12:00:00.000Z` });
+    const { page } = web;
+    const getRange = (): (string | null)[] => ['from', 'to'].map((name) => new URL(page.url()).searchParams.get(name));
+
+    await web.tab.go(`/bugs/${ref}`);
+    const box = await page.locator('.event-chart').boundingBox();
+    if (box === null) throw new Error('the chart is not visible');
+    const at = (n: number): number => box.x + ((30 - n - 0.5) / 30) * box.width;
+    await page.mouse.move(at(5), box.y + 80);
+    await page.mouse.down();
+    await page.mouse.move(at(4), box.y + 80);
+    await page.mouse.move(at(3), box.y + 80, { steps: 3 });
+    expect(await page.locator('.event-plot [role="status"]').innerText()).to.match(/^From .+ to .+/);
+    await page.mouse.up();
+    await page.waitForURL(/from=/);
+    expect(getRange()).to.deep.equal([day(5), day(3)]);
+    await page.getByText('Event 1 of 1', { exact: true }).waitFor();
+
+    await web.tab.go(`/bugs/${ref}`);
+    await page.locator(`a.event-column[href*="at=${day(2)}"]`).focus();
+    for (const key of ['Shift+ArrowLeft', 'Shift+ArrowLeft', 'Escape', 'Shift+ArrowRight', 'Enter'])
+      await page.keyboard.press(key);
+    await page.waitForURL(/from=/);
+    expect(getRange()).to.deep.equal([day(2), day(1)]);
+    await page.getByText('Event 1 of 2', { exact: true }).waitFor();
+
+    await page.locator('.event-custom > summary').click();
+    expect(await page.getByLabel('From').inputValue()).to.equal(day(2));
+    await page.getByLabel('From').fill(day(4));
+    await page.getByLabel('To', { exact: true }).fill('');
+    await page.getByRole('button', { name: 'Filter events' }).click();
+    await page.getByText('Event 1 of 4', { exact: true }).waitFor();
+    await web.tab.go(`/bugs/${ref}`);
+    await page.locator(`a.event-column[href*="at=${day(4)}"]`).click();
+    await page.getByText('Event 1 of 1', { exact: true }).waitFor();
+    expect(getRange(), 'a click is no range').to.deep.equal([null, null]);
+  });
+
   it('executes no reported content, and fits a phone screen', async () => {
     for (const colorScheme of ['light', 'dark'] as const) {
       await web.page.emulateMedia({ colorScheme });

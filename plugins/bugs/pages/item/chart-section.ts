@@ -20,6 +20,21 @@ const PUBLISH_AGE_MS = 30 * DAY_MS;
 /** Suggested as the version of a fix. */
 const MAX_VERSION_SUGGESTIONS = 10;
 
+/** Replaced by the script with the beginnings of the columns (assets/brush.js). */
+const BRUSH_FROM = 'BRUSH_FROM';
+const BRUSH_TO = 'BRUSH_TO';
+const DAY_LENGTH = '2026-11-29'.length;
+const NO_RANGE = { at: [], from: [], to: [] };
+
+/** Of days and hours, in either notation. */
+const isWithin = (begin: string, since: string | undefined, until: string | undefined): boolean =>
+  (since !== undefined || until !== undefined) &&
+  (since === undefined || begin >= since.slice(0, begin.length)) &&
+  (until === undefined || begin.slice(0, until.length) <= until);
+
+const listQueryFields = (url: string): { name: string; value: string }[] =>
+  [...new URLSearchParams(url.split('?')[1] ?? '')].map(([name, value]) => ({ name, value }));
+
 interface PublishMark {
   at: number;
   label: string;
@@ -39,11 +54,14 @@ export async function buildChartSection(about: ItemSectionInput): Promise<object
   const publishes = await services.timeline.listRecentPublishes(item.project, PUBLISH_AGE_MS);
   const here = getEventsPage(about);
   const first = (Math.floor(now / unit) - length + 1) * unit;
+  const [since] = here.where.from ?? [];
+  const [until] = here.where.to ?? [];
   const bars = counts.slice(-length).map((count, i) => {
     const begin = toIsoString(first + i * unit).slice(0, unit === HOUR_MS ? 13 : 10);
-    const chosen = here.where.at?.includes(begin) === true;
-    const where = { ...here.where, at: chosen ? [] : [begin] };
-    return { count, chosen, href: count > 0 ? buildEventsUrl(here, where) : null };
+    const isAlone = here.where.at?.includes(begin) === true;
+    const where = { ...here.where, ...NO_RANGE, at: isAlone ? [] : [begin] };
+    const chosen = isAlone || isWithin(begin, since, until);
+    return { begin, count, chosen, href: count > 0 ? buildEventsUrl(here, where) : null };
   });
   return {
     versions: publishes.slice(0, MAX_VERSION_SUGGESTIONS).map(({ version }) => version),
@@ -55,6 +73,14 @@ export async function buildChartSection(about: ItemSectionInput): Promise<object
       to: range === '24h' ? 'now' : 'today',
       label: `Events per ${range === '24h' ? 'hour' : 'day'}`,
       marks: buildPublishMarks(publishes, now, { unit, length }),
+      brush: buildEventsUrl(here, { ...here.where, at: [], from: [BRUSH_FROM], to: [BRUSH_TO] }),
+    },
+    custom_range: {
+      from: since?.slice(0, DAY_LENGTH) ?? '',
+      to: until?.slice(0, DAY_LENGTH) ?? '',
+      first: toIsoString(now - PUBLISH_AGE_MS).slice(0, DAY_LENGTH),
+      last: toIsoString(now).slice(0, DAY_LENGTH),
+      fields: listQueryFields(buildEventsUrl(here, { ...here.where, ...NO_RANGE }, '')),
     },
     ranges: Object.entries(RANGES).map(([name, { label }]) => ({
       label,

@@ -98,6 +98,58 @@ describe('bugs: page of an issue', () => {
     });
   });
 
+  describe('range of the chart', () => {
+    const days = (n: number): string => new Date(fixture.clock.now() - n * DAY_MS).toISOString();
+    const day = (n: number): string => days(n).slice(0, 10);
+    let ref: string;
+    beforeEach(async () => {
+      for (const [n, host] of [
+        [9, 'web-9'],
+        [6, 'web-6'],
+        [5, 'web-5'],
+        [1, 'web-1'],
+      ] as const)
+        ({ ref } = await fixture.bugs.record(errorReport({ occurred_at: days(n), host })));
+      await settled(fixture);
+    });
+    const chosen = (text: string): number => text.match(/chart-bar is-chosen/g)?.length ?? 0;
+
+    for (const [name, from, to, events, columns] of [
+      ['both ends included', 6, 5, 2, 2],
+      ['a single day', 5, 5, 1, 1],
+      ['only a start', 6, null, 3, 3],
+      ['only an end', null, 6, 2, 2],
+      ['no events', 4, 3, 0, 0],
+    ] as const)
+      it(`filters the events of ${name}`, async () => {
+        const toValue = (n: number | null): string[] => [n === null ? '' : day(n)];
+        const text = await detail(ref, { from: toValue(from), to: toValue(to) });
+        expect(text)
+          .to.include(events === 0 ? 'No matching events.' : `Event 1 of ${events}`)
+          .and.include('Show all');
+        expect(chosen(text)).to.equal(columns);
+      });
+
+    it('filters the events of hours', async () => {
+      const text = await detail(ref, { from: [`${day(6)}T00`], to: [`${day(5)}T23`] });
+      expect(text).to.include('Event 1 of 2');
+    });
+
+    it('keeps the other filters and the range of the chart in the form and in the brush', async () => {
+      const text = await detail(ref, { host: ['web-1'], range: '7d', from: [day(6)] });
+      expect(text).to.include('<input type="hidden" name="host" value="web-1">');
+      expect(text)
+        .to.include('<input type="hidden" name="range" value="7d">')
+        .and.not.include('type="hidden" name="from"');
+      expect(text).to.match(new RegExp(`id="events-from" name="from" type="date" value="${day(6)}"`));
+      const brush = /data-brush="([^"]+)"/.exec(text)?.[1]?.replaceAll('&#x3D;', '=').replaceAll('&amp;', '&');
+      expect(brush).to.equal(`/bugs/${ref}?host=web-1&from=BRUSH_FROM&to=BRUSH_TO&range=7d#occurrences`);
+      expect(/data-begins="([^"]+)"/.exec(text)?.[1]?.split(' '))
+        .to.have.length(7)
+        .and.include(day(6));
+    });
+  });
+
   describe('mute', () => {
     const mute = async (ref: string, more: object = {}): Promise<Redirect> =>
       (await ask('POST', '/bugs/mute', { body: { like: ref, expires: '7', ...more } })) as Redirect;
