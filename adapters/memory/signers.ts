@@ -69,15 +69,6 @@ export class MemorySigner implements Signer {
   }
 }
 
-/** Represents an empty `release_private_key`. */
-export const unsignedSigner: Signer = {
-  getKey: async () => null,
-  listPredecessors: async () => [],
-  getKeyStart: async () => null,
-  sign: async () => null,
-  onRotated: () => () => undefined,
-};
-
 /** Shared by the process, because generating an RSA key is slow. */
 const sharedReleaseSigner = new MemorySigner('rsa-sha256');
 

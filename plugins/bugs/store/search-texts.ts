@@ -21,8 +21,6 @@ const BATCH_SIZE = 50;
 const MAX_COMMENTS = 500;
 const MAX_ATTEMPTS = 20;
 
-export type SearchTextDeps = Pick<BugDeps, 'items' | 'texts' | 'comments' | 'words' | 'clock' | 'ids'>;
-
 @injectable()
 export class SearchTextService {
   constructor(
@@ -45,10 +43,6 @@ export class SearchTextService {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) if (await this.#tryRebuild(id)) return;
   }
 
-  async rebuildIfOutdated(id: string): Promise<void> {
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) if (await this.#tryRebuild(id, true)) return;
-  }
-
   async reconcile(signal?: AbortSignal): Promise<void> {
     const { items, clock } = this;
     const left = buildElapsedFilter('words_at', STALE_MARKER_MS, clock.now());
@@ -58,11 +52,8 @@ export class SearchTextService {
     }
   }
 
-  /**
-   * @param ifOther only for callers without changes of their own: leaves a current text
-   * @returns false when rebuilt concurrently, possibly from older data
-   */
-  async #tryRebuild(id: string, ifOther = false): Promise<boolean> {
+  /** Returns false when rebuilt concurrently, possibly from older data. */
+  async #tryRebuild(id: string): Promise<boolean> {
     const { items, texts, words } = this;
     // So that a concurrent rebuild makes this one fail.
     const before = await words.get(id);
@@ -75,7 +66,6 @@ export class SearchTextService {
     const [doc, comments] = await Promise.all([texts.get(id), this.#listComments(item)]);
     const description = doc?.description ?? null;
     const text = buildFullSearchText(item.search_text, description, comments);
-    if (ifOther && before?.text === text) return true;
     if (before !== null) {
       if ((await words.change({ id, n: before.n }, { set: { text }, inc: { n: 1 } })) === null) return false;
     } else if (description !== null || comments.length > 0) {

@@ -58,8 +58,4 @@ export class ImportedAddressStore {
       { upsert: true },
     );
   }
-
-  async deleteBySource(source: string): Promise<void> {
-    await this.addresses.remove({ source });
-  }
 }

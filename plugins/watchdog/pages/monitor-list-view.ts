@@ -12,22 +12,6 @@ import { pickWarnings } from '../../../ports/store/skipped-documents.js';
 
 const PAGE_SIZE = 50;
 
-const STATE_TONES: Readonly<Record<MonitorState, string>> = {
-  up: 'success',
-  warning: 'warning',
-  down: 'critical',
-  unknown: 'neutral',
-  stopped: 'neutral',
-  maintenance: 'info',
-};
-
-export const toShareBarParts = (counts: Readonly<Record<MonitorState, number>>): object[] =>
-  STATES.filter((state) => counts[state] > 0).map((state) => ({
-    label: capitalize(state),
-    value: counts[state],
-    tone: STATE_TONES[state],
-  }));
-
 export async function buildMonitorListView(services: WatchdogServices, request: HttpRequest): Promise<PageResult> {
   const { status, series, clock } = services;
   const { state, alarm, parent, project, q, cursor, format } = request.query as Partial<Record<string, string>>;
