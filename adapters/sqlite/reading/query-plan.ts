@@ -58,6 +58,7 @@ export function chooseWalk(table: Table, filter: Filter, sort: Sort = []): Index
 }
 
 export function buildCountFrom({ name, indexes }: Table, filter: Filter, path: string | null): string {
+  if (hasIdCondition(filter)) return `FROM "${name}"`;
   const filterPaths = Object.keys(filter).filter((one) => filter[one] !== undefined);
   const needed = path === null ? filterPaths : [...filterPaths, path];
   const covering = indexes.filter(({ paths }) => needed.every((one) => paths.includes(one)));

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Connection } from '../../../adapters/sqlite/connection/connection.js';
 import type { Table } from '../../../adapters/sqlite/connection/table.js';
-import { findFewRows, chooseWalk } from '../../../adapters/sqlite/reading/query-plan.js';
+import { buildCountFrom, findFewRows, chooseWalk } from '../../../adapters/sqlite/reading/query-plan.js';
 import { buildFindSql, performRead } from '../../../adapters/sqlite/reading/read-requests.js';
 import { ensureCollection } from '../../../adapters/sqlite/writing/ensure-collection.js';
 import { performWrite } from '../../../adapters/sqlite/writing/write-requests.js';
@@ -56,6 +56,12 @@ describe('sqlite: choosing a query plan by selectivity', function () {
   const found = (filter: Filter, sort: Sort = BY_AT): unknown =>
     performRead(connection, ['ids', 'rows', JSON.stringify({ filter, sort, rows: 10, after: null })]);
   const held = (): unknown => connection.prepare('SELECT path, value, n FROM "rows:values" ORDER BY 1, 2, 3').all([]);
+
+  it('count documents with given ids by their ids, not by walking an index', () => {
+    const table = connection.getTable('rows') as Table;
+    expect(buildCountFrom(table, { id: { in: ['a', 'b'] } }, null)).to.equal('FROM "rows"');
+    expect(buildCountFrom(table, { at: 'x' }, null)).to.contain('INDEXED BY');
+  });
 
   it('uses the index for few documents with a value or text, and scans for many', () => {
     insertAll(700, (i) => ({ at: i, made: i, text: `failure ${i}`, tags: i % 100 === 0 ? ['rare', 'x'] : ['x'] }));
