@@ -212,12 +212,13 @@ export interface GroupMuter {
   countGroups(project: string | null): Promise<number>;
   countMuted(ruleId: string): Promise<number>;
   /**
-   * Oldest first.
+   * Oldest first; with `newest`, last seen first, which may skip groups that change meanwhile.
    * @param after the last page's `next`
    */
   listGroups(query: {
     project?: string | null;
     muted_by?: string;
+    newest?: boolean;
     limit: number;
     after?: string | null;
   }): Promise<{ items: MutableErrorGroup[]; next: string | null }>;

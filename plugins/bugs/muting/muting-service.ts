@@ -8,6 +8,7 @@ import type { BugCaller } from '../caller.js';
 import { DEPS } from '../deps.js';
 import type { ChangeSet } from '../item/change-set.js';
 import { ItemService } from '../store/item-service.js';
+import { toItemSort } from '../item/filters.js';
 import type { ItemDoc, TextsDoc } from '../item/model.js';
 import { countLastHour, getNewestRate } from '../item/occurrence-rate.js';
 import type { Clock } from '../../../ports/clock.js';
@@ -35,16 +36,22 @@ export class MutingService implements GroupMuter {
   async listGroups(query: {
     project?: string | null;
     muted_by?: string;
+    newest?: boolean;
     limit: number;
     after?: string | null;
   }): Promise<{ items: MutableErrorGroup[]; next: string | null }> {
-    const { project = null, muted_by, limit, after = null } = query;
+    const { project = null, muted_by, newest, limit, after = null } = query;
     const filter = {
       type: 'error',
       ...(project !== null && { project }),
       ...(muted_by && { muted_by_rule_id: muted_by }),
     };
-    const page = await this.itemRows.find({ filter, limit, after });
+    const page = await this.itemRows.find({
+      filter,
+      limit,
+      after,
+      ...(newest && { sort: toItemSort('last_seen_at') }),
+    });
     if (page.items.length === 0) return { items: [], next: null };
     const texts = await this.texts.find({ filter: { id: { in: page.items.map(({ id }) => id) } }, limit });
     const byId = new Map(texts.items.map((doc) => [doc.id, doc]));

@@ -197,6 +197,7 @@ export class IgnoreRuleService {
   async preview(
     principal: Principal,
     input: IgnoreRuleFields & Pick<RuleCriteria, 'match_type' | 'pattern'>,
+    maxMs?: number,
   ): Promise<PreviewResult> {
     const given = input.project || getTokenProject(principal);
     const rule: RuleCriteria = {
@@ -206,7 +207,7 @@ export class IgnoreRuleService {
       project: await this.#resolveProject(principal, given),
       environment: input.environment?.trim() || null,
     };
-    return this.rulePreview.preview(rule);
+    return this.rulePreview.preview(rule, maxMs);
   }
 
   /**

@@ -38,15 +38,18 @@ export class RuleApplier {
     @inject(RULE_DEPS.clock) private readonly clock: Clock,
   ) {}
 
-  /** @throws ServiceError invalid_pattern */
-  async preview(rule: RuleCriteria): Promise<PreviewResult> {
-    const ends = this.clock.monotonic() + MAX_PREVIEW_MS;
+  /**
+   * Starts at the group that was seen last.
+   * @throws ServiceError invalid_pattern
+   */
+  async preview(rule: RuleCriteria, maxMs = MAX_PREVIEW_MS): Promise<PreviewResult> {
+    const ends = this.clock.monotonic() + maxMs;
     let count = 0;
     let muted = 0;
     let samples: MutableErrorGroup[] = [];
     let after: string | null = null;
     do {
-      const page: { matched: MutableErrorGroup[]; next: string | null } = await this.#findMatches(rule, after);
+      const page: { matched: MutableErrorGroup[]; next: string | null } = await this.#findMatches(rule, after, true);
       count += page.matched.length;
       muted += page.matched.filter((group) => group.muted).length;
       samples = [...samples, ...page.matched]
@@ -104,10 +107,16 @@ export class RuleApplier {
   async #findMatches(
     rule: RuleCriteria,
     after: string | null,
+    newest = false,
   ): Promise<{ matched: MutableErrorGroup[]; scanned: number; next: string | null }> {
     const pattern = this.#compiled.get(rule) ?? compilePattern(rule);
     this.#compiled.set(rule, pattern);
-    const { items, next } = await this.muting.listGroups({ project: rule.project, limit: BATCH_SIZE, after });
+    const { items, next } = await this.muting.listGroups({
+      project: rule.project,
+      newest,
+      limit: BATCH_SIZE,
+      after,
+    });
     const matched: MutableErrorGroup[] = [];
     let began = this.clock.monotonic();
     for (const item of items) {

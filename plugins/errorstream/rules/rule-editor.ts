@@ -44,6 +44,9 @@ const toFormValues = (rule: RuleView): RuleFormValues => ({
   expires: 'keep',
 });
 
+/** The link of an issue opens the form at once; *Preview* looks longer. */
+const MAX_FIRST_PREVIEW_MS = 10;
+
 export class RuleEditor {
   constructor(
     private readonly registry: IgnoreRuleService,
@@ -61,7 +64,7 @@ export class RuleEditor {
     };
     if (!form['pattern']) return this.#buildView({ form });
     return orAgain(
-      () => this.#showPreview(request, { form }),
+      () => this.#showPreview(request, { form }, MAX_FIRST_PREVIEW_MS),
       (problem) => this.#buildView({ form, problem }),
     );
   }
@@ -111,9 +114,9 @@ export class RuleEditor {
     return redirectToRule(rule.id, 'Rule saved. Muting existing issues.');
   }
 
-  async #showPreview(request: HttpRequest, editor: EditorState): Promise<View> {
+  async #showPreview(request: HttpRequest, editor: EditorState, maxMs?: number): Promise<View> {
     const body = parseRuleForm(editor.form, ruleCreationSchema, this.clock.now());
-    return this.#buildView({ ...editor, preview: await this.registry.preview(request.principal, body) });
+    return this.#buildView({ ...editor, preview: await this.registry.preview(request.principal, body, maxMs) });
   }
 
   async #buildView({ id, form, preview, problem }: EditorState): Promise<View> {
