@@ -20,9 +20,9 @@ import type { Clock } from '../../../ports/clock.js';
 const ignoreDamage = (): void => undefined;
 
 const BATCH_SIZE = 100;
-const MAX_CANDIDATES = 600;
-const MAX_CRITICAL_CANDIDATES = 5000;
-const MAX_RECENTLY_SEEN = 1000;
+const MAX_CANDIDATES = 100;
+const MAX_CRITICAL_CANDIDATES = 400;
+const MAX_RECENTLY_SEEN = 300;
 const CRITICAL_QUEUE_PREFIXES = ['00', '01'];
 const CRITICAL_IN_PROGRESS_FILTER = { status: 'in_progress', severity_rank: getSeverityRank('critical') };
 const CACHE_OPTIONS = { maxAgeMs: 2_000, quickMs: 10 };
