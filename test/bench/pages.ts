@@ -1,43 +1,124 @@
-/** Measures how long pages take on a full store. */
+/** Measures how long each page takes on a full store. The pages are found by their links. */
+import { buildPackage } from '../../clients/demo/package-file.js';
 import { WebSession } from '../pages/web-session.js';
 import { ADMIN_ACCOUNT } from '../support/service.js';
 import { measure, UNLIMITED } from './measure.js';
-import { startService } from './servers.js';
+import { startService, type Server } from './servers.js';
 import { formatCost, type BenchOptions } from './throughput.js';
 import { createHeartbeats, createNewGroupSource } from './workloads.js';
 
-const PAGES =
-  '/ /bugs /bugs?status=open&severity=critical /bugs?sort=severity /bugs/bench-17 /errors?project=bench /search?q=load '.concat(
-    '/monitors /monitors?state=down /hierarchy /projects/bench /releases /licenses /audit /system',
-  );
+const PROJECTS = 5;
+const VERSIONS = 20;
+/** Few, because bcrypt hashes their keys in the background first. */
+const LICENSES = 20;
+const GZIP = { 'content-type': 'application/gzip' };
 const CALLS = 200;
 const WARM_UP = 20;
+const EXPORT_CALLS = 20;
+/** Typed by people: no link leads to them. */
+const SEARCHES = ['/search?q=load', '/issues?q=load', '/bugs?status=open&severity=critical&sort=severity'];
+const SKIPPED_PATHS = /^\/(?:api|assets|logout|login|oidc|health|metrics)\b|\.(?:js|css|svg|png|ico|json|webmanifest)$/;
 
-/** @param items in the store, and a tenth as many monitors */
-export async function measurePages({ print }: BenchOptions, items: number): Promise<void> {
+/** Links that differ in their values only lead to the same page. */
+function getShape(path: string): string {
+  const { pathname, searchParams } = new URL(path, 'http://localhost');
+  const segments = pathname.replace(/^\/docs\/.*/, '/docs/:page').split('/');
+  const names = segments.map((segment) => (/\d/.test(segment) ? ':id' : segment));
+  return `${names.join('/')}?${[...searchParams.keys()].toSorted().join('&')}`;
+}
+
+const listLinks = (html: string): string[] =>
+  [...html.matchAll(/<a\b[^>]*?\shref="(\/[^"]*)/g)].map(([, path = '']) =>
+    path.replaceAll('&amp;', '&').replaceAll('&#x3D;', '=').replace(/#.*/, ''),
+  );
+
+/** Returns one link of each page, starting at Home. */
+async function findPages(session: WebSession): Promise<string[]> {
+  const found = new Map(['/', ...SEARCHES].map((path) => [getShape(path), path]));
+  const pages: string[] = [];
+  for (const path of found.values()) {
+    if (path.includes('format=csv')) {
+      pages.push(path);
+      continue;
+    }
+    const { status, headers, text } = await session.get(path);
+    if (status !== 200 || headers.get('content-type')?.startsWith('text/html') !== true) continue;
+    pages.push(path);
+    // Links of filtered lists only combine filters.
+    if (path.includes('?')) continue;
+    for (const link of listLinks(text))
+      if (!SKIPPED_PATHS.test(link) && !found.has(getShape(link))) found.set(getShape(link), link);
+  }
+  return pages;
+}
+
+/** Returns the milliseconds until the first bytes of an export. */
+async function measureFirstByte(url: string, cookie: string): Promise<number> {
+  const began = performance.now();
+  const response = await fetch(url, { headers: { cookie } });
+  const reader = response.body?.getReader();
+  await reader?.read();
+  const elapsed = performance.now() - began;
+  await reader?.cancel();
+  return elapsed;
+}
+
+/** Fills the store: items in five projects, and a tenth as many monitors, each of its own host. */
+async function fill({ url, pids, run }: Server, items: number): Promise<void> {
+  for (let i = 0; i < PROJECTS; i++) await run?.(['project', 'create', `bench${i}`]);
+  const scopes = 'bugtracker:report,watchdog:ping,license:manage,updateservice:publish';
+  const token = await run?.(['token', 'create', '--name', 'bench', '--scopes', scopes]);
+  const headers = { authorization: `Bearer ${String(token?.['token'])}` };
+  const post = { method: 'POST' as const, headers };
+  const createReport = createNewGroupSource();
+  let count = 0;
+  const createBody = (): string =>
+    createReport().replace('"project":"bench"', `"project":"bench${count++ % PROJECTS}"`);
+  const reports = { ...post, name: 'reports', path: '/api/errors/v1/report', createBody, amount: items };
+  await measure(url, pids, reports, 0);
+  const bodies = createHeartbeats(items / 10);
+  const pings = { ...post, name: 'heartbeats', path: '/api/watchdog/v1/ping', bodies, amount: bodies.length };
+  await measure(url, pids, pings, 0);
+  for (let i = 0; i < VERSIONS; i++) {
+    const path = `/api/updateservice/v1/publish?product=bench${i % PROJECTS}&version=1.${i}.0`;
+    const body = new Uint8Array(buildPackage('a.txt', String(i)));
+    const { ok, status } = await fetch(url + path, { ...post, headers: { ...headers, ...GZIP }, body });
+    if (!ok) throw new Error(`${path} → ${status}`);
+  }
+  const order = JSON.stringify({ product: 'bench0', count: LICENSES, max_activations: 5 });
+  const licenses = { ...post, name: 'licenses', path: '/api/license/v1/licenses', bodies: [order], amount: 1 };
+  await measure(url, pids, { ...licenses, connections: 1 }, 0);
+}
+
+/** Calls each page and prints its times. */
+export async function measureEachPage(
+  { print }: Pick<BenchOptions, 'print'>,
+  { url, pids }: Pick<Server, 'url' | 'pids'>,
+): Promise<void> {
+  const session = new WebSession(url);
+  if ((await session.signIn(ADMIN_ACCOUNT.username, ADMIN_ACCOUNT.password)) !== 303)
+    throw new Error('the sign-in failed');
+  const { cookie } = session;
+  const pages = await findPages(session);
+  print(`\n${pages.length} pages, ${CALLS} calls each, one after the other`);
+  for (const path of pages) {
+    if (path.includes('format=csv')) {
+      const times: number[] = [];
+      for (let i = 0; i < EXPORT_CALLS; i++) times.push(await measureFirstByte(url + path, cookie));
+      print(`  ${path}  first byte after ${Math.max(...times).toFixed(0)} ms at most`);
+      continue;
+    }
+    const work = { name: path, method: 'GET' as const, path, headers: { cookie, accept: 'text/html' }, connections: 1 };
+    await measure(url, pids, { ...work, amount: WARM_UP }, 0);
+    print(formatCost(path, await measure(url, pids, { ...work, amount: CALLS }, 0)));
+  }
+}
+
+export async function measurePages(options: BenchOptions, items: number): Promise<void> {
   const server = await startService(UNLIMITED);
   try {
-    await server.run?.(['project', 'create', 'bench']);
-    const scopes = 'bugtracker:report,watchdog:ping';
-    const token = await server.run?.(['token', 'create', '--name', 'bench', '--scopes', scopes]);
-    const headers = { authorization: `Bearer ${String(token?.['token'])}` };
-    const post = { method: 'POST' as const, headers };
-    const createBody = createNewGroupSource();
-    const reports = { ...post, name: 'reports', path: '/api/errors/v1/report', createBody, amount: items };
-    await measure(server.url, server.pids, reports, 0);
-    const bodies = createHeartbeats(items / 10);
-    const pings = { ...post, name: 'heartbeats', path: '/api/watchdog/v1/ping', bodies, amount: bodies.length };
-    await measure(server.url, server.pids, pings, 0);
-    const session = new WebSession(server.url);
-    if ((await session.signIn(ADMIN_ACCOUNT.username, ADMIN_ACCOUNT.password)) !== 303)
-      throw new Error('the sign-in failed');
-    print(`\nPages with ${items} items and ${bodies.length} monitors, ${CALLS} calls each, one after the other`);
-    for (const path of PAGES.split(' ')) {
-      const headers = { cookie: session.cookie, accept: 'text/html' };
-      const work = { name: path, method: 'GET' as const, path, headers, connections: 1 };
-      await measure(server.url, server.pids, { ...work, amount: WARM_UP }, 0);
-      print(formatCost(path, await measure(server.url, server.pids, { ...work, amount: CALLS }, 0)));
-    }
+    await fill(server, items);
+    await measureEachPage(options, server);
   } finally {
     await server.stop();
   }
