@@ -207,7 +207,7 @@ describe('configuration', () => {
     expect(Object.isFrozen(core.server.trusted_proxies)).to.equal(true);
   });
 
-  describe('reports in one line', () => {
+  describe('errors', () => {
     const cases: [name: string, env: NodeJS.ProcessEnv, line: string][] = [
       [
         'text for a number',
@@ -317,7 +317,7 @@ describe('configuration', () => {
       ],
     ];
     for (const [name, env, line] of cases) {
-      it(name, async () => {
+      it(`reports ${name} in one line`, async () => {
         expect(await fault(load(env))).to.equal(`configuration: ${line}`);
       });
     }

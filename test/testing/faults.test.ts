@@ -157,7 +157,7 @@ describe('plugin validation at startup', () => {
       /input\.params has "shift", which is not in the path/,
     ],
     [
-      'a schema that is none',
+      'an invalid schema',
       {
         parts: `routes: [{ method: 'GET', path: '/api/oncall/v1/x', summary: 'x', access: { scope: 'oncall:read' }, input: { query: { a: 1 } }, handle: () => ({}) }]`,
       },
@@ -170,7 +170,7 @@ describe('plugin validation at startup', () => {
     ],
   ];
   for (const [what, fault, says] of cases) {
-    it(what, async () => {
+    it(`reports ${what}`, async () => {
       const { message } = await getRejection(boot([await planted(fault)]));
       expect(message)
         .to.match(says)

@@ -156,7 +156,7 @@ describe('source maps in a separate process', function () {
       /^has more than 2500000 values$/,
     ],
     ['lists within lists', () => `{"mappings":"","x":${'['.repeat(100)}${']'.repeat(100)}}`, /^is nested too deeply$/],
-    ['mappings that are none', () => mapOf({ mappings: 'AA=A' }), /^has damaged mappings$/],
+    ['invalid mappings', () => mapOf({ mappings: 'AA=A' }), /^has damaged mappings$/],
     ['a larger size than is read', () => Buffer.alloc(49 * 1024 * 1024, ' '), /^is larger than \d+ bytes$/],
   ];
   for (const [name, map, says] of hostile) {

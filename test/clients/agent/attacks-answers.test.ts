@@ -86,7 +86,7 @@ describe('update-agent: attacks on each response', function () {
     });
   });
 
-  describe('rejects a pubkey response in which', () => {
+  describe('pubkey response', () => {
     const lies: [string, (body: Record<string, unknown>) => unknown][] = [
       ['public_key is missing', (body) => without(body, 'public_key')],
       ['public_key is another’s', (body) => ({ ...body, public_key: others.pem })],
@@ -95,7 +95,7 @@ describe('update-agent: attacks on each response', function () {
       ['predecessors holds no keys', (body) => ({ ...body, predecessors: [{ public_key: 7, signature: 'x' }] })],
     ];
     for (const [what, lie] of lies)
-      it(what, async () => {
+      it(`rejects the pubkey response if ${what}`, async () => {
         server.lies.pubkey = lie;
         await refused(
           3,
@@ -137,7 +137,7 @@ describe('update-agent: attacks on each response', function () {
       ['signature is another’s', (body) => ({ ...body, signature: sign(others, String(body['statement'])) })],
     ];
     for (const [what, lie] of around)
-      it(what, async () => {
+      it(`rejects the freshness response if ${what}`, async () => {
         server.lies.freshness = lie;
         await refused(3, /statement/, '--require-signed');
       });

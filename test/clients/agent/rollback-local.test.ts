@@ -148,7 +148,7 @@ describe('update-agent: --action rollback', function () {
     expect(await treeOf(dir)).not.to.have.property('same.txt');
   });
 
-  it('rejects a number of backups that is none', async () => {
+  it('rejects an invalid number of backups', async () => {
     for (const value of ['-1', '11', 'all', ''])
       expect((await rollBack(`--keep-backups=${value}`)).code, value).to.equal(64);
   });

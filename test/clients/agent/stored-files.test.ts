@@ -32,9 +32,9 @@ describe('update-agent: stored files', () => {
 
     for (const [what, change] of [
       ['a key that is not the pinned one', { pin: { sha256: HASH, spki: Buffer.from('another').toString('base64') } }],
-      ['a hash that is none', { pin: { sha256: 'abc', spki: null } }],
+      ['an invalid hash', { pin: { sha256: 'abc', spki: null } }],
       ['a former key that is no hash', { former_keys: ['abc'] }],
-      ['a version that is none', { highest_version: 'latest' }],
+      ['an invalid version', { highest_version: 'latest' }],
       ['a statement without a time', { statements: { stable: 'never' } }],
       ['another schema', { schema: 2 }],
     ] as const)
@@ -74,9 +74,9 @@ describe('update-agent: stored files', () => {
       ['another spelling outside', planned({ files: [{ ...FILE, found: '../main.js' }] })],
       ['a copy that is stored outside', planned({ files: [{ ...FILE, keptAs: '../main.js.local' }] })],
       ['an emptied directory outside', planned({ emptied: [{ path: '..', mode: '0755', uid: 0, gid: 0 }] })],
-      ['a mode that is none', planned({ files: [{ ...FILE, old: { ...OLD, mode: '7777777' } }] })],
+      ['an invalid mode', planned({ files: [{ ...FILE, old: { ...OLD, mode: '7777777' } }] })],
       ['a transaction that is a path', { ...HEAD, tx: '../../../x' }],
-      ['a version that is none', { ...HEAD, to: 'latest' }],
+      ['an invalid version', { ...HEAD, to: 'latest' }],
       ['another schema', { ...HEAD, schema: 2 }],
     ] as const)
       it(`is unreadable with ${what}`, async () => expect(await read(head)).to.equal('unreadable'));

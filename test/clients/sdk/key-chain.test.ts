@@ -153,7 +153,7 @@ describe('sdk: chain of license keys', () => {
     'with garbage for a key': () => forged((list) => [...list, { public_key: 'x', signature: 'x' }]),
     'with garbage for a signature': () => forged(([first, ...rest]) => [{ ...first, signature: '*' }, ...rest]),
     'with a long signature': () => forged(([first, ...rest]) => [{ ...first, signature: 'A'.repeat(9_000) }, ...rest]),
-    'with a signature that is none': () => forged(([first, ...rest]) => [{ ...first, signature: 1 }, ...rest]),
+    'with an invalid signature': () => forged(([first, ...rest]) => [{ ...first, signature: 1 }, ...rest]),
     'that is no list': () => ({ ...published(ring), predecessors: 'x' }),
     'with null in it': () => forged((list) => [null, ...list]),
     'that is nothing': () => ({}),

@@ -51,7 +51,7 @@ describe('web: layout of every page', () => {
     });
 
     for (const { path } of PAGES.filter((page) => !page.path.includes('{')))
-      it(path, async () => {
+      it(`has no layout error on the empty ${path}`, async () => {
         await tab.go(path);
         expect(await measured()).to.deep.equal([]);
       });
@@ -72,7 +72,7 @@ describe('web: layout of every page', () => {
 
     const hebrew = /[\u0590-\u05ff]+/.exec(WRITTEN)?.[0] ?? '';
     for (const { path } of PAGES)
-      it(path, async () => {
+      it(`has no layout error on ${path}`, async () => {
         const address = planted.addressOf(path);
         if (!address) throw new Error('this page has no address in the planted service');
         await tab.go(path === '/search' ? `/search?q=${encodeURIComponent(hebrew)}` : address);

@@ -25,7 +25,7 @@ describe('start: invalid configuration', function () {
     'a bad value of the service': { SVC_LIMITS__JSON_BYTES: 'many' },
     'a bad value of a plugin': { SVC_RELEASES__HALT_AFTER: 'many' },
     'an unknown key of a plugin': { SVC_WATCHDOG__NOSUCH: '1' },
-    'a license key that is none': { SVC_LICENSE_KEY: '-----BEGIN NOTHING-----' },
+    'an invalid license key': { SVC_LICENSE_KEY: '-----BEGIN NOTHING-----' },
     'a release key that is not there': { SVC_RELEASE_PRIVATE_KEY: '/nowhere/key.pem' },
   };
   for (const [name, extra] of Object.entries(bad)) {

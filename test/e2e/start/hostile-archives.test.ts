@@ -92,8 +92,8 @@ const PACKAGES: readonly Attack[] = [
   packages('a channel that is a file of the store', { channel: 'latest.json' }),
   packages('a product that is a path', { product: '../keys' }),
   packages('a product that is an access file', { product: '.htaccess' }),
-  packages('a version that is none', { version: 'latest.json' }),
-  packages('a platform that is none', { platform: 'amiga' }),
+  packages('an invalid version', { version: 'latest.json' }),
+  packages('an invalid platform', { platform: 'amiga' }),
 ];
 const IMPORTS: readonly Attack[] = [
   documents('a document nested a million levels deep', /of more than 200 levels/, 'bugs_items', () => {

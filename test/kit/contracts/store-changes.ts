@@ -160,10 +160,10 @@ export function describeChanges(fixture: ContractFixture): void {
         { setOnInsert: { v: 2, w: 3 }, set: { x: 1 } },
         { v: 1, x: 1 },
       ],
-      ['nothing', { v: 1 }, {}, { v: 1 }],
+      ['an empty update', { v: 1 }, {}, { v: 1 }],
     ];
     for (const [title, before, update, after] of effects) {
-      it(title, async () => {
+      it(`applies ${title}`, async () => {
         const rows = await collection();
         await rows.insert({ id: 'a', ...(before as object) });
         const expected = { id: 'a', ...(after as object) };

@@ -31,9 +31,9 @@ describe('strict reading of packages', () => {
   it('accepts at most 8 GiB and 200,000 entries', () =>
     expect(PACKAGE_LIMITS).to.include({ unpackedBytes: 8 * 1024 ** 3, entries: 200_000 }));
 
-  describe('rejects and names the entry', () => {
+  describe('entries', () => {
     for (const { what, entry, why, only, slow, limits, bytes } of HOSTILE_ARCHIVES) {
-      it(what, async function () {
+      it(`rejects, and names, ${what}`, async function () {
         const archive = bytes();
         const bound = only ?? (slow === true ? ['any'] : PLATFORMS);
         for (const platform of bound) {

@@ -30,7 +30,7 @@ describe('globs over a complete relative path', () => {
     ['a**z', ['az', 'a/b/z'], ['a/b']],
   ];
   for (const [glob, yes, no] of cases)
-    it(glob, () => {
+    it(`matches the paths of ${glob}`, () => {
       const matches = createGlobMatcher([glob]);
       expect(yes.filter((path) => !matches(path))).to.deep.equal([]);
       expect(no.filter((path) => matches(path))).to.deep.equal([]);

@@ -53,7 +53,7 @@ describe('manifests', () => {
     ['a product that leads elsewhere', 'product', { product: '../x' }],
     ['a bad version', 'version', { version: '1.x' }],
     ['an unknown platform', 'platform', { platform: 'mac' }],
-    ['a time that is none', 'published_at', { published_at: 'yesterday' }],
+    ['an invalid time', 'published_at', { published_at: 'yesterday' }],
     ['a hash in other letters', 'package.sha256', { package: { sha256: HASH.toUpperCase(), size: 1 } }],
     ['a size below zero', 'package.size', { package: { sha256: HASH, size: -1 } }],
     ['files that are no list', 'files', { files: {} }],

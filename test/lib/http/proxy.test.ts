@@ -21,7 +21,7 @@ describe('lib: getProxyForUrl', () => {
     ['honours NO_PROXY *', 'http://x.a.test/', { HTTP_PROXY: 'p:1', no_proxy: '*' }, null],
     ['does not match the end of a name', 'http://xa.test/', { HTTP_PROXY: 'p:1', no_proxy: 'a.test' }, 'http://p:1/'],
     ['compares the port', 'http://a.test:81/', { HTTP_PROXY: 'p:1', no_proxy: 'a.test:80' }, 'http://p:1/'],
-    ['knows the default port', 'https://a.test/', { HTTPS_PROXY: 'p:1', no_proxy: 'a.test:443' }, null],
+    ['compares the default port', 'https://a.test/', { HTTPS_PROXY: 'p:1', no_proxy: 'a.test:443' }, null],
     ['honours NO_PROXY with IPv6', 'http://[::1]:8080/', { HTTP_PROXY: 'p:1', no_proxy: '::1' }, null],
     ['honours NO_PROXY with IPv6 and a port', 'http://[::1]:81/', { HTTP_PROXY: 'p:1', no_proxy: '[::1]:81' }, null],
   ];

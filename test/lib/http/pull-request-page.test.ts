@@ -17,5 +17,5 @@ describe('lib: pull request pages', () => {
     ['https://gitlab.example.com/acme/shop/merge_requests/7/diffs', 'gitlab.example.com/acme/shop/merge_requests/7'],
     ['no address', 'no address'],
   ] as const)
-    it(address, () => expect(getPullRequestPage(address)).to.equal(page));
+    it(`normalizes ${address}`, () => expect(getPullRequestPage(address)).to.equal(page));
 });

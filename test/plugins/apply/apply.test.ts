@@ -179,7 +179,7 @@ describe('apply: rejected documents', () => {
       'monitors[0].interval_seconds',
     ],
     ['a wrong element of a list', 'version: 1\nmonitors: [{source: a, tags: [ok, 7]}]', 'monitors[0].tags[1]'],
-    ['a schedule that is none', 'version: 1\nmonitors: [{source: a, schedule: "61 * * * *"}]', 'monitors[0].schedule'],
+    ['an invalid schedule', 'version: 1\nmonitors: [{source: a, schedule: "61 * * * *"}]', 'monitors[0].schedule'],
     ['a missing name', 'version: 1\nprojects: [{name: Shop}]', 'projects[0].slug'],
     ['a name that is given twice', 'version: 1\nmonitors: [{source: a}, {source: a}]', 'monitors[1].source'],
     ['an unknown project', 'version: 1\nmonitors: [{source: a, project: none}]', 'monitors[0].project'],

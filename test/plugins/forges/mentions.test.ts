@@ -38,7 +38,7 @@ const CASES: [text: string, named: Record<string, boolean>][] = [
 
 describe('forges: mentions', () => {
   for (const [text, named] of CASES) {
-    it(JSON.stringify(text), () => {
+    it(`finds the mentions in ${JSON.stringify(text)}`, () => {
       expect(Object.fromEntries(findMentions(text, 'shop'))).to.deep.equal(named);
     });
   }
@@ -64,7 +64,7 @@ describe('forges: mentions', () => {
     );
   });
 
-  it('a keyword before a ref marks it as fixed, unless the text reverts a commit', () => {
+  it('marks a ref after a keyword as fixed, unless the text reverts a commit', () => {
     fc.assert(
       fc.property(noise, fc.constantFrom('fixes', 'Closes', 'RESOLVES'), noise, (before, keyword, after) => {
         fc.pre(!before.trimStart().toLowerCase().startsWith('revert'));
@@ -73,7 +73,7 @@ describe('forges: mentions', () => {
     );
   });
 
-  it('a ref without a keyword is not fixed', () => {
+  it('does not mark a ref without a keyword as fixed', () => {
     const words = fc.array(
       fc.constantFrom('shop-1', 'shop-2', 'fix', 'fixed', 'close', 'fixess', ',', 'and', '\n', '('),
     );

@@ -154,10 +154,11 @@ describe('licensing: state table', () => {
   for (const from of STORED_STATES)
     for (const move of LICENSE_TRANSITIONS) {
       const to = TABLE.find(([state, by]) => state === from && by === move)?.[2] ?? null;
-      it(`${from}: ${move} → ${to ?? 'refused'}`, () => expect(getNextState(from, move)).to.equal(to));
+      it(`${from}: ${to === null ? `rejects ${move}` : `${move} leads to ${to}`}`, () =>
+        expect(getNextState(from, move)).to.equal(to));
     }
 
-  it('an expired license is active after its end, from that exact moment', () => {
+  it('treats a license as expired from the exact moment of its end', () => {
     const at = Date.parse('2026-01-01T00:00:00.000Z');
     const license = { status: 'active', expires_at: '2026-01-01T00:00:00.000Z' } as const;
     expect(getLicenseState(license, at - 1)).to.equal('active');
@@ -230,5 +231,5 @@ describe('licensing: CSV cells', () => {
     [{ a: 1 }, '"{""a"":1}"'],
   ];
   for (const [value, expected] of rows)
-    it(JSON.stringify(value), () => expect(formatCsvValue(value)).to.equal(expected));
+    it(`formats ${JSON.stringify(value)} as a CSV cell`, () => expect(formatCsvValue(value)).to.equal(expected));
 });

@@ -201,7 +201,7 @@ describe('notifications API', () => {
     ['headers that the kind does not use', { headers: { a: 'b' } }, 'headers'],
     ['a target that the kind does not use', { kind: 'pagerduty', secret: 'x' }, 'target'],
     ['a missing secret', { kind: 'pagerduty', target: undefined }, 'secret'],
-    ['a chat ID that is none', { kind: 'telegram', target: 'my chat', secret: 'x' }, 'target'],
+    ['an invalid chat ID', { kind: 'telegram', target: 'my chat', secret: 'x' }, 'target'],
     [
       'an alias in place of a room ID',
       { kind: 'matrix', target: '#ops:x', secret: 'x', server: 'https://x' },

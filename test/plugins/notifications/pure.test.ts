@@ -20,16 +20,15 @@ describe('notifications: quiet hours', () => {
   for (const [name, now, zone, end] of [
     ['over midnight, in UTC', '2026-11-20T23:30:00Z', 'UTC', '2026-11-21T07:00:00Z'],
     ['after midnight', '2026-11-21T06:59:00Z', 'UTC', '2026-11-21T07:00:00Z'],
-    ['at their end they are over', '2026-11-21T07:00:00Z', 'UTC', '2026-11-21T07:00:00Z'],
+    ['exactly at their end', '2026-11-21T07:00:00Z', 'UTC', '2026-11-21T07:00:00Z'],
     ['by day', '2026-11-21T12:00:10.5Z', 'UTC', '2026-11-21T12:00:10.5Z'],
     ['in the zone', '2026-11-20T21:30:00Z', 'Europe/Berlin', '2026-11-21T06:00:00Z'],
     ['a night in which clocks go forward', '2026-03-28T23:00:00Z', 'Europe/Berlin', '2026-03-29T05:00:00Z'],
     ['a night in which clocks go back', '2026-10-24T22:00:00Z', 'Europe/Berlin', '2026-10-25T06:00:00Z'],
     ['a zone of three quarters of an hour', '2026-11-20T18:00:00Z', 'Asia/Kathmandu', '2026-11-21T01:15:00Z'],
   ] as const) {
-    it(name, () =>
-      expect(new Date(getQuietEnd(at(now), night(zone))).toISOString()).to.equal(new Date(at(end)).toISOString()),
-    );
+    it(`returns when the quiet hours end: ${name}`, () =>
+      expect(new Date(getQuietEnd(at(now), night(zone))).toISOString()).to.equal(new Date(at(end)).toISOString()));
   }
 
   it('end at a non-quiet minute, at most a day and an hour ahead', () => {

@@ -113,7 +113,7 @@ describe('sentry intake', () => {
     ['a wrong key in the query', `${STORE}?sentry_key=wrong`, {}, 401, 'unauthorized'],
     ['the number of another project', '/api/8/envelope/', AUTH, 403, 'insufficient_scope'],
     ['a number that no project has', '/api/12345/store/', AUTH, 403, 'insufficient_scope'],
-    ['a number that is none', '/api/shop/envelope/', AUTH, 404, 'not_found'],
+    ['an unknown project number', '/api/shop/envelope/', AUTH, 404, 'not_found'],
     [
       'a token without the scope',
       ENVELOPE,
@@ -272,7 +272,7 @@ describe('sentry intake', () => {
 
   const malformed: [name: string, path: string, body: string][] = [
     ['an empty envelope', ENVELOPE, ''],
-    ['an envelope that is none', ENVELOPE, 'hello'],
+    ['an invalid envelope', ENVELOPE, 'hello'],
     ['an event that is a list', ENVELOPE, '{}\n{"type":"event"}\n[]'],
     ['an event that is cut off', ENVELOPE, '{}\n{"type":"event","length":99}\n{}'],
     ['an empty store', STORE, ''],

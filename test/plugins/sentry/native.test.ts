@@ -83,7 +83,7 @@ const CRASHES: Readonly<Record<string, readonly [string, string, ...Given[]]>> =
 
 describe('sentry native crashes', () => {
   for (const [name, [place, platform, ...frames]] of Object.entries(CRASHES))
-    it(name, () => expect(placeOf(platform, ...frames)).to.equal(place));
+    it(`finds the crash location: ${name}`, () => expect(placeOf(platform, ...frames)).to.equal(place));
 
   it('follows in_app of the SDK where it is set', () => {
     const frames = [

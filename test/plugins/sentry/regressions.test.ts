@@ -96,9 +96,9 @@ describe('sentry intake: regressions', () => {
   });
 
   for (const [what, timestamp, sentAt, seen] of [
-    ['keeps the time of what was stored offline', 72 * HOUR, 0, 72 * HOUR],
+    ['keeps the time of an event that was stored offline', 72 * HOUR, 0, 72 * HOUR],
     ['corrects a clock that runs ahead', -2 * HOUR, -3 * HOUR, HOUR],
-    ['keeps the time beside a small difference', 5 * HOUR, 59_000, 5 * HOUR],
+    ['keeps the time when clocks differ by less than a minute', 5 * HOUR, 59_000, 5 * HOUR],
   ] as const)
     it(what, async () => {
       const item = await send({ timestamp: ago(timestamp) }, { sent_at: ago(sentAt) });

@@ -118,11 +118,11 @@ describe('packager: commits of a release', function () {
     const told = { product: 'shop', version: '1.4', commits: [commit] };
     for (const [what, body, status, field] of [
       ['takes a version in any spelling', told, 200, undefined],
-      ['knows no version that was not published', { ...told, version: '7.7.7' }, 404, undefined],
-      ['knows no other channel', { ...told, channel: 'beta' }, 404, undefined],
-      ['refuses what is no version', { ...told, version: 'x' }, 422, 'version'],
-      ['refuses what is no hash', { ...told, commits: [{ ...commit, id: '-p' }] }, 422, 'commits.0.id'],
-      ['refuses too many', { ...told, commits: Array.from({ length: 1_001 }, () => commit) }, 422, 'commits'],
+      ['returns 404 for an unpublished version', { ...told, version: '7.7.7' }, 404, undefined],
+      ['returns 404 for another channel', { ...told, channel: 'beta' }, 404, undefined],
+      ['rejects an invalid version', { ...told, version: 'x' }, 422, 'version'],
+      ['rejects an invalid hash', { ...told, commits: [{ ...commit, id: '-p' }] }, 422, 'commits.0.id'],
+      ['rejects too many commits', { ...told, commits: Array.from({ length: 1_001 }, () => commit) }, 422, 'commits'],
     ] as const)
       it(what, async () => {
         const answer = await ask('POST', path, token, body);

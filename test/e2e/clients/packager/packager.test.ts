@@ -250,7 +250,7 @@ describe('packager', function () {
       ],
       ['is no JSON', (r) => answer(r, 200, '<html>hello</html>'), /not a release history/],
       ['has no releases', (r) => answer(r, 200, { status: 'success' }), /not a release history/],
-      ['has releases that are none', (r) => answer(r, 200, { releases: [{}] }), /not a release history/],
+      ['has invalid releases', (r) => answer(r, 200, { releases: [{}] }), /not a release history/],
       [
         'is truncated',
         (r) => void r.writeHead(200, { 'content-length': '100' }).write('{', () => r.destroy()),
@@ -529,8 +529,8 @@ describe('packager', function () {
       ['a server without a scheme', ['--server', 'example'], /--server example is not an http/],
       ['a server that would see the token in clear', ['--server', 'http://releases.example'], /unencrypted/],
       ['a server with a password in it', ['--server', 'https://a:b@releases.example'], /not contain a user name/],
-      ['notes that are not there', ['--notes-file', '/nowhere.md'], /nowhere\.md cannot be read/],
-      ['a configuration that is not there', ['--config', '/nowhere.json'], /nowhere\.json cannot be read/],
+      ['missing notes', ['--notes-file', '/nowhere.md'], /nowhere\.md cannot be read/],
+      ['a missing configuration', ['--config', '/nowhere.json'], /nowhere\.json cannot be read/],
     ];
     for (const [what, args, says] of cases)
       it(what, async () => {

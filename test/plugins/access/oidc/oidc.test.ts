@@ -112,7 +112,7 @@ describe('access: sign-in by OpenID Connect', function () {
     expect(await listActions(fixture)).to.include('user.role_kept');
   });
 
-  describe('denies with one sentence and a request id', () => {
+  describe('a denied sign-in', () => {
     const cases: [name: string, user: Record<string, unknown>, oidc: Record<string, unknown>, sentence: RegExp][] = [
       ['users without a group in the map', { groups: ['guests'] }, {}, /None of your groups/],
       [
@@ -149,7 +149,7 @@ describe('access: sign-in by OpenID Connect', function () {
       ['installers', { groups: ['machines'] }, {}, /Installer accounts can’t sign in here/],
     ];
     cases.forEach(([name, user, oidc, sentence], number) =>
-      it(name, async () => {
+      it(`denies ${name} with one sentence and a request id`, async () => {
         provider.users.set(`denied-${number}`, { preferred_username: `eve${number}`, ...user });
         const browser = (await open(oidc)).browser();
         const answer = await signIn(browser, `denied-${number}`);

@@ -239,7 +239,7 @@ const originOf = (stack_trace: string): string => computeGrouping({ type: 'bug',
 
 describe('grouping: first frame', () => {
   for (const [name, [stack, origin, line_no, line]] of Object.entries(STACKS)) {
-    it(name, () => {
+    it(`${name}: finds the crash frame with its line`, () => {
       expect(originOf(stack)).to.equal(origin);
       const crash = parseFrames(stack).filter((frame) => frame.crash);
       expect(crash).to.have.lengthOf(1);

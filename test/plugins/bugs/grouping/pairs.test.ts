@@ -279,7 +279,9 @@ describe('grouping: origin', () => {
     ['./a/../b.js', 'a/b.js'],
     ['  ', ''],
   ];
-  for (const [file, origin] of ORIGINS) it(file, () => expect(normalizeOrigin(file)).to.equal(origin));
+  for (const [file, origin] of ORIGINS)
+    it(`normalizes ${JSON.stringify(file)} to ${JSON.stringify(origin)}`, () =>
+      expect(normalizeOrigin(file)).to.equal(origin));
 });
 
 describe('grouping: a file and its function', () => {

@@ -63,6 +63,12 @@ function verdict(from: ItemStatus, to: ItemStatus, by: Means): Verdict {
   return same && ['patch', 'bulk', 'merge'].includes(by) ? 'kept' : 'refused';
 }
 
+function describeVerdict(from: ItemStatus, to: ItemStatus, by: Means): string {
+  const found = verdict(from, to, by);
+  if (found === 'kept') return `${by} leaves an item in ${from}`;
+  return `${by} ${found === 'moved' ? 'changes' : 'does not change'} ${from} to ${to}`;
+}
+
 /** Means that nobody asked for: where they may do nothing, nobody is told so. */
 const SILENT: ReadonlySet<Means> = new Set<Means>(['next', 'expiry', 'publish', 'occurrence']);
 const REFUSAL: Partial<Record<Means, string>> = { release: 'lease_lost' };
@@ -238,7 +244,7 @@ for (const engine of ENGINES) {
 
     for (const by of Object.keys(TARGETS) as Means[]) {
       for (const from of STATUSES) {
-        for (const to of TARGETS[by]) it(`${by}: ${from} → ${to}: ${verdict(from, to, by)}`, () => check(by, from, to));
+        for (const to of TARGETS[by]) it(describeVerdict(from, to, by), () => check(by, from, to));
       }
     }
   });

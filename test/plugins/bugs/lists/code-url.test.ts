@@ -24,7 +24,7 @@ const KNOWN: [repository: string, url: string][] = [
 
 describe('source code URL in the repository', () => {
   for (const [repository, url] of KNOWN)
-    it(repository, () => {
+    it(`builds the URL for ${repository}`, () => {
       expect(of(repository)).to.equal(url);
     });
 

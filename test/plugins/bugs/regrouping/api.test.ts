@@ -186,7 +186,7 @@ describe('grouping rules: API', () => {
     ['nothing to match', { fingerprint: ['a'] }, 'message'],
     ['nothing to do', { message: 'a' }, 'fingerprint'],
     ['an empty fingerprint alone', { message: 'a', fingerprint: [] }, 'fingerprint'],
-    ['a pattern that is none', { message: '(a', title: 't' }, 'message'],
+    ['an invalid pattern', { message: '(a', title: 't' }, 'message'],
     ['look-ahead', { message: 'a(?=b)', title: 't' }, 'message'],
     ['a pattern too large', { message: '(a{30}){40}', title: 't' }, 'message'],
     ['a long pattern', { message: 'a'.repeat(501), title: 't' }, 'message'],

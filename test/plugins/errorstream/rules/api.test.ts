@@ -93,7 +93,7 @@ describe('ignore rules: API', () => {
     ['an unknown kind', { match_type: 'glob' }, 422, 'validation_failed', 'match_type'],
     ['a threshold of 0', { alarm_threshold: 0 }, 422, 'validation_failed', 'alarm_threshold'],
     ['a threshold in parts', { alarm_threshold: 1.5 }, 422, 'validation_failed', 'alarm_threshold'],
-    ['a time that is none', { expires_at: 'soon' }, 422, 'validation_failed', 'expires_at'],
+    ['an invalid time', { expires_at: 'soon' }, 422, 'validation_failed', 'expires_at'],
     ['a time without a zone', { expires_at: '2027-01-01T00:00:00' }, 422, 'validation_failed', 'expires_at'],
     ['a year alone', { expires_at: '2027' }, 422, 'validation_failed', 'expires_at'],
     ['a day that no month has', { expires_at: '2027-02-30T00:00:00Z' }, 422, 'validation_failed', 'expires_at'],

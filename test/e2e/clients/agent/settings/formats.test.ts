@@ -334,7 +334,7 @@ describe('update-agent: settings files', () => {
     describe(format, () => {
       const editor = SETTINGS_FORMATS[format];
       for (const { name, text, key, value, becomes } of CASES[format])
-        it(name, () => {
+        it(`writes ${name}`, () => {
           const written = editor.write(text, key, value);
           expect(written).to.equal(becomes);
           expect(editor.write(written, key, value), 'again').to.equal(becomes);

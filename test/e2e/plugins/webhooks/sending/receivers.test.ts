@@ -122,9 +122,9 @@ describe('webhooks: receivers', function () {
       { ...bad, what: 'an old one', now: AT + 301 },
       { ...bad, what: 'one of the future', now: AT - 301 },
       { ...bad, what: 'no signature', signature: '' },
-      { ...bad, what: 'a signature that is none', signature: 'sha256=zz' },
+      { ...bad, what: 'an invalid signature', signature: 'sha256=zz' },
       { ...bad, what: 'no timestamp', timestamp: '' },
-      { ...bad, what: 'a timestamp that is none', timestamp: 'soon' },
+      { ...bad, what: 'an invalid timestamp', timestamp: 'soon' },
     ];
   };
 
