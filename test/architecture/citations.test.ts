@@ -50,12 +50,15 @@ describe('architecture: citations', () => {
 
   it('are found and checked in wrapped comments', () => {
     const pages = new Map([['20', ['leases', 'severity']]]);
-    const judged = (text: string): (string | null)[] => citationsOf(text).map((one) => unresolved(one, pages));
-    expect(judged('/** One (contract 20, leases). */')).to.deep.equal([null]);
-    expect(judged('/**\n * Two of contract\n * 20, leases: … and contract 20 whole.\n */')).to.deep.equal([null, null]);
-    expect(judged('// contract 20,\n// severity and leases')).to.deep.equal([null]);
-    expect(judged('contract 20, leasesome')).to.deep.equal(['contract 20 has no heading "leasesome"']);
-    expect(judged('contract 99')).to.deep.equal(['there is no contract 99']);
+    const checked = (text: string): (string | null)[] => citationsOf(text).map((one) => unresolved(one, pages));
+    expect(checked('/** One (contract 20, leases). */')).to.deep.equal([null]);
+    expect(checked('/**\n * Two of contract\n * 20, leases: … and contract 20 whole.\n */')).to.deep.equal([
+      null,
+      null,
+    ]);
+    expect(checked('// contract 20,\n// severity and leases')).to.deep.equal([null]);
+    expect(checked('contract 20, leasesome')).to.deep.equal(['contract 20 has no heading "leasesome"']);
+    expect(checked('contract 99')).to.deep.equal(['there is no contract 99']);
     expect(citationsOf('\n\n// contract 20, leases')[0]?.line).to.equal(3);
   });
 });

@@ -194,8 +194,12 @@ describe('configuration', () => {
     const auto = async (env: NodeJS.ProcessEnv): Promise<boolean> => (await load(env)).core.storage.auto_migrate;
     expect(await auto({ SVC_STORAGE_URL: 'mongodb://db/aos' })).to.equal(true);
     expect(await auto({ SVC_STORAGE_URL: 'mongodb://db/aos', NODE_ENV: 'production' })).to.equal(false);
-    const asked = { SVC_STORAGE_URL: 'mongodb://db/aos', NODE_ENV: 'production', SVC_STORAGE__AUTO_MIGRATE: 'true' };
-    expect(await auto(asked)).to.equal(true);
+    const requested = {
+      SVC_STORAGE_URL: 'mongodb://db/aos',
+      NODE_ENV: 'production',
+      SVC_STORAGE__AUTO_MIGRATE: 'true',
+    };
+    expect(await auto(requested)).to.equal(true);
     expect(await auto({ NODE_ENV: 'production', SVC_STORAGE__AUTO_MIGRATE: 'false' })).to.equal(true);
   });
 

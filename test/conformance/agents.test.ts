@@ -168,9 +168,9 @@ describe('conformance: agents', function () {
       const lost = await post('renew', id, { claim_token });
       expectError(lost, 409, 'lease_lost');
       expect(errorOf(lost)).to.include({ why: 'overridden', reason: 'Legal looks at it' });
-      const refused = await tracker.claim(id, { agent: 'two' });
-      expectError(refused, 409, 'on_hold');
-      expect(errorOf(refused)['hold']).to.include({ reason: 'Legal looks at it', by: 'manager' });
+      const rejected = await tracker.claim(id, { agent: 'two' });
+      expectError(rejected, 409, 'on_hold');
+      expect(errorOf(rejected)['hold']).to.include({ reason: 'Legal looks at it', by: 'manager' });
       const none = await next(`tag=${tag}`);
       expect(none.json).to.include({ item: null });
       expect(none.json['waiting']).to.include({ on_hold: 1 });

@@ -81,8 +81,8 @@ describe('nonexistent calendar days', function () {
       }
     }
     const commits = [{ id: 'a'.repeat(40), message: 'm', timestamp: '2026-02-30T00:00:00Z' }];
-    const told = { product: 'shop', channel: 'stable', version: '1.0', commits };
-    const answer = await service.request('POST', '/api/updateservice/v1/commits', token, told);
+    const reported = { product: 'shop', channel: 'stable', version: '1.0', commits };
+    const answer = await service.request('POST', '/api/updateservice/v1/commits', token, reported);
     expect([answer.status, ...fieldsOf(answer.body)]).to.deep.equal([422, 'commits.0.timestamp']);
   });
 });

@@ -77,7 +77,7 @@ describe('conformance: access to objects of another project', function () {
   let missing: Record<string, string>;
   let routes: { method: string; path: string; operation: string }[];
   /** Addresses of all that is read, as far as a parameter of the query names a project. */
-  let asked: string[];
+  let requested: string[];
 
   const made = async (method: string, path: string, body: object): Promise<Made> => {
     const answer = await ask(service, method, path, { token: master, body });
@@ -130,8 +130,8 @@ describe('conformance: access to objects of another project', function () {
     const page = (await made('POST', pages, { slug: 'blog', title: 'x', project: 'blog', ...open })).page.id;
     await new WebSession(service.url).post('/status-page/blog/subscribe', { email: 'ada@example.org' });
     const subscriber = (await listed(`${pages}/${page}/subscribers`))[0]?.id ?? '';
-    const told = { kind: 'incident', title: 'x', text: 'x' };
-    const announcement = (await made('POST', `${pages}/${page}/announcements`, told)).announcement.id;
+    const reported = { kind: 'incident', title: 'x', text: 'x' };
+    const announcement = (await made('POST', `${pages}/${page}/announcements`, reported)).announcement.id;
     const sold = await made('POST', '/api/license/v1/licenses', {
       product: 'blog',
       licensee: 'Ada',
@@ -186,7 +186,7 @@ describe('conformance: access to objects of another project', function () {
         return walked ? [{ method: method.toUpperCase(), path, operation }] : [];
       }),
     );
-    asked = Object.entries(paths).flatMap(([path, { get }]) =>
+    requested = Object.entries(paths).flatMap(([path, { get }]) =>
       (get?.security?.some((one) => 'token' in one) === true ? (get.parameters ?? []) : [])
         .filter((one) => one.in === 'query' && ['project', 'product', 'project_slug'].includes(one.name))
         .map(({ name }) => `${path}?${name}=`),
@@ -294,10 +294,10 @@ describe('conformance: access to objects of another project', function () {
       ['/api/updateservice/v1/rollout', (product) => ({ ...release, product })],
       ['/api/updateservice/v1/promote', (product) => ({ product, version: '1', from: 'beta', to: 'stable' })],
     ];
-    expect(asked.length, 'parameters that name a project').to.be.above(6);
+    expect(requested.length, 'parameters that name a project').to.be.above(6);
     for (const slug of ['blog', 'nowhere']) {
       const calls: [string, string, object?][] = [
-        ...asked.map((path): [string, string] => ['GET', path + slug]),
+        ...requested.map((path): [string, string] => ['GET', path + slug]),
         ...bodies.map(([path, body]): [string, string, object] => ['POST', path, body(slug)]),
         ['GET', `/api/projects/v1/projects/${slug}`],
       ];

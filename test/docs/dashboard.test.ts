@@ -18,8 +18,8 @@ describe('docs/grafana/aos.json', function () {
       for (const { title, targets } of panels) {
         for (const { expr } of targets) expect(names, title).to.include(/aos_\w+/.exec(expr)?.[0]);
       }
-      const asked = panels.flatMap(({ targets }) => targets.map(({ expr }) => /aos_\w+/.exec(expr)?.[0]));
-      expect(asked).to.include.members([...names].filter((name) => name.endsWith('_queue_age_seconds')));
+      const requested = panels.flatMap(({ targets }) => targets.map(({ expr }) => /aos_\w+/.exec(expr)?.[0]));
+      expect(requested).to.include.members([...names].filter((name) => name.endsWith('_queue_age_seconds')));
     } finally {
       await service.dispose();
     }

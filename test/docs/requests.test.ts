@@ -88,29 +88,29 @@ describe('requests in the guides', function () {
       }
       // An operation that takes nothing is sent an empty object.
       if (description.paths[template]?.[method]?.requestBody === undefined && body === '{}') continue;
-      const judge = judgeOf(template, method, 'application/json');
-      if (!judge(JSON.parse(body))) faults.push(`${where}\n  ${ajv.errorsText(judge.errors)}`);
+      const check = judgeOf(template, method, 'application/json');
+      if (!check(JSON.parse(body))) faults.push(`${where}\n  ${ajv.errorsText(check.errors)}`);
     }
     expect(faults.join('\n')).to.equal('');
   });
 
   it('accept every example in openapi.json by its schema', () => {
     const faults: string[] = [];
-    let judged = 0;
+    let checked = 0;
     const walk = (node: unknown, keys: readonly string[]): void => {
       if (node === null || typeof node !== 'object') return;
       const { examples } = node as { examples?: unknown };
       if (Array.isArray(examples) && ('type' in node || 'properties' in node || '$ref' in node)) {
-        const judge = ajv.compile({ $ref: `openapi.json#/${pointer(...keys)}` });
+        const check = ajv.compile({ $ref: `openapi.json#/${pointer(...keys)}` });
         for (const example of examples) {
-          judged += 1;
-          if (!judge(example)) faults.push(`${keys.join('/')}: ${ajv.errorsText(judge.errors)}`);
+          checked += 1;
+          if (!check(example)) faults.push(`${keys.join('/')}: ${ajv.errorsText(check.errors)}`);
         }
       }
       for (const [key, inner] of Object.entries(node)) if (key !== 'examples') walk(inner, [...keys, key]);
     };
     walk(description, []);
     expect(faults.join('\n')).to.equal('');
-    expect(judged).to.be.greaterThan(5);
+    expect(checked).to.be.greaterThan(5);
   });
 });

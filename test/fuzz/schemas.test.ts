@@ -104,14 +104,14 @@ describe(`fuzz: the schemas of every route (seed ${SEED})`, () => {
   const valuesFor = (schema: JoiSchema): fc.Arbitrary<unknown> => valueOf(toJsonSchema(schema.describe()), words);
 
   it('validates invalid input with every custom schema rule without an exception', () => {
-    let asked = 0;
+    let requested = 0;
     for (const { name, place, schema, strict } of all) {
       const described = schema.describe() as Described;
       const samples = fc.sample(valuesFor(schema), { numRuns: scaleRepeats(1), seed: SEED });
       for (const path of customs(described)) {
         for (const bad of BAD) {
           for (const base of [{}, ...samples]) {
-            asked += 1;
+            requested += 1;
             const given = at(path, bad, base);
             const outcome = checked(place, schema, strict, given);
             if (outcome instanceof Failure)
@@ -120,7 +120,7 @@ describe(`fuzz: the schemas of every route (seed ${SEED})`, () => {
         }
       }
     }
-    expect(asked).to.be.greaterThan(1_000);
+    expect(requested).to.be.greaterThan(1_000);
   });
 });
 

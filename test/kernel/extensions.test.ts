@@ -13,7 +13,7 @@ import { bootTestKernel, type TestKernel } from '../harness.js';
 type Action = (ref: string) => string;
 const ACTIONS = extensionPoint<Action>('tracker.actions');
 
-const tracker = (asked: (ctx: PluginContext) => void): Plugin =>
+const tracker = (requested: (ctx: PluginContext) => void): Plugin =>
   definePlugin({
     id: 'tracker',
     version: '1.0.0',
@@ -21,7 +21,7 @@ const tracker = (asked: (ctx: PluginContext) => void): Plugin =>
     title: 'Tracker',
     extensionPoints: [ACTIONS.point],
     setup(ctx) {
-      asked(ctx);
+      requested(ctx);
       return {};
     },
   });

@@ -58,12 +58,12 @@ describe('kernel/plugin-registry', () => {
   });
 
   it('rejects two providers of a token, including tokens of the kernel', () => {
-    const mend = 'remove one of the two plugins';
+    const fix = 'remove one of the two plugins';
     expect(
       faultsOf([plugin('one', { provides: ['x.api'] }), plugin('two', { provides: ['x.api', 'kernel.system'] })]),
     ).to.deep.equal([
-      `plugin two: provides the token "x.api", which plugin one provides too; ${mend}`,
-      `plugin two: provides the token "kernel.system", which plugin kernel provides too; ${mend}`,
+      `plugin two: provides the token "x.api", which plugin one provides too; ${fix}`,
+      `plugin two: provides the token "kernel.system", which plugin kernel provides too; ${fix}`,
     ]);
   });
 
@@ -139,15 +139,15 @@ describe('kernel/plugin-registry', () => {
   });
 
   it('rejects cycles of every kind of dependency, in full', () => {
-    const mend = 'remove one of these dependencies; an event or an extension point breaks a cycle';
+    const fix = 'remove one of these dependencies; an event or an extension point breaks a cycle';
     expect(
       faultsOf([
         plugin('one', { provides: ['one.api'], uses: ['two.api'] }),
         plugin('two', { provides: ['two.api'], needs: ['one.api'] }),
       ]),
     ).to.deep.equal([
-      `plugin one: is part of a dependency cycle: one → two → one (one uses "two.api" of two, two needs "one.api" of one); ${mend}`,
-      `plugin two: needs "one.api" of plugin one, which failed: is part of a dependency cycle: one → two → one (one uses "two.api" of two, two needs "one.api" of one); ${mend}; fix one first`,
+      `plugin one: is part of a dependency cycle: one → two → one (one uses "two.api" of two, two needs "one.api" of one); ${fix}`,
+      `plugin two: needs "one.api" of plugin one, which failed: is part of a dependency cycle: one → two → one (one uses "two.api" of two, two needs "one.api" of one); ${fix}; fix one first`,
     ]);
     expect(
       faultsOf([
@@ -155,7 +155,7 @@ describe('kernel/plugin-registry', () => {
         plugin('rules', { provides: ['rules.api'], extends: ['page.actions'] }),
       ]),
     ).to.deep.equal([
-      `plugin page: is part of a dependency cycle: page → rules → page (page needs "rules.api" of rules, rules extends "page.actions" of page); ${mend}`,
+      `plugin page: is part of a dependency cycle: page → rules → page (page needs "rules.api" of rules, rules extends "page.actions" of page); ${fix}`,
     ]);
   });
 
@@ -190,14 +190,14 @@ describe('kernel/plugin-registry', () => {
       plugin('sentry', { needs: ['stream.api'], provides: ['sentry.api'] }),
       plugin('sdk', { needs: ['sentry.api'] }),
     ];
-    const judged = (
+    const checked = (
       off: string[],
       plugins: object[] = all,
       sections: Record<string, unknown> = {},
     ): RegisteredPlugins => registerPlugins(loaded(plugins), { ...settings(sections), off });
     const refusal = (off: string[], plugins?: object[]): string => {
       try {
-        judged(off, plugins);
+        checked(off, plugins);
       } catch (error) {
         expect(error).to.be.instanceOf(PluginFaults);
         expect((error as PluginFaults).configuration).to.equal(true);
@@ -207,7 +207,7 @@ describe('kernel/plugin-registry', () => {
     };
 
     it('disables the named plugins and plugins that depend on them, with the reason', () => {
-      const { plugins, off } = judged(['stream'], all, { stream: { kept: true } });
+      const { plugins, off } = checked(['stream'], all, { stream: { kept: true } });
       expect(plugins.map(({ manifest }) => manifest.id)).to.deep.equal(['access', 'bugs']);
       expect(off.map(({ id, state, reason }) => `${id} ${state}: ${reason}`)).to.deep.equal([
         'stream off: disabled by `plugins_off`',
@@ -219,24 +219,24 @@ describe('kernel/plugin-registry', () => {
     it('does not disable plugins that extend a disabled plugin', () => {
       const shown = plugin('shown', { extensionPoints: ['shown.actions'] });
       const acts = plugin('acts', { extends: ['shown.actions'] });
-      expect(judged(['shown'], [shown, acts]).plugins.map(({ manifest }) => manifest.id)).to.deep.equal(['acts']);
+      expect(checked(['shown'], [shown, acts]).plugins.map(({ manifest }) => manifest.id)).to.deep.equal(['acts']);
     });
 
     it('allows another provider in place of a disabled plugin', () => {
       const other = plugin('other', { provides: ['stream.api'] });
-      const { plugins } = judged(['stream'], [...all, other]);
+      const { plugins } = checked(['stream'], [...all, other]);
       expect(plugins.map(({ manifest }) => manifest.id)).to.include.members(['other', 'sentry', 'sdk']);
     });
 
     it('rejects critical plugins, their dependencies and unknown ids, by name', () => {
-      const mend = 'fix it in local.json (plugins_off)';
+      const fix = 'fix it in local.json (plugins_off)';
       expect(refusal(['access', 'strem'])).to.equal(
-        `configuration: plugins_off contains "access", but the service cannot run without it; ${mend}\n` +
-          `configuration: plugins_off contains "strem", but this plugin does not exist; available plugins: access, bugs, stream, sentry, sdk; ${mend}`,
+        `configuration: plugins_off contains "access", but the service cannot run without it; ${fix}\n` +
+          `configuration: plugins_off contains "strem", but this plugin does not exist; available plugins: access, bugs, stream, sentry, sdk; ${fix}`,
       );
       const heart = plugin('heart', { critical: true, needs: ['stream.api'] });
       expect(refusal(['stream'], [...all, heart])).to.equal(
-        `configuration: plugins_off disables stream, but heart cannot run without its "stream.api"; ${mend}`,
+        `configuration: plugins_off disables stream, but heart cannot run without its "stream.api"; ${fix}`,
       );
     });
   });

@@ -24,7 +24,7 @@ const row = (id: string, ...outbox: Entry[]): Row => ({
 
 describe('lib: outbox', () => {
   let rows: Collection<Row>;
-  let told: string[];
+  let reported: string[];
   let failures: string[];
   let deaf: ReadonlySet<string>;
   const outbox = (parts: Partial<OutboxDelivery<Row, Entry>> = {}): Outbox<Row, Entry> =>
@@ -33,7 +33,7 @@ describe('lib: outbox', () => {
       deliver: async (_doc, { id }) => {
         if (id === 'broken') throw new Error('no receiver');
         if (deaf.has(id)) return false;
-        told.push(id);
+        reported.push(id);
         return true;
       },
       inOrder: false,
@@ -49,7 +49,7 @@ describe('lib: outbox', () => {
     const store = new MemoryStore();
     await store.ensure([{ name: 'rows', indexes: [{ fields: ['outbox_at'] }] }]);
     rows = store.collection<Row>('rows');
-    [told, failures, deaf] = [[], [], new Set()];
+    [reported, failures, deaf] = [[], [], new Set()];
   });
 
   it('delivers entries, and removes them from the document', async () => {
@@ -57,7 +57,7 @@ describe('lib: outbox', () => {
     const doc = await written(row('a', entry('1'), entry('2')));
     box.send(doc, doc.outbox);
     await box.drain();
-    expect(told).to.deep.equal(['1', '2']);
+    expect(reported).to.deep.equal(['1', '2']);
     expect(await rows.get('a')).to.deep.equal(row('a'));
   });
 
@@ -76,7 +76,7 @@ describe('lib: outbox', () => {
     if (first !== undefined) box.send(first, first.outbox);
     while ((await rows.get('a'))?.outbox_at !== null) await new Promise((resolve) => setImmediate(resolve));
     for (const doc of others) box.send(doc, doc.outbox);
-    expect([told, writes]).to.deep.equal([['a'], 1]);
+    expect([reported, writes]).to.deep.equal([['a'], 1]);
     // One that got another entry meanwhile keeps it.
     const joined = {
       push: { outbox: { each: [{ ...entry('e') }] } },
@@ -84,7 +84,7 @@ describe('lib: outbox', () => {
     };
     await rows.change({ id: 'c' }, joined);
     await box.drain();
-    expect([told, writes]).to.deep.equal([['a', 'b', 'c', 'd'], 2]);
+    expect([reported, writes]).to.deep.equal([['a', 'b', 'c', 'd'], 2]);
     expect((await rows.find()).items).to.deep.equal([row('a'), row('b'), row('c', entry('e')), row('d')]);
   });
 
@@ -107,7 +107,7 @@ describe('lib: outbox', () => {
       const doc = await written(row('a', entry('1'), entry('2')));
       box.send(doc, doc.outbox);
       await box.drain();
-      expect(told).to.deep.equal(inOrder ? [] : ['2']);
+      expect(reported).to.deep.equal(inOrder ? [] : ['2']);
       expect((await rows.get('a'))?.outbox.map(({ id }) => id)).to.deep.equal(inOrder ? ['1', '2'] : ['1']);
     });
   }
@@ -121,14 +121,14 @@ describe('lib: outbox', () => {
     expect(await box.getOldestAge()).to.equal(60);
     await rows.change({ id: 'a' }, { set: { outbox: [{ ...entry('mended', 60) }] } });
     expect(await box.reconcile()).to.equal(1);
-    expect(told).to.deep.equal(['mended']);
+    expect(reported).to.deep.equal(['mended']);
     expect([await box.reconcile(), await box.getOldestAge()]).to.deep.equal([0, 0]);
   });
 
   it('finds entries left by a crash at a time when the clock ran ahead', async () => {
     await written(row('a', entry('ahead', -3_600)));
     expect(await outbox().reconcile()).to.equal(1);
-    expect(told).to.deep.equal(['ahead']);
+    expect(reported).to.deep.equal(['ahead']);
   });
 
   it('finds entries left by a crash, except entries being delivered', async () => {
@@ -138,8 +138,8 @@ describe('lib: outbox', () => {
     await rows.insert(row('new', entry('new')));
     await rows.insert({ ...row('half'), outbox_at: formatOutboxPosition(entry('gone', 60)) });
     expect(await box.reconcile()).to.equal(251);
-    expect(told).to.have.lengthOf(250).and.not.to.include('new');
-    expect(placed).to.have.members(told);
+    expect(reported).to.have.lengthOf(250).and.not.to.include('new');
+    expect(placed).to.have.members(reported);
     expect(await rows.count({ outbox_at: { gt: '' } })).to.equal(1);
   });
 
@@ -147,7 +147,7 @@ describe('lib: outbox', () => {
     const box = outbox({ inOrder: true });
     await rows.insert(row('a', entry('1'), entry('2')));
     await Promise.all([box.sendAll('a'), box.sendAll('a'), box.sendAll('a')]);
-    expect(told).to.deep.equal(['1', '2']);
+    expect(reported).to.deep.equal(['1', '2']);
   });
 
   it('ignores a document that was deleted', async () => {

@@ -33,11 +33,11 @@ describe('lib: coalesced cache', () => {
     const { shared, state, release, begun } = readings(QUICK);
     await shared.get();
     state.holding = true;
-    const asked = [shared.get(), shared.get(), shared.get()];
+    const requested = [shared.get(), shared.get(), shared.get()];
     release();
     await settled();
     release();
-    expect(await Promise.all(asked)).to.deep.equal([2, 3, 3]);
+    expect(await Promise.all(requested)).to.deep.equal([2, 3, 3]);
     expect(begun()).to.equal(3);
   });
 
@@ -87,7 +87,7 @@ describe('lib: coalesced cache', () => {
 describe('keyed reads', () => {
   it('are shared by requests for the same key until they expire', async () => {
     let now = 0;
-    const asked: string[] = [];
+    const requested: string[] = [];
     const readings = new KeyedCoalescedCache<number>(2, {
       maxAgeMs: 1_000,
       monotonic: () => now,
@@ -95,17 +95,17 @@ describe('keyed reads', () => {
     });
     const take = (key: string, value: number): Promise<number> =>
       readings.get(key, () => {
-        asked.push(key);
+        requested.push(key);
         return Promise.resolve(value);
       });
     expect([await take('a', 50), await take('a', 50), await take('b', 60)]).to.deep.equal([50, 50, 60]);
-    expect(asked).to.deep.equal(['a', 'b']);
+    expect(requested).to.deep.equal(['a', 'b']);
     now += 1_001;
     expect(await take('a', 50)).to.equal(50);
-    expect(asked).to.deep.equal(['a', 'b', 'a']);
+    expect(requested).to.deep.equal(['a', 'b', 'a']);
     // What is small is counted again each time: somebody sees a change at once.
     await take('c', 5);
     await take('c', 5);
-    expect(asked.slice(3)).to.deep.equal(['c', 'c']);
+    expect(requested.slice(3)).to.deep.equal(['c', 'c']);
   });
 });

@@ -124,7 +124,7 @@ describe('web: every form with valid and invalid input', () => {
   let planted: PlantedService;
   let forms: FoundForm[];
   /** Controls whose fault was looked for. */
-  let judged = 0;
+  let checked = 0;
 
   before(async () => {
     planted = await PlantedService.started();
@@ -166,7 +166,7 @@ describe('web: every form with valid and invalid input', () => {
     const { status, text } = await planted.admin.sendForm(form.action, body);
     if (status !== 409 && status !== 422) return [];
     const fields = await planted.admin.faultsOf(form.action, body);
-    judged += controlsOf(text, form.action, values).filter(({ name }) => fields !== null && name in fields).length;
+    checked += controlsOf(text, form.action, values).filter(({ name }) => fields !== null && name in fields).length;
     return fields === null ? [] : notBeside(text, { action: form.action, sent: values }, fields);
   };
 
@@ -221,7 +221,7 @@ describe('web: every form with valid and invalid input', () => {
   ] as const)
     it(`shows the error of each text field below it, with ${what}`, async () => {
       const faults = new Set<string>();
-      judged = 0;
+      checked = 0;
       const token = await tokenOfRound();
       for (const form of forms) {
         for (const name of form.texts)
@@ -229,7 +229,7 @@ describe('web: every form with valid and invalid input', () => {
             faults.add(`${form.from} → ${form.action}: ${fault}`);
       }
       expect([...faults]).to.deep.equal([]);
-      expect(judged, 'faults that have a control').to.be.greaterThan(20);
+      expect(checked, 'faults that have a control').to.be.greaterThan(20);
     });
 
   for (const [what, value] of [

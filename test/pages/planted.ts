@@ -169,8 +169,8 @@ export class PlantedService {
       published: true,
       subscriptions: true,
     })) as { page: { id: string; preview_url: string } };
-    const told = { kind: 'incident', title: PLANTED, text: PLANTED };
-    const { announcement } = (await this.#call('POST', `${path}/planted/announcements`, told)) as {
+    const reported = { kind: 'incident', title: PLANTED, text: PLANTED };
+    const { announcement } = (await this.#call('POST', `${path}/planted/announcements`, reported)) as {
       announcement: { id: string };
     };
     await this.#logo(`${path}/planted/logo`);
@@ -340,8 +340,8 @@ export class PlantedService {
 
   /** A job that failed, with its message. */
   async #incident(): Promise<void> {
-    const asked = ['--name', 'fallen', '--scopes', 'watchdog:ping', '--source', 'fallen'];
-    const { token } = await this.service.runCommand<{ token: string }>(['token', 'create', ...asked]);
+    const requested = ['--name', 'fallen', '--scopes', 'watchdog:ping', '--source', 'fallen'];
+    const { token } = await this.service.runCommand<{ token: string }>(['token', 'create', ...requested]);
     await fetch(`${this.service.url}/ping/${token}/fail`, { method: 'POST', body: this.text ?? PLANTED });
     const path = '/api/watchdog/v1/incidents';
     const { body } = await this.service.request('GET', path, this.token);
@@ -369,8 +369,8 @@ export class PlantedService {
       message: PLANTED.slice(0, 4_000),
       files: [PLANTED.slice(0, 4_000), 'w'.repeat(200)],
     };
-    const told = { product: 'shop', version: '1.2.3', range: PLANTED.slice(0, 200), commits: [commit] };
-    await this.#call('POST', '/api/updateservice/v1/commits', told);
+    const reported = { product: 'shop', version: '1.2.3', range: PLANTED.slice(0, 200), commits: [commit] };
+    await this.#call('POST', '/api/updateservice/v1/commits', reported);
     const list = await this.admin.get('/releases');
     this.addresses['/releases/{id}'] = /href="(\/releases\/(?!new)[^"?/]+)"/.exec(list.text)?.[1] ?? '';
   }

@@ -117,10 +117,10 @@ describe('web: every page for every role', () => {
       wanted.push(
         `${page.path}: admin ${inside}, member ${rank === 'admin' ? 403 : inside}, installer and nobody ${outside}`,
       );
-      const told = await nobody.get(address);
+      const reported = await nobody.get(address);
       const same = await installer.get(address);
-      expect(same.status, address).to.equal(told.status);
-      const says = told.status === 303 ? `303 ${told.location}` : String(told.status);
+      expect(same.status, address).to.equal(reported.status);
+      const says = reported.status === 303 ? `303 ${reported.location}` : String(reported.status);
       const [a, m] = [(await admin.get(address)).status, (await member.get(address)).status];
       seen.push(`${page.path}: admin ${a}, member ${m}, installer and nobody ${says}`);
     }
@@ -143,8 +143,8 @@ describe('web: every page for every role', () => {
         `${page.path}: nobody ${open ? 403 : 401}, without token 403${rank === 'admin' ? ', member 403' : ''}`,
       );
       const [outside, bare] = [await nobody.send(address, {}), await member.send(address, {})];
-      const refused = rank === 'admin' ? `, member ${(await member.send(address, { csrf_token: token })).status}` : '';
-      seen.push(`${page.path}: nobody ${outside.status}, without token ${bare.status}${refused}`);
+      const rejected = rank === 'admin' ? `, member ${(await member.send(address, { csrf_token: token })).status}` : '';
+      seen.push(`${page.path}: nobody ${outside.status}, without token ${bare.status}${rejected}`);
     }
     expect(seen).to.deep.equal(wanted);
   });

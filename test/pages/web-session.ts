@@ -49,8 +49,11 @@ export class WebSession {
   async faultsOf(path: string, form: Form | FormData): Promise<Record<string, string> | null> {
     const { status, text } = await this.#send(path, { method: 'POST', body: encoded(form) }, 'application/json');
     if (status < 400) return null;
-    const told = JSON.parse(text) as { error?: { fields?: Record<string, string> }; fields?: Record<string, string> };
-    return told.error?.fields ?? told.fields ?? {};
+    const reported = JSON.parse(text) as {
+      error?: { fields?: Record<string, string> };
+      fields?: Record<string, string>;
+    };
+    return reported.error?.fields ?? reported.fields ?? {};
   }
 
   /** Posts as it is. */
@@ -76,8 +79,8 @@ export class WebSession {
       if (/max-age=0\b/i.test(line)) this.#cookies.delete(name);
       else this.#cookies.set(name, value);
     }
-    const { status, headers: told } = response;
-    return { status, headers: told, location: told.get('location'), text: await response.text() };
+    const { status, headers: reported } = response;
+    return { status, headers: reported, location: reported.get('location'), text: await response.text() };
   }
 }
 

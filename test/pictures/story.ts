@@ -219,8 +219,8 @@ class Story {
       if (!answer.ok) throw new Error(`publish ${product} ${version} → ${answer.status}: ${await answer.text()}`);
     }
     for (let i = 0; i < 12; i++) {
-      const asked = `product=warehouse&version=${i % 3 === 0 ? '2.3.2' : version}&platform=linux-x64&instance_id=branch-${i}`;
-      await fetch(`${this.service.url}/api/updateservice/v1/check?${asked}`);
+      const requested = `product=warehouse&version=${i % 3 === 0 ? '2.3.2' : version}&platform=linux-x64&instance_id=branch-${i}`;
+      await fetch(`${this.service.url}/api/updateservice/v1/check?${requested}`);
     }
   }
 

@@ -52,8 +52,8 @@ export function run(
       endGroup(group);
       child.stdout.destroy();
       child.stderr.destroy();
-      const told = `${program} ${args.join(' ')} ${itself} after ${limitMs / 1000} s; still running:\n${running}`;
-      hung = new Error(`${told}\nprinted:\n${stdout}${stderr}`);
+      const reported = `${program} ${args.join(' ')} ${itself} after ${limitMs / 1000} s; still running:\n${running}`;
+      hung = new Error(`${reported}\nprinted:\n${stdout}${stderr}`);
     }, limitMs);
     child.on('exit', (code, signal) => (itself = `exited with ${code ?? signal}, a program that it started had not`));
     child.on('error', (error) => {

@@ -244,7 +244,7 @@ export class TestService {
   }
 
   async request(method: string, path: string, token: string | null, body?: unknown): Promise<ServiceResponse> {
-    const asked = fetch(this.url + path, {
+    const requested = fetch(this.url + path, {
       method,
       headers: {
         ...(token === null ? {} : { authorization: `Bearer ${token}` }),
@@ -252,7 +252,7 @@ export class TestService {
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    const response = await withTimeout(`${method} ${path}`, RESPONSE_TIMEOUT_MS, asked);
+    const response = await withTimeout(`${method} ${path}`, RESPONSE_TIMEOUT_MS, requested);
     const text = await response.text();
     return {
       status: response.status,

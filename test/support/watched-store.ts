@@ -90,8 +90,8 @@ const EMPTY_QUERY: RecordedQuery = { collection: '', method: 'count', filter: {}
  * Few documents are found by one of `values` or by a text (ports/store/index.ts, CollectionSpec),
  * in any order. Many need a scan in that order, which the other rule covers.
  */
-function isSelectiveLookup(asked: RecordedQuery, spec: Partial<CollectionSpec>): boolean {
-  const { filter, sort } = asked;
+function isSelectiveLookup(requested: RecordedQuery, spec: Partial<CollectionSpec>): boolean {
+  const { filter, sort } = requested;
   const { values = [], search = [] } = spec;
   const first = sort[0]?.[0] ?? 'id';
   if (first !== 'id' && !values.includes(first)) return false;
@@ -103,7 +103,7 @@ function isSelectiveLookup(asked: RecordedQuery, spec: Partial<CollectionSpec>):
     values.some((path) => isRange(filter[path]) || has(path, 'has', 'has_any')) ||
     search.some((path) => has(path, 'contains')) ||
     ((filter.or ?? []).length > 0 &&
-      (filter.or ?? []).every((part) => isSelectiveLookup({ ...asked, filter: part }, spec)))
+      (filter.or ?? []).every((part) => isSelectiveLookup({ ...requested, filter: part }, spec)))
   );
 }
 
@@ -112,11 +112,11 @@ function isSelectiveLookup(asked: RecordedQuery, spec: Partial<CollectionSpec>):
  * number of queries checked.
  */
 export function listUncoveredQueries(
-  asked: readonly RecordedQuery[],
+  requested: readonly RecordedQuery[],
   prefix: string,
   specs: readonly CollectionSpec[],
 ): { without: string[]; looked: number } {
-  const own = asked.filter(({ collection }) => collection.startsWith(`${prefix}_`));
+  const own = requested.filter(({ collection }) => collection.startsWith(`${prefix}_`));
   const without = own.filter((query) => {
     const spec = specs.find(({ name }) => `${prefix}_${name}` === query.collection);
     return !isCoveredByIndex(query, spec?.indexes ?? []) && !isSelectiveLookup(query, spec ?? {});

@@ -51,9 +51,9 @@ describe('aos/testing', () => {
 
   it('sends a body, and returns code and fields of an error', async () => {
     const ask = { as: { scopes: ['chat:write'] }, body: { text: '' } };
-    const refused = await service.request('POST', '/api/chat/v1/notes', ask);
-    expect(refused).to.include({ status: 409, code: 'chat_silent' });
-    expect(refused.fields).to.deep.equal({ text: 'is empty' });
+    const rejected = await service.request('POST', '/api/chat/v1/notes', ask);
+    expect(rejected).to.include({ status: 409, code: 'chat_silent' });
+    expect(rejected.fields).to.deep.equal({ text: 'is empty' });
   });
 
   it('opens a page and submits its form', async () => {

@@ -15,9 +15,9 @@ class Counted extends MemoryStore {
 
   override collection<T extends Doc>(name: string): Collection<T> {
     const inner = super.collection<T>(name);
-    const change: Collection<T>['change'] = (...asked) => {
+    const change: Collection<T>['change'] = (...requested) => {
       this.changes++;
-      return inner.change(...asked);
+      return inner.change(...requested);
     };
     return new Proxy(inner, {
       get: (_, member) => {

@@ -33,7 +33,7 @@ describe('cli: help, placeholders and suggestions', () => {
     it(`accepts ${name}`, () => expect({ ...parseCommand(user, words).options }).to.deep.equal(options));
   }
 
-  const refused: [string[], string][] = [
+  const rejected: [string[], string][] = [
     [['--role', 'admin'], '<name> is missing'],
     [['ada'], '--role is missing'],
     [['ada', '--username', 'bob', '--role', 'admin'], '<name> is given twice, as ada and with --username'],
@@ -44,7 +44,7 @@ describe('cli: help, placeholders and suggestions', () => {
     [['ada', '--role'], '--role requires a value'],
     [['ada', '--role', 'admin', '--json=yes'], '--json does not accept a value'],
   ];
-  for (const [words, message] of refused) {
+  for (const [words, message] of rejected) {
     it(`rejects "${words.join(' ')}" with: ${message}`, () => {
       expect(() => parseCommand(user, words)).to.throw(UsageError, new RegExp(`^${message.replaceAll('?', '\\?')}$`));
     });

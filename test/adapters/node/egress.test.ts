@@ -113,7 +113,7 @@ describe('egress policy', () => {
     );
   });
 
-  const refused: [url: string, fault: string, reason: RegExp][] = [
+  const rejected: [url: string, fault: string, reason: RegExp][] = [
     ['ftp://example.org/', 'invalid_url', /^the URL must start with http/],
     ['file:///etc/passwd', 'invalid_url', /^the URL must start with http/],
     ['not a url', 'invalid_url', /^the URL is not valid$/],
@@ -129,7 +129,7 @@ describe('egress policy', () => {
     ['http://[::ffff:169.254.169.254]/', 'blocked', /never allowed$/],
     ['http://[fd00:ec2::254]/', 'blocked', /never allowed$/],
   ];
-  for (const [url, fault, reason] of refused) {
+  for (const [url, fault, reason] of rejected) {
     it(`rejects ${url}: ${fault}`, () => {
       const verdict = checkUrl(url, privateOk);
       expect(verdict).to.include({ fault });

@@ -90,9 +90,9 @@ describe('ThreadHasher', () => {
   it('rejects passwords with 503 when its queue is full', async () => {
     const calls = Array.from({ length: 300 }, () => hasher.hash('password', 4));
     const results = await Promise.allSettled(calls);
-    const refused = results.filter((result) => result.status === 'rejected');
-    expect(refused).to.have.lengthOf(300 - 256 - 2);
-    for (const { reason } of refused) {
+    const rejected = results.filter((result) => result.status === 'rejected');
+    expect(rejected).to.have.lengthOf(300 - 256 - 2);
+    for (const { reason } of rejected) {
       expect(reason).to.be.instanceOf(ServiceError);
       expect((reason as ServiceError).code).to.equal('overloaded');
     }

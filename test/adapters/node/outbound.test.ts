@@ -270,14 +270,14 @@ describe('NodeOutbound', () => {
 
   it('resolves a name once, so that DNS rebinding has no effect', async () => {
     const port = await serve((_request, response) => response.end('ok'));
-    let asked = 0;
+    let requested = 0;
     const rebinding = new NodeOutbound({
-      resolve: () => Promise.resolve([{ address: asked++ === 0 ? '127.0.0.1' : '169.254.169.254', family: 4 }]),
+      resolve: () => Promise.resolve([{ address: requested++ === 0 ? '127.0.0.1' : '169.254.169.254', family: 4 }]),
     });
     expect((await rebinding.request({ method: 'GET', url: `http://rebind.test:${port}/`, policy })).status).to.equal(
       200,
     );
-    expect(asked).to.equal(1);
+    expect(requested).to.equal(1);
   });
 
   it('reports DNS errors, invalid URLs and invalid headers', async () => {
@@ -335,8 +335,8 @@ describe('NodeOutbound', () => {
       expect((await fault(ask()))[0], 'a kept connection does not outlive the check').to.equal('blocked');
       addresses = [{ address: '127.0.0.1', family: 4 }];
       const publicOnly = { mode: 'public-only', allow: [] } as const;
-      const refused = moving.request({ method: 'GET', url: `http://moving.test:${port}/`, policy: publicOnly });
-      expect((await fault(refused))[0], 'nor another policy').to.equal('blocked');
+      const rejected = moving.request({ method: 'GET', url: `http://moving.test:${port}/`, policy: publicOnly });
+      expect((await fault(rejected))[0], 'nor another policy').to.equal('blocked');
     });
 
     it('replaces a reused connection once when the server has closed it', async () => {

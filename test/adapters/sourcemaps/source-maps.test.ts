@@ -37,7 +37,7 @@ async function why(work: Promise<unknown>): Promise<string> {
 
 describe('source maps in a separate process', function () {
   let maps: ChildProcessSourceMaps;
-  let asked = 0;
+  let requested = 0;
   before(() => {
     maps = new ChildProcessSourceMaps();
   });
@@ -51,7 +51,7 @@ describe('source maps in a separate process', function () {
   ): Promise<(SourcePosition | null)[]> =>
     maps.locate({
       owner,
-      id: String(++asked),
+      id: String(++requested),
       positions,
       load: async () => ({ map: plain(map), script: script === null ? null : plain(script) }),
     });
@@ -358,7 +358,7 @@ describe('CPU-intensive source maps', function () {
     try {
       await ask(maps, 'shop', good);
       const { pid } = maps;
-      const asked = refusal(
+      const requested = refusal(
         maps.locate({
           owner: 'shop',
           id: 'killed',
@@ -369,7 +369,7 @@ describe('CPU-intensive source maps', function () {
           },
         }),
       );
-      expect(await asked).to.include({ lasting: false });
+      expect(await requested).to.include({ lasting: false });
       expect(await ask(maps, 'other', good)).to.have.length(1);
       expect(maps.pid).not.to.equal(pid);
     } finally {

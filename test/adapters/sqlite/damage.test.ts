@@ -67,7 +67,7 @@ describe('sqlite: damaged documents', function () {
     return error as Error;
   };
   /** It fails as damage of the document `b`. */
-  const told = async (call: Promise<unknown>): Promise<void> => {
+  const reported = async (call: Promise<unknown>): Promise<void> => {
     const error = await toldOf(call, 'b');
     expect(error.message).to.include('the document "b" of rows cannot be read');
   };
@@ -80,10 +80,10 @@ describe('sqlite: damaged documents', function () {
   ] as const) {
     it(`${name}: fails only calls that read the document, with its id in the error`, async () => {
       harm(sql);
-      await told(rows.get('b'));
-      await told(rows.find({ sort: [['n', 'asc']] }));
-      await told(rows.find({ filter: { kind: 'b' } }));
-      await told(rows.change({ id: 'b' }, { set: { kind: 'x' } }));
+      await reported(rows.get('b'));
+      await reported(rows.find({ sort: [['n', 'asc']] }));
+      await reported(rows.find({ filter: { kind: 'b' } }));
+      await reported(rows.change({ id: 'b' }, { set: { kind: 'x' } }));
       expect((await rows.get('a'))?.n).to.equal(1);
       expect((await rows.find({ filter: { kind: { in: ['a', 'c'] } } })).items).to.have.length(2);
       const many = ['a', 'b', 'c', 'a'].map((id) => rows.change({ id }, { inc: { n: 1 } }));
@@ -108,11 +108,11 @@ describe('sqlite: damaged documents', function () {
     await rows.insert({ id: 'd', n: 1, kind: 'd', text: 'text of d' });
     harm(`UPDATE rows SET body = '{"broken' WHERE id IN ('b', 'c')`);
     for (const limit of [1, 2, 3, 4, 50]) {
-      const told: (string | null)[] = [];
+      const reported: (string | null)[] = [];
       const found: string[] = [];
-      const damaged = ({ place }: StoreDamaged): void => void told.push(place.id);
+      const damaged = ({ place }: StoreDamaged): void => void reported.push(place.id);
       for await (const row of iterateItems(rows, { limit, damaged })) found.push(row.id);
-      expect([found, [...new Set(told)]], String(limit)).to.deep.equal([
+      expect([found, [...new Set(reported)]], String(limit)).to.deep.equal([
         ['a', 'd'],
         ['b', 'c'],
       ]);
@@ -124,7 +124,7 @@ describe('sqlite: damaged documents', function () {
   it('reports damage in compressed fields the same way', async () => {
     await rows.bulk([{ put: { id: 'b', n: 1, kind: 'b', text: 't', long: 'long '.repeat(500) } }]);
     harm(`UPDATE rows SET body = '{"~":"AAAA' || substr(body, 11) WHERE id = 'b'`);
-    await told(rows.get('b'));
+    await reported(rows.get('b'));
     expect(await rows.get('a')).to.include({ id: 'a' });
   });
 

@@ -85,9 +85,9 @@ export async function measureAgent(print: (text: string) => void): Promise<void>
     `\n${AGENTS} scripted agents over MCP: ${PLANTED.length} planted bugs, each reported ${OCCURRENCES} times; a token is ${PER_TOKEN} characters`,
   );
   const { start_tokens, worked, tools, statuses } = await agentRun();
-  for (const { ref, bug, fixed, agent, calls, tokens, asked } of worked)
+  for (const { ref, bug, fixed, agent, calls, tokens, asked: requested } of worked)
     print(
-      `  ${ref.padEnd(8)} ${bug.padEnd(8)} ${fixed ? 'fixed' : 'NOT FIXED'} by ${agent}  ${calls} calls  ${tokens.text} tokens as text, ${tokens.structured} structured  ${asked.join()}`,
+      `  ${ref.padEnd(8)} ${bug.padEnd(8)} ${fixed ? 'fixed' : 'NOT FIXED'} by ${agent}  ${calls} calls  ${tokens.text} tokens as text, ${tokens.structured} structured  ${requested.join()}`,
     );
   const mean = (form: keyof Tokens): number =>
     Math.round(worked.reduce((all, { tokens }) => all + tokens[form], 0) / PLANTED.length);

@@ -59,10 +59,10 @@ export async function workOne(session: McpSession, folder: string, agent: string
   if (taken.data['item'] === null) return null;
   const { ref } = taken.data['item'] as { ref: string };
   const { claim_token } = taken.data['lease'] as { claim_token: string };
-  const asked: string[] = [];
+  const requested: string[] = [];
   let bug = await mended(folder, placesIn(taken));
   if (bug === null) {
-    asked.push('get');
+    requested.push('get');
     bug = await mended(folder, placesIn(await session.call('get', { id: ref, occurrences: 3 })));
   }
   const works = bug !== null && isDeepStrictEqual(await running(folder, bug, n), bug.expected);
@@ -77,5 +77,5 @@ export async function workOne(session: McpSession, folder: string, agent: string
     : await session.call('release', { id: ref, claim_token, reason: 'the place of the failure is not told' });
   const fixed = works && end.error === null;
   const calls = session.calls - before;
-  return { ref, bug: bug?.name ?? '?', fixed, agent, calls, tokens: session.counted(), asked };
+  return { ref, bug: bug?.name ?? '?', fixed, agent, calls, tokens: session.counted(), asked: requested };
 }

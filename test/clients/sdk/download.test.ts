@@ -147,8 +147,11 @@ describe('sdk: downloads', () => {
   it('launches the agent with its settings, and passes the license key only in the environment', async function () {
     if (process.platform === 'win32') this.skip();
     const agent = join(dir, 'update-agent');
-    const told = join(dir, 'told');
-    await writeFile(agent, `#!/bin/sh\nprintf '%s\\n' "$SVC_PRODUCT_KEY" "$@" > ${told}.tmp\nmv ${told}.tmp ${told}\n`);
+    const reported = join(dir, 'told');
+    await writeFile(
+      agent,
+      `#!/bin/sh\nprintf '%s\\n' "$SVC_PRODUCT_KEY" "$@" > ${reported}.tmp\nmv ${reported}.tmp ${reported}\n`,
+    );
     await chmod(agent, 0o755);
     const result = await client.launchAgent({
       path: agent,
@@ -159,7 +162,7 @@ describe('sdk: downloads', () => {
     });
     expect(result.launched).to.equal(true);
     await waitUntil('the agent is launched', async () => (await readdir(dir)).includes('told'));
-    const [key, ...args] = (await readFile(told, 'utf8')).trimEnd().split('\n');
+    const [key, ...args] = (await readFile(reported, 'utf8')).trimEnd().split('\n');
     expect(key).to.equal(KEY.toLowerCase());
     expect(args.join(' ')).to.equal(
       `--server ${server.url}/ --project shop --dir ${dir} --channel beta --current-version 1.0 ` +

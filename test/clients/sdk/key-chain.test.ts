@@ -53,7 +53,7 @@ describe('sdk: chain of license keys', () => {
   const cacheFile = (): string => join(dir, 'aos-cache.json');
   const changeCache = async (change: (cache: Record<string, unknown>) => object): Promise<void> =>
     writeFile(cacheFile(), JSON.stringify(change(JSON.parse(await readFile(cacheFile(), 'utf8')) as never)));
-  const asked = (): number => server.asked.filter(({ path }) => path === PUBKEY).length;
+  const requested = (): number => server.asked.filter(({ path }) => path === PUBKEY).length;
 
   beforeEach(async () => {
     server = await new FakeServer().start();
@@ -88,19 +88,19 @@ describe('sdk: chain of license keys', () => {
     it(`leads from the ${name} key to the newest key, online and offline, with one request`, async () => {
       expect(await validate(pinned.pem)).to.deep.equal(GOOD);
       expect(await validate(pinned.pem)).to.deep.equal(GOOD);
-      expect(asked()).to.equal(1);
+      expect(requested()).to.equal(1);
       offline = true;
       expect(await validate(pinned.pem)).to.deep.equal(CACHED);
       expect(await load(pinned.pem, newest), 'a file of the newest key, by the chain in the cache').to.equal(true);
       expect(await load(pinned.pem, pinned), 'a file of the pinned key').to.equal(true);
-      expect(asked()).to.equal(1);
+      expect(requested()).to.equal(1);
     });
 
   it('is not requested while the pinned key is current', async () => {
     signer = oldest;
     expect(await validate(oldest.pem)).to.deep.equal(GOOD);
     expect(await load(oldest.pem, oldest)).to.equal(true);
-    expect(asked()).to.equal(0);
+    expect(requested()).to.equal(0);
   });
 
   it('is requested for a .lic signed by a later key, and stored', async () => {
@@ -116,7 +116,7 @@ describe('sdk: chain of license keys', () => {
     chain = published(ring);
     signer = newest;
     expect(await validate(oldest.pem)).to.deep.equal(GOOD);
-    expect(asked()).to.equal(2);
+    expect(requested()).to.equal(2);
   });
 
   it('never leads to earlier keys, so that a client pinned to the newest key must list earlier keys', async () => {

@@ -63,11 +63,11 @@ describe('sdk: licenses', () => {
   /** As the service signs it, with the changes made before or after. */
   const signedReply =
     (before: object = {}, after: object = {}, by = keys): Reply =>
-    (asked, response) => {
-      const { nonce, machine_id } = asked.body;
+    (requested, response) => {
+      const { nonce, machine_id } = requested.body;
       const answer = active({ key_sha256: KEY_SHA256, machine_id, nonce, alg: 'ed25519', kid: by.kid, ...before });
       const signature = sign(null, getSignedAnswerBytes(answer), by.key).toString('base64');
-      json(200, { ...answer, signature, ...after })(asked, response);
+      json(200, { ...answer, signature, ...after })(requested, response);
     };
 
   beforeEach(async () => {
@@ -150,11 +150,11 @@ describe('sdk: licenses', () => {
     };
     const onFullDisk = new AnswerCache(full, 'shop');
     const known = onFullDisk.getLicense(KEY_SHA256, 'm-1') ?? expect.fail('nothing is kept');
-    const refused = { ...known, license_status: 'invalid' as const };
-    const asked = { askedAt: now, highestSeen: now };
-    await onFullDisk.writeLicense({ ...refused, key_sha256: 'f'.repeat(64) }, asked);
+    const rejected = { ...known, license_status: 'invalid' as const };
+    const requested = { askedAt: now, highestSeen: now };
+    await onFullDisk.writeLicense({ ...rejected, key_sha256: 'f'.repeat(64) }, requested);
     expect(onFullDisk.getLicense(KEY_SHA256, 'm-1')?.license_status).to.equal('active');
-    await onFullDisk.writeLicense(refused, asked);
+    await onFullDisk.writeLicense(rejected, requested);
     expect(onFullDisk.getLicense(KEY_SHA256, 'm-1')).to.equal(null);
   });
 
@@ -243,15 +243,15 @@ describe('sdk: licenses', () => {
       await client().validateLicense(key, machineId === undefined ? {} : { machineId });
       server.reply = page(502, '');
     };
-    const refused = (status: string): object => ({ ...CACHED, status, valid: false });
+    const rejected = (status: string): object => ({ ...CACHED, status, valid: false });
 
     it('keeps the response for a valid key when a mistyped key is validated', async () => {
       await answer(KEY);
       for (let n = 3; n < 30; n++) await answer(keyOf(n), 'invalid');
       expect(await client().validateLicense(KEY)).to.deep.equal(CACHED);
-      expect(await client().validateLicense(keyOf(29))).to.deep.equal(refused('invalid'));
+      expect(await client().validateLicense(keyOf(29))).to.deep.equal(rejected('invalid'));
       await answer(KEY, 'revoked');
-      expect(await client().validateLicense(KEY)).to.deep.equal(refused('revoked'));
+      expect(await client().validateLicense(KEY)).to.deep.equal(rejected('revoked'));
     });
 
     it('stores eight responses, and evicts the oldest first, including those of other machines', async () => {
@@ -345,16 +345,16 @@ describe('sdk: licenses', () => {
     });
 
     for (const [name, reply] of Object.entries<Reply>({
-      'no signature': (asked, response) =>
-        json(200, active({ key_sha256: KEY_SHA256, ...asked.body }))(asked, response),
+      'no signature': (requested, response) =>
+        json(200, active({ key_sha256: KEY_SHA256, ...requested.body }))(requested, response),
       'a changed field': signedReply({}, { cache_ttl_hours: 9_999 }),
       'another nonce': signedReply({ nonce: 'replayed' }),
       'another key': signedReply({ key_sha256: '0'.repeat(64) }),
       'another machine': signedReply({ machine_id: 'm-9' }),
       'another product': signedReply({ product: 'blog' }),
       'another signer': signedReply({}, {}, signer()),
-      'a forged refusal': (asked, response) =>
-        json(200, { ...active(), status: 'revoked', valid: false })(asked, response),
+      'a forged refusal': (requested, response) =>
+        json(200, { ...active(), status: 'revoked', valid: false })(requested, response),
     }))
       it(`ignores a response with ${name}`, async () => {
         server.reply = reply;

@@ -83,9 +83,9 @@ describe('sdk: floating seats', () => {
     const ends = (): string => new Date(Date.now() + 3_000).toISOString();
     let status = 'active';
     let id: string | null = 'l-1';
-    server.reply = (asked, response) => {
+    server.reply = (requested, response) => {
       const lease = id === null ? null : { id, expires_at: ends() };
-      json(200, answer({ status, valid: id !== null, lease, seats: { used: 2, max: 2 } }))(asked, response);
+      json(200, answer({ status, valid: id !== null, lease, seats: { used: 2, max: 2 } }))(requested, response);
     };
     const changes: LicenseCheck[] = [];
     const seat = await client().holdSeat(KEY, { onChange: (license) => changes.push(license) });

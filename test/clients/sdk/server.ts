@@ -12,7 +12,7 @@ export interface Asked {
   headers: IncomingMessage['headers'];
   body: Record<string, unknown>;
 }
-export type Reply = (asked: Asked, response: ServerResponse) => void;
+export type Reply = (requested: Asked, response: ServerResponse) => void;
 
 export const json = (status: number, body: unknown, headers: Record<string, string> = {}): Reply => {
   return (_asked, response) =>
@@ -46,9 +46,9 @@ export class FakeServer {
     const url = new URL(request.url ?? '/', this.url);
     const body = (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>;
     const { method = '', headers } = request;
-    const asked = { method, path: url.pathname, query: url.searchParams, headers, body };
-    this.asked.push(asked);
-    this.reply(asked, response);
+    const requested = { method, path: url.pathname, query: url.searchParams, headers, body };
+    this.asked.push(requested);
+    this.reply(requested, response);
   }
 }
 

@@ -145,16 +145,16 @@ describe('sdk: transient and definite errors', () => {
       machineId: 'm-1',
     });
     await known.checkForUpdate('1.0', 'beta', 'win-x64', new AbortController().signal);
-    const [asked] = server.asked;
-    expect(asked?.path).to.equal('/aos/api/updateservice/v1/check');
-    expect(Object.fromEntries(asked?.query ?? [])).to.deep.equal({
+    const [requested] = server.asked;
+    expect(requested?.path).to.equal('/aos/api/updateservice/v1/check');
+    expect(Object.fromEntries(requested?.query ?? [])).to.deep.equal({
       product: 'shop',
       version: '1.0',
       channel: 'beta',
       platform: 'win-x64',
       instance_id: 'm-1',
     });
-    expect(asked?.headers).not.to.have.property('authorization');
+    expect(requested?.headers).not.to.have.property('authorization');
   });
 
   it('rejects with the abort reason', async () => {

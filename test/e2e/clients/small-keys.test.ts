@@ -67,7 +67,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       const { valid, reason } = await one('load_license_file', { text: lic(by) }, pem);
       return reason ?? valid;
     };
-    const asked = (): number => fake.asked.filter(({ path }) => path === PUBKEY).length;
+    const requested = (): number => fake.asked.filter(({ path }) => path === PUBKEY).length;
 
     before(async function () {
       dir = await mkdtemp(join(tmpdir(), 'aos-small-'));
@@ -100,11 +100,11 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
 
     it('leads from any pinned key to the newest key, is stored, and is requested once', async () => {
       for (const pinned of [oldest, second, third]) {
-        const before = asked();
+        const before = requested();
         await rm(join(cacheDir, 'aos-keys.json'), { force: true });
         expect(await validate(pinned.pem)).to.include(GOOD);
         expect(await validateAnew(pinned.pem)).to.include(GOOD);
-        expect(asked() - before).to.equal(1);
+        expect(requested() - before).to.equal(1);
       }
       offline = true;
       expect(await load(oldest.pem, newest), 'by the chain that is kept').to.equal(true);
@@ -116,9 +116,9 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       signer = oldest;
       expect(await validate(oldest.pem)).to.include(GOOD);
       expect(await load(oldest.pem, oldest)).to.equal(true);
-      expect(asked()).to.equal(0);
+      expect(requested()).to.equal(0);
       expect(await load(oldest.pem, newest)).to.equal(true);
-      expect(asked()).to.equal(1);
+      expect(requested()).to.equal(1);
     });
 
     it('never leads to earlier keys when only the newest key is pinned', async () => {

@@ -112,8 +112,8 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
     it('uses no seat for a machine without a stable id, and a seat for SVC_MACHINE_ID (S13)', async function () {
       if (!isAvailable('namespaces', canHideMachineId())) this.skip();
       const token = await service.createToken('license:manage');
-      const asked = { product: 'shop', max_activations: 1 };
-      const made = await service.request('POST', '/api/license/v1/licenses', token, asked);
+      const requested = { product: 'shop', max_activations: 1 };
+      const made = await service.request('POST', '/api/license/v1/licenses', token, requested);
       const args = { key: made.body['key'] as string };
       const { machine_id: _, ...without } = client;
       const start = async (cache: string, env: Record<string, string> = {}): Promise<Result> => {
@@ -138,8 +138,8 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
 
     it('takes, renews and gives back floating seats', async () => {
       const token = await service.createToken('license:manage');
-      const asked = { product: 'shop', floating: true, max_activations: 1, entitlements: [{ name: 'api' }] };
-      const made = await service.request('POST', '/api/license/v1/licenses', token, asked);
+      const requested = { product: 'shop', floating: true, max_activations: 1, entitlements: [{ name: 'api' }] };
+      const made = await service.request('POST', '/api/license/v1/licenses', token, requested);
       const args = { key: made.body['key'] as string };
       const { id } = made.body['license'] as { id: string };
       const countSeats = async (): Promise<number> =>

@@ -36,8 +36,8 @@ describe('docs: Prometheus alerts', () => {
     );
     const all = code.join('\n');
     for (const { name, text } of await rules()) {
-      const asked = new Set([...text.matchAll(/\baos_[a-z_]+/g)].map(([number]) => number.replace(/_bucket$/, '')));
-      for (const number of asked) expect(all.includes(`'${number}'`), `${number} of ${name}`).to.equal(true);
+      const requested = new Set([...text.matchAll(/\baos_[a-z_]+/g)].map(([number]) => number.replace(/_bucket$/, '')));
+      for (const number of requested) expect(all.includes(`'${number}'`), `${number} of ${name}`).to.equal(true);
     }
   });
 

@@ -117,8 +117,8 @@ describe('docs: a production installation', function () {
     if (nginx === null) return;
     try {
       const health = /^curl .*$/m.exec(unit.getBlock('Install the unit', 'sh', 'useradd'))?.[0] ?? '';
-      const asked = await paste(fillPlaceholders(health, { [LOCAL]: nginx.url }), root);
-      expect(asked.stdout, asked.stderr).to.match(/"ready":true/);
+      const requested = await paste(fillPlaceholders(health, { [LOCAL]: nginx.url }), root);
+      expect(requested.stdout, requested.stderr).to.match(/"ready":true/);
     } finally {
       await nginx.stop();
     }
@@ -128,8 +128,8 @@ describe('docs: a production installation', function () {
     if (spawnSync('systemd-analyze', ['--version']).status !== 0) this.skip();
     const unit = at('etc', 'systemd', 'system', 'aos.service');
     await writeFile(unit, (await readFile(unit, 'utf8')).replace('/usr/bin/node', process.execPath));
-    const judged = await run('systemd-analyze', ['verify', '--man=no', unit], { cwd: root });
-    expect(judged.stderr + judged.stdout).to.equal('');
-    expect(judged.code).to.equal(0);
+    const checked = await run('systemd-analyze', ['verify', '--man=no', unit], { cwd: root });
+    expect(checked.stderr + checked.stdout).to.equal('');
+    expect(checked.code).to.equal(0);
   });
 });

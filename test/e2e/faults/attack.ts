@@ -24,10 +24,10 @@ export class Caller {
         ...(token !== null && { authorization: `Bearer ${token}` }),
         ...(body && { 'content-type': 'application/json' }),
       };
-      const asked = request(this.url + path, { method, headers, agent: this.#agent }, (answer) => {
+      const requested = request(this.url + path, { method, headers, agent: this.#agent }, (answer) => {
         answer.resume().once('end', () => resolve(answer.statusCode ?? 0));
       });
-      asked.once('error', () => resolve(0)).end(body && JSON.stringify(body));
+      requested.once('error', () => resolve(0)).end(body && JSON.stringify(body));
     });
   }
 
@@ -38,21 +38,21 @@ export class Caller {
       'content-type': 'application/json',
       'content-length': body.length,
     };
-    const asked = request(this.url + path, { method: 'POST', headers, agent: this.#agent });
+    const requested = request(this.url + path, { method: 'POST', headers, agent: this.#agent });
     const state = { answered: false };
     const status = new Promise<number>((resolve) => {
-      asked.once('response', (answer) => {
+      requested.once('response', (answer) => {
         state.answered = true;
         answer.resume().once('end', () => resolve(answer.statusCode ?? 0));
       });
-      asked.once('error', () => resolve(0));
+      requested.once('error', () => resolve(0));
     });
     const answered = (): boolean => state.answered;
     const finish = (): Promise<number> => {
-      asked.end(body.subarray(-1));
+      requested.end(body.subarray(-1));
       return status;
     };
-    return new Promise((resolve) => asked.write(body.subarray(0, -1), () => resolve({ answered, finish })));
+    return new Promise((resolve) => requested.write(body.subarray(0, -1), () => resolve({ answered, finish })));
   }
 
   close(): void {

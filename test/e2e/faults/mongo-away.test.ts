@@ -55,9 +55,9 @@ describe('faults: loss of the MongoDB connection', function () {
   it('exits 1 with a one-line error when MongoDB stays unreachable', async () => {
     const child = service.child ?? expect.fail('it runs');
     proxy.holdData();
-    const refused = report(0).catch(() => null);
+    const rejected = report(0).catch(() => null);
     const [code] = (await once(child, 'exit')) as [number | null];
-    await refused;
+    await rejected;
     expect(code).to.equal(1);
     expect(linesOf(service, 'MongoDB still does not respond')).to.have.length(1);
   });

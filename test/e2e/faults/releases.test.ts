@@ -46,9 +46,9 @@ async function publisher(service: TestService, token: string, prefix: string, kn
       const url = `${service.url}/api/updateservice/v1/publish?product=shop&version=${version}`;
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/gzip' };
       const answer = await fetch(url, { method: 'POST', headers, body: packageOf({ 'app.txt': version }) });
-      const told = (await answer.json()) as { closed_items: string[] };
-      expect(answer.status, JSON.stringify(told)).to.equal(201);
-      expect(told.closed_items, version).to.deep.equal([String(body['id'])]);
+      const reported = (await answer.json()) as { closed_items: string[] };
+      expect(answer.status, JSON.stringify(reported)).to.equal(201);
+      expect(reported.closed_items, version).to.deep.equal([String(body['id'])]);
       known.acknowledged.add(version);
     } catch (problem) {
       if (problem instanceof TypeError) return; // the connection is gone
@@ -130,8 +130,8 @@ describe('faults: kill -9 under parallel publishes', function () {
           async () => (await eventsOf('release.published')).length >= published.length,
           SETTLED_MS,
         );
-        const told = (await eventsOf('release.published')).map(({ data }) => data.version ?? '');
-        expect(told.toSorted()).to.deep.equal(published);
+        const reported = (await eventsOf('release.published')).map(({ data }) => data.version ?? '');
+        expect(reported.toSorted()).to.deep.equal(published);
         await waitUntil(
           'every item',
           async () => (await eventsOf('bug.resolved')).length >= published.length,

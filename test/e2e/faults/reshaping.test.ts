@@ -170,8 +170,8 @@ async function checkItems(service: TestService, token: string, ledger: Ledger): 
       token,
       `${BUGS}/bugs/${into}/activity?`,
     );
-    const told = trail.filter(({ action, data }) => action === 'merged' && data.item_id === from);
-    expect(told, `${into} tells of ${from} once`).to.have.lengthOf(1);
+    const reported = trail.filter(({ action, data }) => action === 'merged' && data.item_id === from);
+    expect(reported, `${into} tells of ${from} once`).to.have.lengthOf(1);
   }
 }
 

@@ -55,10 +55,10 @@ describe('faults: slow downloads', function () {
     const thin = await download('127.0.0.2');
     const taken: Buffer[] = [];
     const pieces = thin[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
-    const asked = [`GET ${PACKAGE} HTTP/1.1\r\nHost: aos\r\n\r\n`];
+    const requested = [`GET ${PACKAGE} HTTP/1.1\r\nHost: aos\r\n\r\n`];
     const attack = await Attack.open({
       count: READERS,
-      writes: [asked],
+      writes: [requested],
       unread: true,
       port: Number(new URL(service.url).port),
     });

@@ -109,7 +109,7 @@ describe('faults: slow readers', function () {
     });
     const answers = new Map<string, Map<number, number>>();
     let longest = 0;
-    const asked = others.map(async ([name, method, path, body]) => {
+    const requested = others.map(async ([name, method, path, body]) => {
       const statuses = new Map<number, number>();
       answers.set(name, statuses);
       for (let i = 0; i < ASKED; i++) {
@@ -119,12 +119,12 @@ describe('faults: slow readers', function () {
         statuses.set(status, (statuses.get(status) ?? 0) + 1);
       }
     });
-    await Promise.all([opened, ...asked]);
+    await Promise.all([opened, ...requested]);
     const grown = (await memory(pid, 'VmHWM')) - idle;
     await (await opened).close();
-    const refused = [...answers.values()].reduce((sum, statuses) => sum + (statuses.get(503) ?? 0), 0);
+    const rejected = [...answers.values()].reduce((sum, statuses) => sum + (statuses.get(503) ?? 0), 0);
     const figures = [`grown by ${Math.round(grown / MIB)} MiB from ${Math.round(idle / MIB)} MiB`];
-    figures.push(`${refused} others refused`, `the longest waited ${Math.round(longest)} ms`);
+    figures.push(`${rejected} others refused`, `the longest waited ${Math.round(longest)} ms`);
     console.log(`      ${figures.join(', ')}`);
     return { grown, answers };
   }

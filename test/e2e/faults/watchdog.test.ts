@@ -119,7 +119,7 @@ for (const [nth, engine] of durableEngines.entries()) {
     it('reports each alarm once when its process is killed before or after', async () => {
       const trap = join(service.dataDir, 'trap');
       /** What the listener stored: each event once by its id, in the order of the first time. */
-      const told = async (source: string): Promise<Told[]> => {
+      const reported = async (source: string): Promise<Told[]> => {
         const lines = (await readFile(join(service.dataDir, 'told'), 'utf8')).split('\n').filter(Boolean);
         const events = lines.map((line) => JSON.parse(line) as Told).filter(({ data }) => data.source === source);
         return [...new Map(events.map((event) => [event.id, event])).values()];
@@ -156,14 +156,14 @@ for (const [nth, engine] of durableEngines.entries()) {
           },
           PATIENCE_MS,
         );
-        await waitUntil('the alarm is told', async () => (await told(source)).length === 1, PATIENCE_MS);
+        await waitUntil('the alarm is told', async () => (await reported(source)).length === 1, PATIENCE_MS);
         await killed(when(round + 1), () => ping(source, 3600));
         await ping(source, 3600);
-        await waitUntil('the recovery is told', async () => (await told(source)).length === 2, PATIENCE_MS);
+        await waitUntil('the recovery is told', async () => (await reported(source)).length === 2, PATIENCE_MS);
       }
       for (let round = 0; round < ROUNDS; round++) {
         const source = `alarm-${round}`;
-        const events = await told(source);
+        const events = await reported(source);
         expect(events.map(({ event }) => event)).to.deep.equal(['monitor.down', 'monitor.recovered']);
         expect(events[1]?.data.alarm_id).to.equal(events[0]?.data.alarm_id);
         const path = `${BASE}/events?source=${source}&type=monitor.down&type=monitor.recovered`;

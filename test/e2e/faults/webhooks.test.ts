@@ -123,12 +123,12 @@ function arrived(to: Receiver, seen: Arrived, from: number): number {
   for (const { headers, body } of to.got.slice(from)) {
     const signed = createHmac('sha256', SECRET).update(`${headers['x-svc-timestamp']}.${body}`).digest('hex');
     expect(headers['x-svc-signature']).to.equal(`sha256=${signed}`);
-    const told = JSON.parse(body) as { id: string; event: string; data: { title?: string; source?: string } };
-    expect(told.data, told.event).to.have.all.keys(told.event.startsWith('monitor.') ? MONITOR : ITEM);
-    const key = keyOf(told.event, told.data.title ?? told.data.source ?? '');
-    seen.events.set(key, (seen.events.get(key) ?? new Set()).add(told.id));
-    const rows = seen.deliveries.get(told.id) ?? new Set();
-    seen.deliveries.set(told.id, rows.add(headers['x-svc-delivery'] ?? ''));
+    const reported = JSON.parse(body) as { id: string; event: string; data: { title?: string; source?: string } };
+    expect(reported.data, reported.event).to.have.all.keys(reported.event.startsWith('monitor.') ? MONITOR : ITEM);
+    const key = keyOf(reported.event, reported.data.title ?? reported.data.source ?? '');
+    seen.events.set(key, (seen.events.get(key) ?? new Set()).add(reported.id));
+    const rows = seen.deliveries.get(reported.id) ?? new Set();
+    seen.deliveries.set(reported.id, rows.add(headers['x-svc-delivery'] ?? ''));
   }
   return to.got.length;
 }

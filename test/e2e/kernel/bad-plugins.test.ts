@@ -171,8 +171,8 @@ describe('faulty plugins', function () {
 
   it('fail when they throw outside a call, and their jobs stop', async () => {
     await service.request('GET', '/api/inroute/v1/ok', null);
-    const { body: asked } = await service.request('POST', `/api/${GOOD}/v1/ask`, null);
-    expect(asked['own']).to.equal(1);
+    const { body: requested } = await service.request('POST', `/api/${GOOD}/v1/ask`, null);
+    expect(requested['own']).to.equal(1);
     await waitUntil('all failed', async () => {
       const all = await states();
       const left = Object.keys(LATER).filter((id) => all[id]?.state !== 'failed');

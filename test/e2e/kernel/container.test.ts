@@ -24,12 +24,12 @@ describe('container: type checks', () => {
   });
 
   it('reject a class, a token and a part of a token that do not match, at the parameter', async () => {
-    const told = await compile('mismatches');
-    const places = [...told.matchAll(/mismatches\.ts\((\d+),/g)].map(([, line]) => Number(line));
+    const reported = await compile('mismatches');
+    const places = [...reported.matchAll(/mismatches\.ts\((\d+),/g)].map(([, line]) => Number(line));
     const source = await readFile(join(root, 'test/fixtures/injection/mismatches/mismatches.ts'), 'utf8');
     const marked = source.split('\n').flatMap((line, i) => (line.endsWith('// refused') ? [i + 1] : []));
-    expect(places, told).to.deep.equal(marked);
+    expect(places, reported).to.deep.equal(marked);
     expect(marked).to.have.length(3);
-    expect(told).to.match(/the key gives/);
+    expect(reported).to.match(/the key gives/);
   });
 });

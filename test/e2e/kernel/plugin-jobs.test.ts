@@ -48,11 +48,11 @@ describe('external plugins', function () {
       .map((line) => JSON.parse(line) as Record<string, unknown>);
 
   it('log one warning per retried attempt, and are reported as failing meanwhile', async () => {
-    const told = (): Record<string, unknown>[] => lines().filter(({ job }) => job === 'sender.send');
-    await waitUntil('two attempts', () => told().length >= 2);
-    for (const line of told()) expect(line).to.include({ level: 40, msg: 'a job failed and will be retried' });
+    const reported = (): Record<string, unknown>[] => lines().filter(({ job }) => job === 'sender.send');
+    await waitUntil('two attempts', () => reported().length >= 2);
+    for (const line of reported()) expect(line).to.include({ level: 40, msg: 'a job failed and will be retried' });
     expect(
-      told()
+      reported()
         .map(({ failures }) => failures)
         .slice(0, 2),
     ).to.deep.equal([1, 2]);

@@ -160,9 +160,9 @@ describe('packed service', function () {
     const send = async (path: string, body: object): Promise<Record<string, unknown>> => {
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
       const answer = await fetch(`${running?.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
-      const told = (await answer.json()) as Record<string, unknown>;
-      expect(told['status'], JSON.stringify(told)).to.equal('success');
-      return told;
+      const reported = (await answer.json()) as Record<string, unknown>;
+      expect(reported['status'], JSON.stringify(reported)).to.equal('success');
+      return reported;
     };
     const at = (hours: number): string => new Date(Date.now() + hours * 3_600_000).toISOString();
     await send('/api/oncall/v1/shifts', { person: 'Ada', starts_at: at(-1), ends_at: at(8) });

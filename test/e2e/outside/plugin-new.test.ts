@@ -44,10 +44,12 @@ describe('aos plugin new', function () {
 
   it('prints the created files and the next step, as text and as JSON', async () => {
     const cwd = await fresh(tmpdir());
-    const told = await aos(cwd, 'plugin', 'new', 'on-call');
-    expect(told).to.include({ code: 0, stderr: '' });
-    expect(told.stdout).to.match(/^wrote \.\/on-call:\n {2}\.gitignore\n {2}README\.md\n/);
-    expect(told.stdout).to.include('{ "plugins": ["./on-call"] }').and.include('cd on-call && npm install && npm test');
+    const reported = await aos(cwd, 'plugin', 'new', 'on-call');
+    expect(reported).to.include({ code: 0, stderr: '' });
+    expect(reported.stdout).to.match(/^wrote \.\/on-call:\n {2}\.gitignore\n {2}README\.md\n/);
+    expect(reported.stdout)
+      .to.include('{ "plugins": ["./on-call"] }')
+      .and.include('cd on-call && npm install && npm test');
     const answer = JSON.parse((await aos(cwd, 'plugin', 'new', 'jay', '--js', '--json')).stdout) as {
       name: string;
       id: string;
@@ -77,7 +79,7 @@ describe('aos plugin new', function () {
     }
   });
 
-  const refused: [name: string, says: string][] = [
+  const rejected: [name: string, says: string][] = [
     ['On-Call', 'must be lower-case letters and digits'],
     ['on_call', 'must be lower-case letters and digits'],
     ['-call', 'must be lower-case letters and digits'],
@@ -90,13 +92,15 @@ describe('aos plugin new', function () {
     ['token', 'is in use by the service'],
     ['system', 'is in use by the service'],
   ];
-  for (const [name, says] of refused) {
+  for (const [name, says] of rejected) {
     it(`rejects ${name.slice(0, 12)}: ${says}`, async () => {
       const cwd = await fresh(tmpdir());
       // As a program, one of each of the three; the others in this process.
-      const told = await (STARTED.has(name) ? aos : here)(cwd, 'plugin', 'new', '--js', '--', name);
-      expect(told).to.include({ code: 64, stdout: '' });
-      expect(told.stderr).to.include(`"${name}" ${says}`).and.include('Usage: aos plugin new <name> [--js] [--json]');
+      const reported = await (STARTED.has(name) ? aos : here)(cwd, 'plugin', 'new', '--js', '--', name);
+      expect(reported).to.include({ code: 64, stdout: '' });
+      expect(reported.stderr)
+        .to.include(`"${name}" ${says}`)
+        .and.include('Usage: aos plugin new <name> [--js] [--json]');
       expect(await readdir(cwd)).to.deep.equal([]);
     });
   }
@@ -104,10 +108,10 @@ describe('aos plugin new', function () {
   it('rejects an existing folder and leaves it unchanged, and reports a missing name as a usage error', async () => {
     const cwd = await fresh(tmpdir());
     await mkdir(join(cwd, 'chat'));
-    const told = await aos(cwd, 'plugin', 'new', 'chat', '--json');
-    expect(told.code).to.equal(1);
-    expect(JSON.parse(told.stdout)).to.deep.include({ status: 'error' });
-    expect(told.stdout).to.include('./chat already exists');
+    const reported = await aos(cwd, 'plugin', 'new', 'chat', '--json');
+    expect(reported.code).to.equal(1);
+    expect(JSON.parse(reported.stdout)).to.deep.include({ status: 'error' });
+    expect(reported.stdout).to.include('./chat already exists');
     expect(await readdir(join(cwd, 'chat'))).to.deep.equal([]);
     expect(await aos(cwd, 'plugin', 'new')).to.include({ code: 64 });
     const help = await aos(cwd, 'plugin', 'new', '--help');

@@ -40,9 +40,9 @@ describe('systemd units', function () {
 
   for (const unit of UNITS)
     it(`${unit} is valid`, async () => {
-      const judged = await run('systemd-analyze', ['verify', '--man=no', `./${unit}`], { cwd: dir });
-      expect(judged.stderr + judged.stdout).to.equal('');
-      expect(judged.code).to.equal(0);
+      const checked = await run('systemd-analyze', ['verify', '--man=no', `./${unit}`], { cwd: dir });
+      expect(checked.stderr + checked.stdout).to.equal('');
+      expect(checked.code).to.equal(0);
     });
 
   it('aos.service runs without the update agent, and recovers an update when the agent exists', async () => {
@@ -56,7 +56,7 @@ describe('systemd units', function () {
 
   it('aos.service has a low exposure score in systemd-analyze security', async () => {
     const args = ['security', '--offline=true', `--threshold=${MOST_EXPOSED}`, './aos.service'];
-    const judged = await run('systemd-analyze', args, { cwd: dir });
-    expect(judged.code, judged.stdout + judged.stderr).to.equal(0);
+    const checked = await run('systemd-analyze', args, { cwd: dir });
+    expect(checked.code, checked.stdout + checked.stderr).to.equal(0);
   });
 });

@@ -51,8 +51,8 @@ suite('sentry intake from a browser', () => {
       { id: 'a'.repeat(32) },
       null,
     ]);
-    const asked = { 'x-sentry-auth': `Sentry sentry_key=${key}`, 'content-type': 'application/x-sentry-envelope' };
-    expect(await post('/api/1/envelope/', envelope('b'), asked)).to.deep.equal([200, { id: 'b'.repeat(32) }, null]);
+    const requested = { 'x-sentry-auth': `Sentry sentry_key=${key}`, 'content-type': 'application/x-sentry-envelope' };
+    expect(await post('/api/1/envelope/', envelope('b'), requested)).to.deep.equal([200, { id: 'b'.repeat(32) }, null]);
     const report = JSON.stringify({ project: 'shop', error_level: 'error', error_message: 'no price' });
     const bearer = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     expect((await post('/api/errors/v1/report', report, bearer))[0]).to.equal(201);

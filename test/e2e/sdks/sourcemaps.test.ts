@@ -203,8 +203,8 @@ suite('source maps of real builds', () => {
       app_version: '1.4.2',
       stack_trace: ['Error: told as text', ...lines].join('\n'),
     });
-    const told = await service.request('GET', `/api/bugtracker/v1/bugs/${String(body['id'])}`, token);
-    const item = told.body['item'] as Loose;
+    const reported = await service.request('GET', `/api/bugtracker/v1/bugs/${String(body['id'])}`, token);
+    const item = reported.body['item'] as Loose;
     expect(item).to.include({ file_path: 'src/cart.mjs' });
     expect(item['stack_trace']).to.match(/^Error: told as text\n    at Cart\.total \(src\/cart\.mjs:\d+:\d+\)\n/);
   }

@@ -45,7 +45,7 @@ describe('start: invalid configuration', function () {
     SVC_LICENSE_KEY: 'l'.repeat(32),
     SVC_SECURITY__DATA_KEY: 'd'.repeat(32),
   };
-  const told: Record<string, [variables: Record<string, string>, line: string]> = {
+  const reported: Record<string, [variables: Record<string, string>, line: string]> = {
     'an own rule of a plugin': [
       { SVC_ADMIN_PASSWORD: 'short' },
       'auth.admin_password must have at least 12 characters; fix it in environment variable SVC_ADMIN_PASSWORD',
@@ -71,7 +71,7 @@ describe('start: invalid configuration', function () {
       'server.host 192.0.2.1 is not an address of this machine (from environment variable SVC_HOST)',
     ],
   };
-  for (const [name, [extra, line]] of Object.entries(told)) {
+  for (const [name, [extra, line]] of Object.entries(reported)) {
     it(`${name}: prints the key, the error and its source on one line`, async () => {
       const { code, stderr } = await serve(name, buildServiceEnv(join(folder, 'data'), extra));
       expect({ code, stderr }).to.deep.equal({ code: 1, stderr: `configuration: ${line}\n` });

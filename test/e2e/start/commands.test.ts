@@ -70,9 +70,9 @@ describe('command table', function () {
   it('exits cleanly when the reader of its output disconnects', async () => {
     const child = spawn(process.execPath, [CLI_PATH, '--help'], { env: env(), stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.destroy();
-    const told = text(child.stderr);
+    const reported = text(child.stderr);
     const [code] = (await once(child, 'close')) as [number];
-    expect({ code, told: await told }).to.deep.equal({ code: 0, told: '' });
+    expect({ code, told: await reported }).to.deep.equal({ code: 0, told: '' });
   });
 
   it('loads no library, plugin or composition root for help, version and usage errors', async () => {

@@ -224,11 +224,11 @@ for (const engine of durableEngines) {
       const says =
         /^configuration: server\.port \d+ is in use by another program \(from environment variable SVC_PORT\)$/m;
       // The phase before it, `start`, shows on each engine that the program ends.
-      const refused =
+      const rejected =
         engine.name === 'sqlite'
           ? place.fails(['serve'], settings, says)
           : saysHere(place.env(settings), ['serve'], says);
-      await refused.finally(() => taken.close());
+      await rejected.finally(() => taken.close());
     });
 
     it('serve: exits when another server uses the data directory', async function () {
@@ -249,10 +249,10 @@ for (const engine of durableEngines) {
         const second = join(folder, 'second.db');
         await link(store, second);
         const named = { ...elsewhere, SVC_STORAGE_URL: `sqlite:${second}` };
-        const refused = new RegExp(
+        const rejected = new RegExp(
           `storage\\.url is not accepted: ${second} has 2 names \\(hard links\\).*; process \\d+ has it open: remove`,
         );
-        for (const words of [['serve'], ['token', 'list']]) await saysHere(place.env(named), words, refused);
+        for (const words of [['serve'], ['token', 'list']]) await saysHere(place.env(named), words, rejected);
       } finally {
         await first.stop();
       }

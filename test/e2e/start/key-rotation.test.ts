@@ -91,9 +91,9 @@ describe('key rotation', function () {
     await service.startInProcess();
     const key = await newLicense();
     const before = await ring(`${LICENSE}/pubkey`);
-    const refused = await runCli(service.env, ['license-key', 'rotate']);
-    expect(refused.code).to.equal(1);
-    expect(refused.stderr).to.match(/security\.license_key.*SVC_LICENSE_KEY.*--to/);
+    const rejected = await runCli(service.env, ['license-key', 'rotate']);
+    expect(rejected.code).to.equal(1);
+    expect(rejected.stderr).to.match(/security\.license_key.*SVC_LICENSE_KEY.*--to/);
     expect(await ring(`${LICENSE}/pubkey`)).to.deep.equal(before);
     const to = join(service.dataDir, 'next.pem');
     const next = ed25519();
@@ -121,9 +121,9 @@ describe('key rotation', function () {
     const before = await ring(RELEASE);
     const to = join(service.dataDir, 'next.pem');
     await writeFile(to, 'no key');
-    const refused = await runCli(service.env, ['release-key', 'rotate']);
-    expect(refused.code).to.equal(1);
-    expect(refused.stderr).to.match(/release_private_key.*SVC_RELEASE_PRIVATE_KEY.*--to/);
+    const rejected = await runCli(service.env, ['release-key', 'rotate']);
+    expect(rejected.code).to.equal(1);
+    expect(rejected.stderr).to.match(/release_private_key.*SVC_RELEASE_PRIVATE_KEY.*--to/);
     expect((await runCli(service.env, ['release-key', 'rotate', '--to', to])).code).to.equal(1);
     expect(await ring(RELEASE)).to.deep.equal(before);
     await writeFile(to, rsa());

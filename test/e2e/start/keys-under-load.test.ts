@@ -329,8 +329,8 @@ describe('key changes under load', function () {
       for (const code of [codeOf(secret), recovery[0]])
         expect(await signIn(code), 'with another data key').to.not.equal(303);
       const question = { license_key: key, product: 'shop' };
-      const judged = await service.request('POST', `${LICENSE}/validate`, null, question);
-      expect(judged.body).to.include({ status: 'active' });
+      const checked = await service.request('POST', `${LICENSE}/validate`, null, question);
+      expect(checked.body).to.include({ status: 'active' });
       const got = receiver.got.length;
       await newLicense();
       await service.stop();

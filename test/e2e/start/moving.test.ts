@@ -246,8 +246,8 @@ describe('backup, restore, export and import', function () {
       // No secret in clear, and no key.
       const text = gunzipSync(await readFile(at('1.tar.gz'))).toString('latin1');
       expect(text).to.not.include(filled.license);
-      const refused = await runCliInProcess(other.env, ['import', at('1.tar.gz')]);
-      expect(refused.stderr).to.match(/^The target is not empty/);
+      const rejected = await runCliInProcess(other.env, ['import', at('1.tar.gz')]);
+      expect(rejected.stderr).to.match(/^The target is not empty/);
     });
   }
 

@@ -61,7 +61,8 @@ describe('start: stopping', function () {
       const address = join(service.dataDir, 'server.json');
       await waitUntil('it listens', () => existsSync(address) || child.exitCode !== null);
       const { url } = JSON.parse(await readFile(address, 'utf8')) as { url: string };
-      for (let asked = 0; asked < 20; asked++) expect((await fetch(`${url}/api/health/live`)).status).to.equal(200);
+      for (let requested = 0; requested < 20; requested++)
+        expect((await fetch(`${url}/api/health/live`)).status).to.equal(200);
       child.kill('SIGTERM');
       // One that hangs is ended with 1.
       expect(await ended).to.deep.equal([0, null]);

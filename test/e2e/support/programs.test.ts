@@ -17,14 +17,16 @@ describe('test programs', () => {
   });
 
   it('are killed at the time limit when they hang, with their output', async () => {
-    const told = await failed('echo $$; exec sleep 987');
-    expect(told).to.match(/^sh -c .* had not ended after 3 s; still running:\n.* sleep 987\nprinted:\n\d+\n$/);
-    const pid = Number(told.trim().split('\n').at(-1));
+    const reported = await failed('echo $$; exec sleep 987');
+    expect(reported).to.match(/^sh -c .* had not ended after 3 s; still running:\n.* sleep 987\nprinted:\n\d+\n$/);
+    const pid = Number(reported.trim().split('\n').at(-1));
     expect(() => process.kill(pid, 0)).to.throw('ESRCH');
   });
 
   it('are distinguished from child processes that hold their output open', async () => {
-    const told = await failed('sleep 986 & echo $!; exit 4');
-    expect(told).to.match(/exited with 4, a program that it started had not after 3 s; still running:\n.* sleep 986\n/);
+    const reported = await failed('sleep 986 & echo $!; exit 4');
+    expect(reported).to.match(
+      /exited with 4, a program that it started had not after 3 s; still running:\n.* sleep 986\n/,
+    );
   });
 });

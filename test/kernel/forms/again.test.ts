@@ -19,10 +19,10 @@ describe('kernel: form pages', () => {
   });
 
   it('shows an error that the user can correct, with its status and fields', async () => {
-    const refused = page(async () => {
+    const rejected = page(async () => {
       throw invalid({ name: 'is required' });
     });
-    const view = (await refused.handle(request)) as View;
+    const view = (await rejected.handle(request)) as View;
     expect(view.status).to.equal(422);
     expect(view.context).to.deep.include({ code: 'validation_failed', errors: { name: 'is required' } });
     expect((view.context as { problem: string }).problem).to.match(/ is required$/);

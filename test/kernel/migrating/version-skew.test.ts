@@ -22,7 +22,7 @@ class Ensuring extends MemoryStore {
 const LATER = { number: 900, name: 'later', run: async () => undefined };
 
 describe('kernel: version skew on one store', () => {
-  const refused = (version: string | null, own: string): boolean => {
+  const rejected = (version: string | null, own: string): boolean => {
     try {
       assertNotTooNew([{ id: 'bugs:007-x', applied_at: null, version }], () => false, own);
       return false;
@@ -34,10 +34,10 @@ describe('kernel: version skew on one store', () => {
 
   it('allows a difference of one minor version', () => {
     for (const version of ['0.2.0', '0.2.9', '0.1.0', '0.3.0', '0.3.7', '0.3.0-beta.1', null])
-      expect(refused(version, '0.2.4'), String(version)).to.equal(false);
+      expect(rejected(version, '0.2.4'), String(version)).to.equal(false);
     for (const version of ['0.4.0', '0.10.0', '1.0.0', '1.2.0', '2.0.0'])
-      expect(refused(version, '0.2.4'), version).to.equal(true);
-    expect(refused('1.9.0', '2.0.0'), 'an earlier major version').to.equal(false);
+      expect(rejected(version, '0.2.4'), version).to.equal(true);
+    expect(rejected('1.9.0', '2.0.0'), 'an earlier major version').to.equal(false);
     expect(isLater({ version: '0.3.0' }, '0.2.9')).to.equal(true);
     for (const version of ['0.2.9', '0.1.0', null]) expect(isLater({ version }, '0.2.0')).to.equal(false);
   });

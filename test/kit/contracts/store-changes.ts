@@ -172,7 +172,7 @@ export function describeChanges(fixture: ContractFixture): void {
       });
     }
 
-    const refused: [string, Json, Update][] = [
+    const rejected: [string, Json, Update][] = [
       ['set through a scalar', { o: 1 }, { set: { 'o.x': 1 } }],
       ['set through null', { o: null }, { set: { 'o.x': 1 } }],
       ['inc on text', { n: '1' }, { inc: { n: 1 } }],
@@ -182,7 +182,7 @@ export function describeChanges(fixture: ContractFixture): void {
       ['one path twice', {}, { set: { v: 1 }, inc: { v: 1 } }],
       ['a path within another', {}, { set: { o: {}, 'o.x': 1 } }],
     ];
-    for (const [title, before, update] of refused) {
+    for (const [title, before, update] of rejected) {
       it(`rejects ${title}, and changes nothing`, async () => {
         const rows = await collection();
         const doc = { id: 'a', ...(before as object) };

@@ -58,14 +58,14 @@ export function describeTransactions(fixture: ContractFixture): void {
         { collection: first, put: { id: 'x', ref: 'put' } as Row },
         { collection: second, put: { id: 'put', n: 1 } as Row },
       ];
-      const refused = [
+      const rejected = [
         { collection: first, insert: { id: 'x' } },
         { collection: second, insert: { id: 'z', ref: 's' } as Row },
         { collection: first, change: { id: 'x', n: 1 }, update: { set: { n: 9 } } },
         { collection: first, change: { id: 'nobody' }, update: { set: { n: 9 } } },
       ];
       expect(await transact([{ collection: first, insert: { id: 'x' } }, ...before])).to.equal(null);
-      for (const last of refused) {
+      for (const last of rejected) {
         expect(await transact([...before, last])).to.equal(null);
         expect(await a.find()).to.deep.equal({ items: [{ id: 'x', n: 1, ref: 'r' }], next: null });
         expect(await b.count()).to.equal(0);
@@ -80,7 +80,7 @@ export function describeTransactions(fixture: ContractFixture): void {
       const { names, a } = await opened();
       const [first] = names;
       await a.insert({ id: 'x', ref: 'r' });
-      const [refused, faulty, fine] = await Promise.allSettled([
+      const [rejected, faulty, fine] = await Promise.allSettled([
         transact([
           { collection: first, insert: { id: 'one' } },
           { collection: first, insert: { id: 'x' } },
@@ -91,7 +91,7 @@ export function describeTransactions(fixture: ContractFixture): void {
         ]),
         a.insert({ id: 'three' }),
       ]);
-      expect(refused).to.deep.equal({ status: 'fulfilled', value: null });
+      expect(rejected).to.deep.equal({ status: 'fulfilled', value: null });
       expect(faulty).to.have.property('status', 'rejected');
       expect(faulty).to.have.property('reason').that.is.instanceOf(TypeError);
       expect(fine).to.have.property('status', 'fulfilled');

@@ -84,14 +84,14 @@ describe('lib: logo images', () => {
 
   it('removes metadata', () => {
     const text = Buffer.from(`Author\0${SECRET}`);
-    const told = [
+    const reported = [
       png(1, 1, part('tEXt', text), part('eXIf', text), part('iTXt', text), part('zTXt', text), part('tIME', text)),
       jpegWith(0xe1, `Exif\0\0${SECRET}`),
       jpegWith(0xed, `Photoshop 3.0\0${SECRET}`),
       jpegWith(0xfe, SECRET),
       webp(['VP8X', canvas(1, 1, 0x0c)], ['VP8 ', LOSSY_DATA], ['EXIF', text], ['XMP ', text], ['MINE', text]),
     ];
-    for (const bytes of told) {
+    for (const bytes of reported) {
       const logo = taken(bytes);
       expect(logo.bytes.includes('Ada')).to.equal(false);
       expect(taken(logo.bytes).bytes.equals(logo.bytes), 'is a picture still').to.equal(true);

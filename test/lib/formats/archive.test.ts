@@ -37,11 +37,11 @@ describe('strict reading of packages', () => {
         const archive = bytes();
         const bound = only ?? (slow === true ? ['any'] : PLATFORMS);
         for (const platform of bound) {
-          const refused = await refusal(archive, platform, limits);
-          expect(refused, platform).to.not.equal(null);
-          expect(refused?.why, platform).to.match(why);
-          if (entry.endsWith('…')) expect(refused?.entry).to.contain(entry.slice(0, -1));
-          else expect(refused?.entry, platform).to.equal(entry);
+          const rejected = await refusal(archive, platform, limits);
+          expect(rejected, platform).to.not.equal(null);
+          expect(rejected?.why, platform).to.match(why);
+          if (entry.endsWith('…')) expect(rejected?.entry).to.contain(entry.slice(0, -1));
+          else expect(rejected?.entry, platform).to.equal(entry);
         }
         if (only === undefined) return;
         for (const platform of PLATFORMS.filter((name) => !only.includes(name)))
@@ -63,9 +63,9 @@ describe('strict reading of packages', () => {
         expect(await refusal(zeros(mib), 'any')).to.equal(null));
 
     it('rejects a package that unpacks to 70 MiB, and names its largest file', async () => {
-      const refused = await refusal(zeros(70), 'any');
-      expect(refused).to.include({ entry: 'zeros.bin' });
-      expect(refused?.message).to.include('more than 200 times its size');
+      const rejected = await refusal(zeros(70), 'any');
+      expect(rejected).to.include({ entry: 'zeros.bin' });
+      expect(rejected?.message).to.include('more than 200 times its size');
     });
   });
 });

@@ -104,12 +104,12 @@ describe('manifests', () => {
 
   it('match only their release', () => {
     const manifest = readManifest(formatManifest(release));
-    const asked = { product: 'shop', version: '1.2', channel: 'stable', platform: 'any' as const, sha256: HASH };
-    expect(findIdentityMismatch(manifest, asked)).to.equal(null);
-    expect(findIdentityMismatch(manifest, { ...asked, product: 'other' })).to.equal('product');
-    expect(findIdentityMismatch(manifest, { ...asked, version: '1.3' })).to.equal('version');
-    expect(findIdentityMismatch(manifest, { ...asked, channel: 'beta' })).to.equal('channel');
-    expect(findIdentityMismatch(manifest, { ...asked, platform: 'win-x64' })).to.equal('platform');
-    expect(findIdentityMismatch(manifest, { ...asked, sha256: 'b'.repeat(64) })).to.equal('package.sha256');
+    const requested = { product: 'shop', version: '1.2', channel: 'stable', platform: 'any' as const, sha256: HASH };
+    expect(findIdentityMismatch(manifest, requested)).to.equal(null);
+    expect(findIdentityMismatch(manifest, { ...requested, product: 'other' })).to.equal('product');
+    expect(findIdentityMismatch(manifest, { ...requested, version: '1.3' })).to.equal('version');
+    expect(findIdentityMismatch(manifest, { ...requested, channel: 'beta' })).to.equal('channel');
+    expect(findIdentityMismatch(manifest, { ...requested, platform: 'win-x64' })).to.equal('platform');
+    expect(findIdentityMismatch(manifest, { ...requested, sha256: 'b'.repeat(64) })).to.equal('package.sha256');
   });
 });

@@ -40,7 +40,7 @@ describe('signatures', () => {
   });
 
   it('reject invalid, weak and private keys, and other key types', () => {
-    const refused = [
+    const rejected = [
       '',
       'hello',
       pemOf(rsa(1_024).publicKey),
@@ -50,7 +50,7 @@ describe('signatures', () => {
       pemOf(one.publicKey) + pemOf(one.publicKey),
       'x'.repeat(20_000),
     ];
-    for (const pem of refused) expect(() => parsePublicKey(pem), pem.slice(0, 40)).to.throw(KeyRefused);
+    for (const pem of rejected) expect(() => parsePublicKey(pem), pem.slice(0, 40)).to.throw(KeyRefused);
   });
 
   describe('chain of predecessors', () => {

@@ -31,8 +31,8 @@ describe('lib: repeated log lines', () => {
   });
 
   it('counts additional distinct lines together above the limit', () => {
-    const told = Array.from({ length: 10_000 }, (_, n) => lines.admit(`line ${n}`)).filter((more) => more !== null);
-    expect(told).to.have.lengthOf(4);
+    const reported = Array.from({ length: 10_000 }, (_, n) => lines.admit(`line ${n}`)).filter((more) => more !== null);
+    expect(reported).to.have.lengthOf(4);
     now += 60_000;
     expect(lines.admit('another')).to.deep.equal({ left_out: 9_996 });
   });

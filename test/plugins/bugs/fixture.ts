@@ -88,7 +88,7 @@ export function fixtureOn(
   clock = new ManualClock(),
   change: (deps: BugDeps) => void = () => undefined,
 ): Fixture {
-  const told: Told[] = [];
+  const reported: Told[] = [];
   const log = new RecordingLog();
   const deps: BugDeps = {
     items: store.collection(nameOf('items')),
@@ -143,7 +143,7 @@ export function fixtureOn(
     senderKey: Buffer.from('senders'),
     audit: () => undefined,
     emit: async (event, data, { id }) => {
-      told.push({ id, event, data: data as BugEvent });
+      reported.push({ id, event, data: data as BugEvent });
       return true;
     },
     random: Math.random,
@@ -157,7 +157,7 @@ export function fixtureOn(
   };
   const published = (version: string, build: string | null = null, project = 'alpha'): Promise<void> =>
     known.add(project, { version, build });
-  return { ...rest, store, deps, clock, told, log, published };
+  return { ...rest, store, deps, clock, told: reported, log, published };
 }
 
 export async function memoryFixture(): Promise<Fixture> {

@@ -18,7 +18,7 @@ export type Ask = (
 ) => Promise<Asked>;
 
 /** The same for tests that look at many shapes of answers. */
-export type AskFreely = (...asked: Parameters<Ask>) => Promise<{ status: number; body: Record<string, unknown> }>;
+export type AskFreely = (...requested: Parameters<Ask>) => Promise<{ status: number; body: Record<string, unknown> }>;
 
 /** Asks below the API's base, by default as a caller that may manage. */
 export async function httpOf(fixture: Fixture): Promise<Ask> {

@@ -30,7 +30,7 @@ const held = item({
 });
 
 describe('dispatch: /agents', () => {
-  const asked: (string | null)[] = [];
+  const requested: (string | null)[] = [];
   const show = async (path: string, work: Partial<AgentPageDeps['work']> = {}, query = {}): Promise<string> => {
     const pages = buildAgentPages({
       work: {
@@ -49,13 +49,13 @@ describe('dispatch: /agents', () => {
 
   it('shows who works on what, since when, and when the lease ends', async () => {
     const listWorking = async (project: string | null): Promise<Item[]> => {
-      asked.push(project);
+      requested.push(project);
       return [held];
     };
     const html = await show('/agents', { listWorking }, { project: 'shop' });
     expect(html).to.include('fixer-7').and.include('renewed 2 ×').and.include('2026-11-29T12:00:00.000Z');
     expect(html).to.include('&lt;script&gt;').and.not.include('<script');
-    expect(asked.at(-1)).to.equal('shop');
+    expect(requested.at(-1)).to.equal('shop');
   });
 
   it('offers to connect one when no agent works', async () => {

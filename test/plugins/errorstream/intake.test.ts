@@ -85,8 +85,8 @@ describe('errorstream: intake', () => {
     expect(item).to.include({ people: 3, hit_count: 7 });
     expect(JSON.stringify(item)).not.to.match(/471[123]/);
     for (const user of ['ada', ['ada'], { id: ['ada'] }, { id: { of: 'ada' } }]) {
-      const refused = await fixture.post(error({ user }));
-      expect(seen(refused), JSON.stringify(user)).to.deep.equal([422, 'validation_failed']);
+      const rejected = await fixture.post(error({ user }));
+      expect(seen(rejected), JSON.stringify(user)).to.deep.equal([422, 'validation_failed']);
     }
     const long = await fixture.post(named('x'.repeat(201)));
     expect(value(long, 'truncated')).to.deep.equal(['user']);
@@ -348,8 +348,8 @@ describe('errorstream: intake', () => {
         const answer = await fixture.server.ask('POST', PATH, { bearer: TOKEN, headers, payload: big });
         expect([answer.status, value(answer, 'truncated')]).to.deep.equal([201, ['stack_trace']]);
         const bomb = pack(JSON.stringify(error({ stack_trace: 's'.repeat(9_000_000) })));
-        const refused = await fixture.server.ask('POST', PATH, { bearer: TOKEN, headers, payload: bomb });
-        expect(seen(refused)).to.deep.equal([413, 'payload_too_large']);
+        const rejected = await fixture.server.ask('POST', PATH, { bearer: TOKEN, headers, payload: bomb });
+        expect(seen(rejected)).to.deep.equal([413, 'payload_too_large']);
       });
     }
   });
@@ -358,10 +358,10 @@ describe('errorstream: intake', () => {
     it('allows browsers of other origins', async () => {
       const answer = await fixture.post(error(), { headers: { origin: 'https://shop.example' } });
       expect(answer.headers['access-control-allow-origin']).to.equal('*');
-      const asked = await fixture.server.ask('OPTIONS', PATH, {
+      const requested = await fixture.server.ask('OPTIONS', PATH, {
         headers: { origin: 'https://shop.example', 'access-control-request-method': 'POST' },
       });
-      expect([asked.status, asked.headers['access-control-allow-origin']]).to.deep.equal([204, '*']);
+      expect([requested.status, requested.headers['access-control-allow-origin']]).to.deep.equal([204, '*']);
     });
   });
 
@@ -384,9 +384,9 @@ describe('errorstream: rates', () => {
     const fixture = await Fixture.create({}, { limits: { ...NO_LIMITS, intake_per_minute: 60, intake_burst: 10 } });
     try {
       expect((await fixture.post(Array.from({ length: 8 }, () => error()))).status).to.equal(200);
-      const refused = await fixture.post(Array.from({ length: 3 }, () => error()));
-      expect(seen(refused)).to.deep.equal([429, 'rate_limited']);
-      expect(refused.headers).to.include.keys(
+      const rejected = await fixture.post(Array.from({ length: 3 }, () => error()));
+      expect(seen(rejected)).to.deep.equal([429, 'rate_limited']);
+      expect(rejected.headers).to.include.keys(
         'retry-after',
         'ratelimit-limit',
         'ratelimit-remaining',

@@ -60,12 +60,12 @@ describe('errorstream: minified traces', () => {
 
   describe('over HTTP', () => {
     let fixture: Fixture;
-    let asked: FrameRewriteRequest[];
+    let requested: FrameRewriteRequest[];
     /** The project `alpha` has maps of one release. */
     const rewriter: FrameRewriter = {
       hasNoMaps: (project) => project !== 'alpha',
       rewrite: async (question) => {
-        asked.push(question);
+        requested.push(question);
         const known = question.release === 'alpha@1.4.2';
         return {
           frames: question.frames.map(({ column }) =>
@@ -85,7 +85,7 @@ describe('errorstream: minified traces', () => {
       setup: () => ({ services: { [FRAME_REWRITER.name]: rewriter } }),
     });
     beforeEach(async () => {
-      asked = [];
+      requested = [];
       fixture = await Fixture.create({}, {}, [maps, otlp]);
     });
     afterEach(() => fixture.stop());
@@ -98,7 +98,7 @@ describe('errorstream: minified traces', () => {
 
     it('are resolved with the source maps of the version, and the raw trace is stored', async () => {
       const { body } = await fixture.post(minified());
-      expect(asked.map(({ release }) => release)).to.deep.equal(['1.4.2', 'alpha@1.4.2']);
+      expect(requested.map(({ release }) => release)).to.deep.equal(['1.4.2', 'alpha@1.4.2']);
       const { item, context } = await shown(body['id']);
       expect(item).to.include({ file_path: 'src/cart.ts', line_no: 9 });
       expect(item['stack_trace']).to.include('    at total (src/cart.ts:9:5)\n    at src/main.ts:3:1\n');
@@ -148,9 +148,9 @@ describe('errorstream: minified traces', () => {
       expect((await shown(unversioned.body['id'])).item['stack_trace']).to.equal(V8);
       const other = await fixture.post(minified({ file: 'lib/own.ts', error_message: 'another' }));
       expect((await shown(other.body['id'])).item).to.include({ file_path: 'lib/own.ts' });
-      asked = [];
+      requested = [];
       await fixture.post(minified({ project: 'beta' }));
-      expect(asked).to.deep.equal([]);
+      expect(requested).to.deep.equal([]);
     });
   });
 });

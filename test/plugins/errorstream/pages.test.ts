@@ -96,16 +96,16 @@ describe('errorstream: pages', () => {
   });
 
   it('hides muted groups unless requested', async () => {
-    const asked = standing([]);
-    await shown(asked);
-    await shown(asked, { muted: 'true' });
-    await shown(asked, { muted: 'any' });
-    expect(asked.queries.map(({ muted }) => muted)).to.deep.equal([[false], [true], undefined]);
+    const requested = standing([]);
+    await shown(requested);
+    await shown(requested, { muted: 'true' });
+    await shown(requested, { muted: 'any' });
+    expect(requested.queries.map(({ muted }) => muted)).to.deep.equal([[false], [true], undefined]);
   });
 
   it('passes on the filters, without empty ones', async () => {
-    const asked = standing([]);
-    await shown(asked, {
+    const requested = standing([]);
+    await shown(requested, {
       project: ['shop'],
       environment: ['dev'],
       error_level: ['fatal'],
@@ -115,8 +115,8 @@ describe('errorstream: pages', () => {
       sort: 'hit_count',
     });
     const empty = { project: [''], environment: [''], error_level: [''], status: [''], regression: '' };
-    await shown(asked, { ...empty, q: '', sort: '', cursor: '' });
-    expect(asked.queries[0]).to.deep.equal({
+    await shown(requested, { ...empty, q: '', sort: '', cursor: '' });
+    expect(requested.queries[0]).to.deep.equal({
       project: ['shop'],
       environment: ['dev'],
       error_level: ['fatal'],
@@ -127,9 +127,11 @@ describe('errorstream: pages', () => {
       sort: 'hit_count',
       cursor: null,
     });
-    const set = Object.values(asked.queries[1] ?? {}).filter((value) => value !== undefined && String(value) !== '');
+    const set = Object.values(requested.queries[1] ?? {}).filter(
+      (value) => value !== undefined && String(value) !== '',
+    );
     expect(set).to.deep.equal([[false], null]);
-    const error = buildErrorPages(asked.deps)[0]?.input?.query?.validate({ error_level: ['debug'] }).error;
+    const error = buildErrorPages(requested.deps)[0]?.input?.query?.validate({ error_level: ['debug'] }).error;
     expect(error).to.not.equal(undefined);
   });
 

@@ -256,7 +256,7 @@ describe('forges: verification of deliveries', function () {
   after(() => fixture.stop());
 
   const body = delivery('github/push');
-  const refused = async (forge: Forge, headers: Record<string, string>, project = 'shop'): Promise<void> => {
+  const rejected = async (forge: Forge, headers: Record<string, string>, project = 'shop'): Promise<void> => {
     const { status, json } = await fixture.send(forge, 'push', body, { headers, project });
     expect([status, json.error?.code], JSON.stringify(headers)).to.deep.equal([401, 'unauthorized']);
   };
@@ -264,14 +264,14 @@ describe('forges: verification of deliveries', function () {
   it('returns 401 for a missing signature or one of another secret, body, forge or project', async () => {
     const { secret } = fixture;
     for (const forge of ['github', 'gitlab', 'gitea'] as const) {
-      await refused(forge, { 'x-github-event': 'push', 'x-gitea-event': 'push' });
-      await refused(forge, signed(forge, 'push', body, 'whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA='));
-      await refused(forge, signed(forge, 'push', body, secret), 'nowhere');
+      await rejected(forge, { 'x-github-event': 'push', 'x-gitea-event': 'push' });
+      await rejected(forge, signed(forge, 'push', body, 'whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA='));
+      await rejected(forge, signed(forge, 'push', body, secret), 'nowhere');
     }
-    await refused('github', signed('github', 'push', `${body} `, secret));
-    await refused('gitea', signed('gitea', 'push', `${body} `, secret));
-    await refused('github', signed('gitea', 'push', body, secret));
-    await refused('github', { ...signed('github', 'push', body, secret), 'x-hub-signature-256': 'sha256=' });
+    await rejected('github', signed('github', 'push', `${body} `, secret));
+    await rejected('gitea', signed('gitea', 'push', `${body} `, secret));
+    await rejected('github', signed('gitea', 'push', body, secret));
+    await rejected('github', { ...signed('github', 'push', body, secret), 'x-hub-signature-256': 'sha256=' });
   });
 
   it('accepts GitLab’s signing token for five minutes', async () => {
@@ -315,8 +315,8 @@ describe('forges: verification of deliveries', function () {
   it('hides a URL that is not http(s) and a title with a live token', async () => {
     const hostile = changed('github/pull-request-opened', { html_url: 'javascript:alert(1)' });
     expect((await fixture.send('github', 'pull_request', hostile)).json).to.deep.equal(untouched);
-    const told = changed('github/push', { message: `${fixture.manage} see shop-3`, url: 'file:///etc/passwd' });
-    expect((await fixture.send('github', 'push', told)).json).to.deep.include({ linked: ['shop-3'] });
+    const reported = changed('github/push', { message: `${fixture.manage} see shop-3`, url: 'file:///etc/passwd' });
+    expect((await fixture.send('github', 'push', reported)).json).to.deep.include({ linked: ['shop-3'] });
     const { activity } = await fixture.detail('shop-3');
     expect(activity.find(({ data }) => data['commit'] === B)?.data).to.include({ title: null, url: null });
     expect(JSON.stringify(activity)).to.not.include(fixture.manage);

@@ -100,10 +100,10 @@ describe('forges: state of a pull request by its URL', function () {
         const { data, text } = await agent.call('get', { id: ref });
         const { nonce } = data['untrusted'] as { nonce: string };
         const fenced = (said: string): string => `<untrusted-${nonce}>${said}</untrusted-${nonce}>`;
-        const told = data['pull_request'] as Record<string, unknown>;
-        expect(told, step).to.include({ state, title: fenced('Round the total once'), author: fenced(author) });
-        expect(told['commit'], step).to.equal(state === 'merged' ? MERGE : undefined);
-        expect(told['at']).to.equal(`2026-09-21T1${state === 'open' ? 3 : 4}:00:00.000Z`);
+        const reported = data['pull_request'] as Record<string, unknown>;
+        expect(reported, step).to.include({ state, title: fenced('Round the total once'), author: fenced(author) });
+        expect(reported['commit'], step).to.equal(state === 'merged' ? MERGE : undefined);
+        expect(reported['at']).to.equal(`2026-09-21T1${state === 'open' ? 3 : 4}:00:00.000Z`);
         expect(text).to.include(`"state":"${state}"`);
         // What others wrote stands in the fence alone.
         expect(text.replaceAll(fenced('Round the total once'), '')).to.not.include('Round the total once');

@@ -105,7 +105,7 @@ export function fixtureOn(store: DocumentStore, options: Options = {}): Fixture 
   const log = new RecordingLog();
   const audited: Fixture['audited'] = [];
   const emitted: Fixture['emitted'] = [];
-  const told: Fixture['told'] = [];
+  const reported: Fixture['told'] = [];
   const projects = new Map(['shop', 'blog'].map((slug) => [slug, { slug, cache_ttl_hours: 72 } as ProjectInfo]));
   const deps: LicensingDeps = {
     machines: () => undefined,
@@ -143,7 +143,7 @@ export function fixtureOn(store: DocumentStore, options: Options = {}): Fixture 
       begin: async () => ({ recordFailure: async () => undefined, release: () => undefined }),
       reset: async () => undefined,
     },
-    watchers: () => [{ onChange: async (product) => void told.push(product) }],
+    watchers: () => [{ onChange: async (product) => void reported.push(product) }],
     emit: async (event, data, { id = '' } = {}) => {
       emitted.push({ event, data: data as Record<string, unknown>, id });
       return true;
@@ -161,7 +161,7 @@ export function fixtureOn(store: DocumentStore, options: Options = {}): Fixture 
     log,
     audited,
     emitted,
-    told,
+    told: reported,
     license: async (more = {}) => {
       const { license, key } = await services.licenses.create(ADMIN, { product: 'shop', max_activations: 5, ...more });
       return { doc: (await deps.licenses.get(license.id)) as LicenseDoc, key };

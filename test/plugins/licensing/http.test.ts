@@ -184,8 +184,8 @@ describe('licensing over HTTP', function () {
     const { body: pub } = await call('GET', '/pubkey', undefined, null);
     expect(pub).to.include({ algorithm: 'ed25519', kid: answer['kid'] });
     expect(pub['predecessors']).to.deep.equal([]);
-    const asked = { keySha256: String(answer['key_sha256']), product: 'shop', machineId: 'm1', nonce: 'n' };
-    expect(verifyLicenseAnswer(answer, String(pub['public_key']), asked)).to.deep.equal({ valid: true });
+    const requested = { keySha256: String(answer['key_sha256']), product: 'shop', machineId: 'm1', nonce: 'n' };
+    expect(verifyLicenseAnswer(answer, String(pub['public_key']), requested)).to.deep.equal({ valid: true });
 
     const patched = await call('PATCH', `/licenses/${license.id}`, {
       licensee: 'Ada Ltd',
@@ -393,7 +393,7 @@ describe('licensing over HTTP', function () {
 
     it('is rejected by GET validate with 400 in any parameter, and not echoed', async () => {
       const { key } = await create();
-      const asked: Record<string, string>[] = [
+      const requested: Record<string, string>[] = [
         { license_key: key, product: 'shop' },
         { license_key: 'x', product: 'shop' },
         { license_key: '', product: 'shop' },
@@ -405,7 +405,7 @@ describe('licensing over HTTP', function () {
         { key_sha256: hashKey(key), product: 'shop', [key]: '' },
         { key_sha256: hashKey(key), product: 'shop', [key.toLowerCase().replaceAll('-', '')]: '1' },
       ];
-      for (const query of asked) {
+      for (const query of requested) {
         const answer = await look(query);
         expect(answer.status, JSON.stringify(query)).to.equal(400);
         expectBareRefusal(answer.json);
@@ -499,8 +499,8 @@ describe('licensing over HTTP', function () {
         expect(answer).to.deep.include({ status: 'active', valid: true, activation: null });
         expect((answer['warnings'] as string[])[0]).to.match(/^machine_id_unstable: /);
         const pem = await (await fetch(`${service.url}${BASE}/pubkey?format=pem`)).text();
-        const asked = { keySha256: hashKey(key), product: 'shop', machineId: machine_id, nonce: null };
-        expect(verifyLicenseAnswer(answer, pem, asked)).to.include({ valid: true });
+        const requested = { keySha256: hashKey(key), product: 'shop', machineId: machine_id, nonce: null };
+        expect(verifyLicenseAnswer(answer, pem, requested)).to.include({ valid: true });
       }
       expect(await validate({ license_key: key, product: 'shop', machine_id: 'real' })).to.include({ valid: true });
     });

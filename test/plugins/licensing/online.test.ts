@@ -52,8 +52,10 @@ describe('licensing: validate', () => {
       alg: 'ed25519',
       kid: key_id,
     });
-    const asked = { keySha256: doc.key_sha256, product: 'shop', machineId: 'm-1', nonce: 'n-1' };
-    expect(verifyLicenseAnswer(JSON.parse(JSON.stringify(answer)), f.signer.pem, asked)).to.deep.equal({ valid: true });
+    const requested = { keySha256: doc.key_sha256, product: 'shop', machineId: 'm-1', nonce: 'n-1' };
+    expect(verifyLicenseAnswer(JSON.parse(JSON.stringify(answer)), f.signer.pem, requested)).to.deep.equal({
+      valid: true,
+    });
     const { signature, ...covered } = answer;
     // The library, because this project's verifiers write the signed text by the code that the
     // server has.
@@ -64,14 +66,14 @@ describe('licensing: validate', () => {
     expect(Object.keys(covered['activation'] as object)).to.deep.equal(['max', 'status', 'used']);
     for (const name of Object.keys(answer).filter((one) => one !== 'signature')) {
       const forged = { ...answer, [name]: name === 'valid' ? false : 'x' };
-      expect(verifyLicenseAnswer(forged, f.signer.pem, asked).valid, name).to.equal(false);
+      expect(verifyLicenseAnswer(forged, f.signer.pem, requested).valid, name).to.equal(false);
     }
     for (const other of [{ nonce: 'n-2' }, { machineId: 'm-2' }, { product: 'blog' }, { keySha256: '0' }])
-      expect(verifyLicenseAnswer(answer, f.signer.pem, { ...asked, ...other })).to.deep.equal({
+      expect(verifyLicenseAnswer(answer, f.signer.pem, { ...requested, ...other })).to.deep.equal({
         valid: false,
         reason: 'wrong_question',
       });
-    expect(verifyLicenseAnswer(answer, new TestSigner().pem, asked).reason).to.equal('unknown_key');
+    expect(verifyLicenseAnswer(answer, new TestSigner().pem, requested).reason).to.equal('unknown_key');
   });
 
   it('invalid and product_mismatch reveal nothing else', async () => {
@@ -135,9 +137,9 @@ describe('licensing: validate', () => {
     const [license] = (await f.deps.licenses.find()).items;
     await f.licenses.applyTransition(ADMIN, license!.id, 'approve');
     await ask(f, key, machine(0));
-    const asked = await Promise.all(Array.from({ length: 120 }, (_, i) => statusOf(f, key, machine(i + 1))));
-    expect(asked.filter((status) => status === 'machine_pending')).to.have.length(100);
-    expect(asked.filter((status) => status === 'machine_limit')).to.have.length(20);
+    const requested = await Promise.all(Array.from({ length: 120 }, (_, i) => statusOf(f, key, machine(i + 1))));
+    expect(requested.filter((status) => status === 'machine_pending')).to.have.length(100);
+    expect(requested.filter((status) => status === 'machine_limit')).to.have.length(20);
   });
 
   it('approvals beyond the maximum or a lower maximum never exceed the seats', async () => {
@@ -387,19 +389,21 @@ for (const engine of STORES) {
     it('assigns exactly five of five seats to many machines in two processes', async () => {
       const [a, b] = [fixtureOn(opened.store), fixtureOn(opened.store)];
       const { doc, key } = await a.license();
-      const asked = await Promise.all(
+      const requested = await Promise.all(
         Array.from({ length: 200 }, (_, i) => statusOf(i % 2 === 0 ? a : b, key, machine(i))),
       );
-      expect(asked.filter((status) => status === 'active')).to.have.length(5);
-      expect(asked.filter((status) => status === 'machine_limit')).to.have.length(195);
+      expect(requested.filter((status) => status === 'active')).to.have.length(5);
+      expect(requested.filter((status) => status === 'machine_limit')).to.have.length(195);
       expect(await a.machines.countUsed(doc)).to.equal(5);
     });
 
     it('assigns a single seat to the same machine in two processes', async () => {
       const [a, b] = [fixtureOn(opened.store), fixtureOn(opened.store)];
       const { doc, key } = await a.license();
-      const asked = await Promise.all(Array.from({ length: 20 }, (_, i) => statusOf(i % 2 ? a : b, key, machine(1))));
-      expect(new Set(asked)).to.deep.equal(new Set(['active']));
+      const requested = await Promise.all(
+        Array.from({ length: 20 }, (_, i) => statusOf(i % 2 ? a : b, key, machine(1))),
+      );
+      expect(new Set(requested)).to.deep.equal(new Set(['active']));
       expect(await a.machines.countUsed(doc)).to.equal(1);
     });
 

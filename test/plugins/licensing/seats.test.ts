@@ -34,9 +34,9 @@ describe('licensing: floating seats', () => {
     expect(first).to.deep.include({ status: 'active', valid: true, activation: null, seats: { used: 1, max: 2 } });
     expect(first.lease).to.include({ expires_at });
     const { pem } = f.signer;
-    const asked = { keySha256: doc.key_sha256, product: 'shop', machineId: 'a', nonce: 'n' };
-    expect(verifyLicenseAnswer(JSON.parse(JSON.stringify(first)), pem, asked)).to.deep.equal({ valid: true });
-    expect(verifyLicenseAnswer({ ...first, lease: null }, pem, asked).valid).to.equal(false);
+    const requested = { keySha256: doc.key_sha256, product: 'shop', machineId: 'a', nonce: 'n' };
+    expect(verifyLicenseAnswer(JSON.parse(JSON.stringify(first)), pem, requested)).to.deep.equal({ valid: true });
+    expect(verifyLicenseAnswer({ ...first, lease: null }, pem, requested).valid).to.equal(false);
     const { signature: _, ...covered } = first;
     expect(Object.keys(covered)).to.deep.equal(Object.keys(covered).sort());
     f.clock.advance(10 * MINUTE_MS);
@@ -74,10 +74,10 @@ describe('licensing: floating seats', () => {
 
   it('assigns overdraft seats beyond the maximum, and no more', async () => {
     const { key } = await createFloating(f, { overdraft: 1 });
-    const asked = [];
-    for (const machine of ['a', 'b', 'c', 'd']) asked.push(await ask(f, key, machine));
-    expect(asked.map(({ status }) => status)).to.deep.equal(['active', 'active', 'active', 'no_seat_free']);
-    expect(asked.at(-1)?.seats).to.deep.equal({ used: 3, max: 2 });
+    const requested = [];
+    for (const machine of ['a', 'b', 'c', 'd']) requested.push(await ask(f, key, machine));
+    expect(requested.map(({ status }) => status)).to.deep.equal(['active', 'active', 'active', 'no_seat_free']);
+    expect(requested.at(-1)?.seats).to.deep.equal({ used: 3, max: 2 });
   });
 
   it('releases a lease by its id, repeatedly, and gives the machine another one later', async () => {
@@ -260,9 +260,9 @@ for (const engine of STORES) {
     it('50 parallel machines in two processes get exactly the maximum and the overdraft', async () => {
       const [a, b] = [fixtureOn(opened.store), fixtureOn(opened.store)];
       const { doc, key } = await createFloating(a, { max_activations: 5, overdraft: 2 });
-      const asked = await Promise.all(Array.from({ length: 50 }, (_, i) => ask(i % 2 ? a : b, key, `m${i}`)));
-      expect(asked.filter(({ lease }) => lease !== null)).to.have.length(7);
-      expect(asked.filter(({ status }) => status === 'no_seat_free')).to.have.length(43);
+      const requested = await Promise.all(Array.from({ length: 50 }, (_, i) => ask(i % 2 ? a : b, key, `m${i}`)));
+      expect(requested.filter(({ lease }) => lease !== null)).to.have.length(7);
+      expect(requested.filter(({ status }) => status === 'no_seat_free')).to.have.length(43);
       expect(await a.seats.countUsed(doc)).to.equal(7);
     });
 
@@ -272,16 +272,16 @@ for (const engine of STORES) {
       const { doc, key } = await createFloating(a, { max_activations: 4 });
       for (let i = 0; i < 4; i++) await ask(a, key, `old${i}`);
       clock.advance(HOUR_MS);
-      const asked = await Promise.all(Array.from({ length: 50 }, (_, i) => ask(i % 2 ? a : b, key, `m${i}`)));
-      expect(asked.filter(({ lease }) => lease !== null)).to.have.length(4);
+      const requested = await Promise.all(Array.from({ length: 50 }, (_, i) => ask(i % 2 ? a : b, key, `m${i}`)));
+      expect(requested.filter(({ lease }) => lease !== null)).to.have.length(4);
       expect(await a.seats.countUsed(doc)).to.equal(4);
     });
 
     it('50 parallel calls of one machine share one lease of the last seat', async () => {
       const [a, b] = [fixtureOn(opened.store), fixtureOn(opened.store)];
       const { doc, key } = await createFloating(a, { max_activations: 1 });
-      const asked = await Promise.all(Array.from({ length: 50 }, (_, i) => ask(i % 2 ? a : b, key, 'm')));
-      expect(new Set(asked.map(({ status, lease }) => `${status} ${lease?.id}`)).size).to.equal(1);
+      const requested = await Promise.all(Array.from({ length: 50 }, (_, i) => ask(i % 2 ? a : b, key, 'm')));
+      expect(new Set(requested.map(({ status, lease }) => `${status} ${lease?.id}`)).size).to.equal(1);
       expect(await a.seats.countUsed(doc)).to.equal(1);
     });
 

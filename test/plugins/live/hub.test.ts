@@ -7,20 +7,20 @@ import { waitUntil } from '../../harness.js';
 
 describe('live: the hub', () => {
   let marks: Record<string, string>;
-  let asked: number;
+  let requested: number;
   let subjects: Set<string>;
   let hub: LiveHub;
   let log: RecordingLog;
 
   beforeEach(() => {
     marks = { bugs: 'a', monitors: 'a' };
-    asked = 0;
+    requested = 0;
     subjects = new Set();
     log = new RecordingLog();
     const topic = (name: string) => ({
       name,
       getRevision: async (subject: string) => {
-        asked += 1;
+        requested += 1;
         subjects.add(subject);
         if (marks[name] === 'broken') throw new Error('the store is down');
         return marks[name] ?? '';
@@ -47,7 +47,7 @@ describe('live: the hub', () => {
 
   it('sends changes of the page’s topics only, and nothing without a change', async () => {
     const [one, both] = [page(['bugs']), page(['bugs', 'monitors', 'nonsense'])];
-    await waitUntil('the marks are known', () => asked > 6);
+    await waitUntil('the marks are known', () => requested > 6);
     expect([one.heard, both.heard]).to.deep.equal([[], []]);
     marks['monitors'] = 'b';
     await waitUntil('one hears', () => both.heard.length === 1);
@@ -89,19 +89,19 @@ describe('live: the hub', () => {
 
   it('queries the store once for all pages of a topic, and never without a page', async () => {
     const pages = Array.from({ length: 20 }, () => page(['bugs']));
-    await waitUntil('it is asked', () => asked > 0);
-    expect([hub.size, asked < 10]).to.deep.equal([1, true]);
+    await waitUntil('it is asked', () => requested > 0);
+    expect([hub.size, requested < 10]).to.deep.equal([1, true]);
     await Promise.all(pages.map(({ leave }) => leave()));
     expect(hub.size).to.equal(0);
-    const before = asked;
+    const before = requested;
     await new Promise((resolve) => setTimeout(resolve, 30));
-    expect(asked - before).to.be.at.most(1);
+    expect(requested - before).to.be.at.most(1);
   });
 
   it('decodes the subject of a topic, and sends the topic name as requested', async () => {
     const name = formatLiveTopic('bugs', 'queue@warehouse/1 é');
     const one = page([name, 'bugs:%E9%zz']);
-    await waitUntil('the mark is known', () => asked > 1);
+    await waitUntil('the mark is known', () => requested > 1);
     expect([...subjects]).to.deep.equal(['queue@warehouse/1 é']);
     marks['bugs'] = 'b';
     await waitUntil('it is told', () => one.heard.length === 1);
@@ -111,7 +111,7 @@ describe('live: the hub', () => {
 
   it('continues after a failed query of the store', async () => {
     const one = page(['bugs']);
-    await waitUntil('the mark is known', () => asked > 1);
+    await waitUntil('the mark is known', () => requested > 1);
     marks['bugs'] = 'broken';
     await waitUntil('it is in the log', () => log.lines.length > 0);
     marks['bugs'] = 'b';
@@ -123,7 +123,7 @@ describe('live: the hub', () => {
     const end = new AbortController();
     const events = hub.streamEvents(['bugs'], end.signal);
     const first = events.next();
-    await waitUntil('the mark is known', () => asked > 1);
+    await waitUntil('the mark is known', () => requested > 1);
     marks['bugs'] = 'b';
     expect((await first).value).to.deep.equal({ event: 'changed', data: 'bugs' });
     // The page asks, and the topic changes behind its back before the next event is wanted.

@@ -162,8 +162,8 @@ describe('API documentation', () => {
   it('places the credential where the operation expects it', () => {
     const curl = (...security: object[]): string | undefined => {
       const paths = { '/api/1/store': { get: { summary: 'x', tags: ['x'], security, responses: {} } } };
-      const asked = { ...document, paths };
-      return buildApiOperations(asked, buildApiIndex(asked)[0] as ApiGroup, 'https://aos.example')[0]?.curl;
+      const requested = { ...document, paths };
+      return buildApiOperations(requested, buildApiIndex(requested)[0] as ApiGroup, 'https://aos.example')[0]?.curl;
     };
     const at = 'curl https://aos.example/api/1/store';
     expect(curl({ xSentryAuth: [] }, { sentryKey: [] })).to.equal(`${at}"?sentry_key=$AOS_INTAKE_KEY"`);

@@ -196,13 +196,13 @@ describe('notifications: retries', () => {
     });
 
     it('ends the attempt for the remaining recipients on a server error', async () => {
-      let asked = 0;
+      let requested = 0;
       results['a@example.org'] = () => {
-        asked += 1;
+        requested += 1;
         return Promise.reject(new SendError('connection refused', false, { server: true }));
       };
       await sendDue(dispatcher);
-      expect([asked, reached]).to.deep.equal([1, []]);
+      expect([requested, reached]).to.deep.equal([1, []]);
       delete results['a@example.org'];
       await pass(MINUTE);
       expect(reached).to.have.members(['a@example.org', 'b@example.org', 'c@example.org']);

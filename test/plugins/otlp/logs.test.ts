@@ -301,9 +301,9 @@ describe('OpenTelemetry logs', () => {
     const routes = (service.http.mounted?.routes ?? []).map(({ spec }) => spec);
     server = await TestServer.create({ routes }, { limits });
     expect((await send(json([CRASH, CRASH, CRASH, CRASH, CRASH]))).status).to.equal(200);
-    const refused = await send(json([CRASH]));
-    expect(errorOf(refused)).to.deep.equal([429, 'rate_limited']);
-    expect(Number(refused.headers['retry-after'])).to.be.above(0);
+    const rejected = await send(json([CRASH]));
+    expect(errorOf(rejected)).to.deep.equal([429, 'rate_limited']);
+    expect(Number(rejected.headers['retry-after'])).to.be.above(0);
     const report = { project: 'shop', error_level: 'error', error_message: 'no price' };
     const payload = JSON.stringify(report);
     const counted = await server.ask('POST', '/api/errors/v1/report', { bearer: TOKEN, payload });

@@ -46,7 +46,7 @@ export function probesOn(
   store: DocumentStore,
   { clock = new ManualClock(), policy, pid = 1, ca, servers, resolve }: FixtureOptions = {},
 ): ProbeFixture {
-  const told: Observation[] = [];
+  const reported: Observation[] = [];
   const gone = new Set<string>();
   const own = { ...(ca !== undefined && { ca }), ...(resolve !== undefined && { resolve }) };
   const deps: ProbesDeps = {
@@ -67,7 +67,7 @@ export function probesOn(
       find: async () => null,
       recordObservation: async (observation) => {
         if (gone.has(observation.source)) return false;
-        told.push(observation);
+        reported.push(observation);
         return true;
       },
     },
@@ -80,7 +80,7 @@ export function probesOn(
     deps,
     ...scope.services({ probes: ProbeService, asker: ProbeRunner, prober: ProbeScheduler }),
     clock,
-    told,
+    told: reported,
     gone,
   };
 }

@@ -67,8 +67,8 @@ describe('probes', () => {
       seen.push(request.headers.authorization);
       response.writeHead(302, { location: `${other}/b` }).end();
     });
-    const asked = { ...probe({ url, redirects: 1, contains: 'there' }), headers: { Authorization: 'Basic x' } };
-    const answer = await fixture.asker.run(asked);
+    const requested = { ...probe({ url, redirects: 1, contains: 'there' }), headers: { Authorization: 'Basic x' } };
+    const answer = await fixture.asker.run(requested);
     expect(answer).to.deep.include({ ok: true, redirects: [`${other}/b`] });
     expect(seen).to.deep.equal(['Basic x', undefined]);
     expect((await ask({ url })).message).to.equal('HTTP 302 (expected 200-299)');
@@ -199,7 +199,7 @@ describe('probes', () => {
       expect(two.told).to.deep.equal([]);
       for (const source of ['a', 'b', 'c']) {
         expect(
-          one.told.filter((told) => told.source === source),
+          one.told.filter((reported) => reported.source === source),
           source,
         ).to.have.lengthOf(2);
       }
@@ -215,7 +215,7 @@ describe('probes', () => {
     });
 
     it('continue when the clock moves backwards', async () => {
-      const { prober, probes, told, clock } = probesOn(new MemoryStore());
+      const { prober, probes, told: reported, clock } = probesOn(new MemoryStore());
       const url = await serve((_request, response) => response.end());
       await probes.save('a', await probes.prepare({ kind: 'http', url, interval_seconds: 20 }, 'a'));
       const seconds = async (n: number): Promise<void> => {
@@ -226,24 +226,24 @@ describe('probes', () => {
         }
       };
       await seconds(21);
-      const before = told.length;
+      const before = reported.length;
       expect(before).to.be.at.least(1);
       clock.set(clock.now() - 3_600_000);
       // Its lease lasts: nobody renews it while the clock is moved.
       await seconds(20);
-      expect(told.length - before).to.equal(1);
+      expect(reported.length - before).to.equal(1);
       await prober.stop();
     });
 
     it('fail after their retries, and recover', async () => {
       const store = new MemoryStore();
-      const { prober, probes, told, clock } = probesOn(store);
+      const { prober, probes, told: reported, clock } = probesOn(store);
       let status = 500;
       const url = await serve((_request, response) => response.writeHead(status).end());
       await probes.save('a', await probes.prepare({ kind: 'http', url, interval_seconds: 30, retries: 1 }, 'a'));
       const next = async (): Promise<void> => {
-        const before = told.length;
-        for (let i = 0; i < 150 && told.length === before; i++) {
+        const before = reported.length;
+        for (let i = 0; i < 150 && reported.length === before; i++) {
           clock.advance(1_000);
           await prober.runTick();
           await prober.waitUntilIdle();
@@ -253,7 +253,7 @@ describe('probes', () => {
       await next();
       status = 200;
       await next();
-      expect(told.map((one) => one.status)).to.deep.equal(['warning', 'error', 'ok']);
+      expect(reported.map((one) => one.status)).to.deep.equal(['warning', 'error', 'ok']);
       await prober.stop();
     });
   });

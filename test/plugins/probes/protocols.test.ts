@@ -33,11 +33,11 @@ describe('protocol probes', () => {
     return (server.address() as AddressInfo).port;
   };
   /** Says the first text at once, and answers whatever comes with the second. */
-  const speaking = (greeting: Buffer | string, answer: (asked: Buffer) => Buffer | string): Promise<number> =>
+  const speaking = (greeting: Buffer | string, answer: (requested: Buffer) => Buffer | string): Promise<number> =>
     listen(
       net.createServer((socket) => {
         if (greeting.length > 0) socket.write(greeting);
-        socket.on('data', (asked: Buffer) => socket.write(answer(asked)));
+        socket.on('data', (requested: Buffer) => socket.write(answer(requested)));
       }),
     );
   const ask = async (probe: object, headers?: Record<string, string>): Promise<ProbeResult> =>
@@ -54,25 +54,25 @@ describe('protocol probes', () => {
     return Buffer.concat([head, body]);
   };
   const packet = (body: Buffer): Buffer => Buffer.concat([Buffer.from([body.length, 0, 0, 0]), body]);
-  const reply = (doc: object) => (asked: Buffer) => {
+  const reply = (doc: object) => (requested: Buffer) => {
     const body = Buffer.concat([Buffer.from([0, 0, 0, 0, 0]), serialize(doc)]);
     const head = Buffer.alloc(16);
     head.writeInt32LE(body.length + 16, 0);
-    head.writeInt32LE(asked.readInt32LE(4), 8);
+    head.writeInt32LE(requested.readInt32LE(4), 8);
     head.writeInt32LE(2013, 12);
     return Buffer.concat([head, body]);
   };
 
-  const pong = (asked: Buffer): Buffer => {
-    const { ping, $db } = deserialize(asked.subarray(21));
-    return reply({ ok: new Double(ping === 1 && $db === 'admin' ? 1 : 0) })(asked);
+  const pong = (requested: Buffer): Buffer => {
+    const { ping, $db } = deserialize(requested.subarray(21));
+    return reply({ ok: new Double(ping === 1 && $db === 'admin' ? 1 : 0) })(requested);
   };
 
   const CASES: readonly [
     what: string,
     kind: string,
     greeting: Buffer | string,
-    answer: (asked: Buffer) => Buffer | string,
+    answer: (requested: Buffer) => Buffer | string,
     ok: boolean,
     message: RegExp,
   ][] = [
@@ -181,17 +181,17 @@ describe('protocol probes', () => {
   it('opens a WebSocket with the configured headers', async () => {
     const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
     closing.push(() => server.close());
-    const asked: (string | undefined)[] = [];
+    const requested: (string | undefined)[] = [];
     const codes: number[] = [];
     server.on('connection', (socket, request) => {
-      asked.push(`${request.url} ${request.headers.host} ${String(request.headers['x-key'])}`);
+      requested.push(`${request.url} ${request.headers.host} ${String(request.headers['x-key'])}`);
       socket.on('close', (code) => codes.push(code));
     });
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as AddressInfo;
     const url = `ws://127.0.0.1:${port}/live?a=1`;
     expect(await ask({ kind: 'websocket', url }, { 'X-Key': 'hush', Host: 'shop.example' })).to.include({ ok: true });
-    expect(asked).to.deep.equal(['/live?a=1 shop.example hush']);
+    expect(requested).to.deep.equal(['/live?a=1 shop.example hush']);
     for (const [answer, message] of [
       ['HTTP/1.1 404 Not Found\r\n\r\n', 'HTTP 404 instead of a WebSocket'],
       ['HTTP/1.1 101 Switching Protocols\r\nSec-WebSocket-Accept: x\r\n\r\n', /did not accept the WebSocket key/],
@@ -209,11 +209,11 @@ describe('protocol probes', () => {
       const server = http2.createServer();
       server.on('session', (session) => closing.push(() => session.destroy()));
       server.on('stream', (stream, headers) => {
-        let asked = Buffer.alloc(0);
-        stream.on('data', (chunk: Buffer) => (asked = Buffer.concat([asked, chunk])));
+        let requested = Buffer.alloc(0);
+        stream.on('data', (chunk: Buffer) => (requested = Buffer.concat([requested, chunk])));
         stream.on('end', () => {
           const type = { ':status': 200, 'content-type': 'application/grpc' };
-          const name = asked.length > 5 ? asked.subarray(7).toString() : '';
+          const name = requested.length > 5 ? requested.subarray(7).toString() : '';
           const status = statuses[name];
           if (headers[':path'] !== '/grpc.health.v1.Health/Check')
             stream.respond({ ...type, 'grpc-status': '12' }, { endStream: true });

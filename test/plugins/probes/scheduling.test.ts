@@ -38,10 +38,10 @@ describe('probe scheduling', function () {
   it('probes healthy targets on time while 300 others never respond (W06)', async () => {
     /** Askings that wait for their timeout. */
     const waiting: { until: number; give: () => void }[] = [];
-    const asked = new Map<string, number[]>();
+    const requested = new Map<string, number[]>();
     const fixture = probesWith({
       connect: async ({ host }) => {
-        asked.set(host, [...(asked.get(host) ?? []), fixture.clock.monotonic()]);
+        requested.set(host, [...(requested.get(host) ?? []), fixture.clock.monotonic()]);
         if (host.startsWith('well')) return answer;
         await new Promise<void>((give) => waiting.push({ until: fixture.clock.monotonic() + 30_000, give }));
         throw new OutboundError('timeout', 'no answer');
@@ -64,7 +64,7 @@ describe('probe scheduling', function () {
       if (second > 300) most = Math.max(most, waiting.length);
     }
     for (let i = 0; i < 5; i++) {
-      const times = (asked.get(`well-${i}.test`) ?? []).filter((at) => at > 300_000);
+      const times = (requested.get(`well-${i}.test`) ?? []).filter((at) => at > 300_000);
       const gaps = times.slice(1).map((at, n) => at - (times[n] as number));
       expect(times.length, `well-${i}`).to.be.at.least(6);
       expect(Math.max(...gaps), `well-${i}`).to.be.at.most(41_000);
@@ -81,7 +81,7 @@ describe('probe scheduling', function () {
   ] as const)
     it(`continues when the clock steps ${what}, and runs a new probe (W04)`, async () => {
       const fixture = probesWith({ connect: async () => answer });
-      const { prober, clock, told } = fixture;
+      const { prober, clock, told: reported } = fixture;
       for (let i = 0; i < 5; i++) await add(fixture, `p-${i}`, `p-${i}.test`);
       const seconds = async (n: number): Promise<void> => {
         for (let i = 0; i < n; i++) {
@@ -91,11 +91,11 @@ describe('probe scheduling', function () {
         }
       };
       await seconds(40);
-      told.length = 0;
+      reported.length = 0;
       clock.set(clock.now() + step);
       await add(fixture, 'new', 'new.test');
       await seconds(45);
-      const seen = told.map(({ source }) => source);
+      const seen = reported.map(({ source }) => source);
       for (const source of ['p-0', 'p-1', 'p-2', 'p-3', 'p-4', 'new']) expect(seen).to.include(source);
       await prober.stop();
     });

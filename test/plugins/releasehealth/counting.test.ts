@@ -49,14 +49,14 @@ function processOn(store: DocumentStore, clock: ManualClock, writes = { n: 0 }, 
       { address, intake: known },
     );
   /** Sessions of any version and environment. */
-  const told = (version: string, environment: string, known = true): Promise<void> =>
+  const reported = (version: string, environment: string, known = true): Promise<void> =>
     intake.record(
       { project: 'shop', version, environment, entries: [totals(1)] },
       { address: '192.0.2.1', intake: known },
     );
   return {
     take,
-    told,
+    told: reported,
     rows,
     troubled,
     figures: new ReleaseHealthService(rows, clock),
@@ -116,8 +116,8 @@ for (const engine of stores.all) {
       await first.told('2.0.0-nightly', 'production', false);
       for (let n = 0; n < MAX_SERIES + 50; n++) await first.told(`9.9.${n}`, 'production');
       // Another process finds what this one has stored.
-      for (const { told } of [first, processOn(store, clock, undefined, published)])
-        for (const version of ['1.4.0', 'v1.5', '2.0.0-nightly', 'invented']) await told(version, 'production');
+      for (const { told: reported } of [first, processOn(store, clock, undefined, published)])
+        for (const version of ['1.4.0', 'v1.5', '2.0.0-nightly', 'invented']) await reported(version, 'production');
       for (let n = 0; n < MAX_ENVIRONMENTS + 50; n++) await first.told('1.4.0', `invented-${n}`);
       clock.forward(3_600_000);
       for (let n = 0; n < MAX_SERIES + 50; n++) await first.told(`8.8.${n}`, 'production');

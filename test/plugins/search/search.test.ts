@@ -24,7 +24,7 @@ const nobody: SessionPrincipal = { kind: 'session', session_id: 's', account_id:
 
 describe('search: the page', () => {
   let service: TestService;
-  let asked: SearchQuery[];
+  let requested: SearchQuery[];
   before(async () => {
     const things = definePlugin({
       id: 'things',
@@ -38,7 +38,7 @@ describe('search: the page', () => {
             SEARCH_PROVIDERS,
             provider('Things', {
               find: async (question) => {
-                asked.push(question);
+                requested.push(question);
                 return provider('Things').find(question);
               },
               findExact: async ({ text }) => (text === 'thing-1' ? '/things/1' : null),
@@ -53,7 +53,7 @@ describe('search: the page', () => {
     service = await boot([search, things]);
   });
   after(() => service.stop());
-  beforeEach(() => (asked = []));
+  beforeEach(() => (requested = []));
 
   it('shows results by kind, escaped, with a link to all of them', async () => {
     const { status, text } = await service.request('GET', '/search?q=%3Ci%3E', { as: 'member' });
@@ -75,9 +75,9 @@ describe('search: the page', () => {
     expect((await service.request('GET', '/search', { as: 'member' })).status).to.equal(200);
     expect((await service.request('GET', '/search?q=+', { as: 'member' })).status).to.equal(200);
     expect((await service.request('GET', `/search?q=${'x'.repeat(201)}`, { as: 'member' })).status).to.equal(400);
-    expect(asked).to.deep.equal([]);
+    expect(requested).to.deep.equal([]);
     await service.request('GET', '/search?q=One++two+ONE', { as: 'member' });
-    expect(asked[0]).to.deep.include({ text: 'One  two ONE', words: ['one', 'two'] });
+    expect(requested[0]).to.deep.include({ text: 'One  two ONE', words: ['one', 'two'] });
   });
 
   it('returns suggestions as JSON to signed-in users, five per kind', async () => {

@@ -143,8 +143,8 @@ describe('sentry: check-ins', function () {
       expect((await checkIn('ok', { monitor_slug: `job-${i}` })).status, String(i)).to.equal(200);
     const { json } = await fixture.api('POST', '/api/projects/v1/projects/shop/intake-keys', manage, {});
     for (const other of [key, String(json['key'])]) {
-      const refused = await checkIn('ok', { monitor_slug: 'job-25' }, other);
-      expect([refused.status, refused.json.error?.code]).to.deep.equal([422, 'validation_failed']);
+      const rejected = await checkIn('ok', { monitor_slug: 'job-25' }, other);
+      expect([rejected.status, rejected.json.error?.code]).to.deep.equal([422, 'validation_failed']);
     }
     expect(await monitor('shop/job-25')).to.equal(undefined);
     expect((await checkIn('error', { monitor_slug: 'job-7' })).status).to.equal(200);
@@ -159,8 +159,8 @@ describe('sentry: check-ins', function () {
     for (const slug of ['nightly', 'beats', 'by-token']) {
       const before = await monitor(`shop/${slug}`);
       for (const status of ['in_progress', 'ok', 'error']) {
-        const refused = await checkIn(status, { monitor_slug: slug });
-        expect([refused.status, refused.json.error?.code], slug).to.deep.equal([403, 'insufficient_scope']);
+        const rejected = await checkIn(status, { monitor_slug: slug });
+        expect([rejected.status, rejected.json.error?.code], slug).to.deep.equal([403, 'insufficient_scope']);
       }
       expect(await monitor(`shop/${slug}`), slug).to.deep.equal(before);
     }

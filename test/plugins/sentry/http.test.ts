@@ -95,11 +95,11 @@ describe('sentry intake', () => {
 
   it('reads the key from the envelope header', async () => {
     // The fake authenticator's tokens hold a colon, which in a DSN parts key and secret.
-    const judged = (spec: RouteSpec): RouteSpec => ({
+    const checked = (spec: RouteSpec): RouteSpec => ({
       ...spec,
       credential: (given) => (spec.credential?.(given) === 'abc' ? 'master:bugtracker:report' : null),
     });
-    const routes = (fixture.service.http.mounted?.routes ?? []).map(({ spec }) => judged(spec));
+    const routes = (fixture.service.http.mounted?.routes ?? []).map(({ spec }) => checked(spec));
     const plain = await TestServer.create({ routes });
     const envelope = buildSentryEnvelope(event(), 'https://abc@aos.example.org/7');
     expect((await plain.ask('POST', ENVELOPE, { payload: envelope })).status).to.equal(200);
@@ -107,7 +107,7 @@ describe('sentry intake', () => {
     expect((await plain.ask('POST', STORE, { payload: JSON.stringify(event()) })).status).to.equal(401);
   });
 
-  const refused: [name: string, path: string, headers: Record<string, string>, status: number, error: string][] = [
+  const rejected: [name: string, path: string, headers: Record<string, string>, status: number, error: string][] = [
     ['no key', ENVELOPE, {}, 401, 'unauthorized'],
     ['a wrong key', ENVELOPE, { 'x-sentry-auth': 'Sentry sentry_key=wrong' }, 401, 'unauthorized'],
     ['a wrong key in the query', `${STORE}?sentry_key=wrong`, {}, 401, 'unauthorized'],
@@ -122,7 +122,7 @@ describe('sentry intake', () => {
       'insufficient_scope',
     ],
   ];
-  for (const [name, path, headers, status, error] of refused) {
+  for (const [name, path, headers, status, error] of rejected) {
     it(`rejects ${name} with ${status}`, async () => {
       const body = path.includes('store') ? JSON.stringify(event()) : buildSentryEnvelope(event());
       const answer = await fixture.post(path, body, headers);

@@ -45,9 +45,9 @@ describe('sentry intake: limits per category', () => {
   it('charges sessions to a separate limit, and counts errors in the same and later envelopes', async () => {
     await create(5);
     for (let n = 0; n < 5; n++) expect((await send(sessionItem(n))).status).to.equal(200);
-    const refused = await send(sessionItem(5));
-    expect(refused.status).to.equal(429);
-    expect(refused.headers[RATE]).to.equal(`${String(refused.headers['retry-after'])}:session:key`);
+    const rejected = await send(sessionItem(5));
+    expect(rejected.status).to.equal(429);
+    expect(rejected.headers[RATE]).to.equal(`${String(rejected.headers['retry-after'])}:session:key`);
     const beside = await send(sessionItem(6), errorItem());
     expect(beside.status).to.equal(200);
     expect(beside.headers[RATE]).to.match(/^\d+:session:key$/);
@@ -59,9 +59,9 @@ describe('sentry intake: limits per category', () => {
   it('charges errors to a separate limit, and still counts sessions', async () => {
     await create(2);
     for (let n = 0; n < 2; n++) expect((await send(errorItem())).status).to.equal(200);
-    for (const refused of [await send(errorItem()), await fixture.post(STORE, JSON.stringify(event()))]) {
-      expect(refused.status).to.equal(429);
-      expect(refused.headers[RATE]).to.match(/^\d+:error:key$/);
+    for (const rejected of [await send(errorItem()), await fixture.post(STORE, JSON.stringify(event()))]) {
+      expect(rejected.status).to.equal(429);
+      expect(rejected.headers[RATE]).to.match(/^\d+:error:key$/);
     }
     expect((await send(sessionItem(1))).status).to.equal(200);
     const both = await send(errorItem(), sessionItem(2));
@@ -80,9 +80,9 @@ describe('sentry intake: limits per category', () => {
   it('limits calls too, regardless of content', async () => {
     await create(1);
     for (let n = 0; n < 10; n++) expect((await send(['transaction', '{}'])).status).to.equal(200);
-    const refused = await send(['transaction', '{}']);
-    expect(refused.status).to.equal(429);
-    expect(refused.headers[RATE]).to.match(/^\d+::key$/);
+    const rejected = await send(['transaction', '{}']);
+    expect(rejected.status).to.equal(429);
+    expect(rejected.headers[RATE]).to.match(/^\d+::key$/);
   });
 });
 

@@ -201,10 +201,10 @@ describe('setup', function () {
 
     it('grants publish and manage scopes only to administrators', async () => {
       const scopes = ['updateservice:publish', 'watchdog:manage', 'bugtracker:manage', 'setup:install'];
-      const asked = { project: 'shop', scopes };
-      const admin = await post('/token', await tokenOf('admin'), asked);
+      const requested = { project: 'shop', scopes };
+      const admin = await post('/token', await tokenOf('admin'), requested);
       expect(admin.json).to.deep.include({ scopes: scopes.slice(0, 2), denied: scopes.slice(2) });
-      const installer = await post('/token', await tokenOf('ivo'), asked);
+      const installer = await post('/token', await tokenOf('ivo'), requested);
       expect(installer.json).to.deep.include({ scopes: [], denied: scopes });
     });
 

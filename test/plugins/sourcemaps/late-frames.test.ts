@@ -107,9 +107,9 @@ describe('frames resolved by source maps later', () => {
     }
     // What comes in time is the same group, and a repeat of the job finds nothing to do.
     await fixture.report(app, debugMeta);
-    const { asked } = maps;
+    const { asked: requested } = maps;
     await run();
-    expect(maps.asked).to.equal(asked);
+    expect(maps.asked).to.equal(requested);
     expect((await fixture.items()).map((one) => one.item['hit_count'])).to.deep.equal([61]);
   });
 

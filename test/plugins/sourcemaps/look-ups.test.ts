@@ -49,7 +49,7 @@ describe('source maps: cost of reports without maps', function () {
   };
   const files = async (): Promise<unknown[]> => (await fixture.items()).map(({ item }) => item['file_path']);
   /** The frames of how many reports were asked about meanwhile. */
-  const asked = async (work: () => Promise<unknown>): Promise<number> => {
+  const requested = async (work: () => Promise<unknown>): Promise<number> => {
     let n = 0;
     const rewrite = Reflect.get(SourceMapFrameRewriter.prototype, 'rewrite');
     SourceMapFrameRewriter.prototype.rewrite = function counted(this: SourceMapFrameRewriter, question) {
@@ -67,8 +67,8 @@ describe('source maps: cost of reports without maps', function () {
   it('reads once for concurrent reports, and not again within the cache time', async () => {
     const many = (): Promise<unknown> => Promise.all(Array.from({ length: 10 }, () => fixture.report(app)));
     expect(await lookUpsOf(many)).to.equal(1);
-    expect(await lookUpsOf(() => asked(many))).to.equal(0);
-    expect(await asked(many)).to.equal(0);
+    expect(await lookUpsOf(() => requested(many))).to.equal(0);
+    expect(await requested(many)).to.equal(0);
     fixture.service.clock.advance(BOUND_MS + 1);
     expect(await lookUpsOf(many)).to.equal(1);
   });

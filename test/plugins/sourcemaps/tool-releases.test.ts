@@ -39,11 +39,11 @@ describe('releases created by Sentry’s tools', () => {
   it('verifies the checksum of a bundle', async () => {
     const bytes = bundle(filesOf(built(), DEBUG_ID));
     await fixture.form(CHUNKS, [['file', bytes, sha1(bytes)]]);
-    const asked = { checksum: sha1('other'), chunks: [sha1(bytes)], projects: ['shop'] };
-    const wrong = await fixture.ask('POST', ASSEMBLE, asked);
+    const requested = { checksum: sha1('other'), chunks: [sha1(bytes)], projects: ['shop'] };
+    const wrong = await fixture.ask('POST', ASSEMBLE, requested);
     expect(wrong.body).to.include({ state: 'error' });
     expect(JSON.stringify(wrong.body['detail'])).to.include('checksum');
-    const right = await fixture.ask('POST', ASSEMBLE, { ...asked, checksum: sha1(bytes) });
+    const right = await fixture.ask('POST', ASSEMBLE, { ...requested, checksum: sha1(bytes) });
     expect(right.body).to.include({ state: 'ok' });
   });
 
@@ -81,9 +81,9 @@ describe('releases created by Sentry’s tools', () => {
     ['to delete a release', 'DELETE', `${RELEASE}/`, undefined, 409, 'withdrawn'],
   ] as const)
     it(`rejects ${what} with a single sentence, as the tool displays it`, async () => {
-      const refused = await fixture.ask(method, path, body);
-      expect(refused.status).to.equal(status);
-      expect(JSON.stringify(refused.body)).to.include(detail);
+      const rejected = await fixture.ask(method, path, body);
+      expect(rejected.status).to.equal(status);
+      expect(JSON.stringify(rejected.body)).to.include(detail);
     });
 
   it('resolves the project by release or organization, and otherwise explains how to set it', async () => {

@@ -130,8 +130,8 @@ describe('source map uploads', function () {
   });
 
   it('accepts a project token for its project only, also without a project in the request', async () => {
-    const refused = await fixture.upload(filesOf(app, DEBUG_ID), { projects: ['other'] }, OF_SHOP);
-    expect([refused.status, refused.body['error']?.['code']]).to.deep.equal([403, 'insufficient_scope']);
+    const rejected = await fixture.upload(filesOf(app, DEBUG_ID), { projects: ['other'] }, OF_SHOP);
+    expect([rejected.status, rejected.body['error']?.['code']]).to.deep.equal([403, 'insufficient_scope']);
     expect((await fixture.upload(filesOf(app, DEBUG_ID), {}, OF_SHOP)).body['state']).to.equal('ok');
     const unnamed = await fixture.upload(filesOf(app, DEBUG_ID), {});
     expect([unnamed.status, unnamed.body['error']?.['fields']]).to.deep.equal([
@@ -145,8 +145,8 @@ describe('source map uploads', function () {
   it('requests only the missing chunks', async () => {
     const files = filesOf(app, DEBUG_ID);
     const chunks = [sha1('never sent')];
-    const asked = await fixture.ask('POST', ASSEMBLE, { checksum: sha1('x'), chunks, projects: ['shop'] });
-    expect(asked.body).to.deep.equal({ state: 'not_found', missingChunks: chunks, detail: null });
+    const requested = await fixture.ask('POST', ASSEMBLE, { checksum: sha1('x'), chunks, projects: ['shop'] });
+    expect(requested.body).to.deep.equal({ state: 'not_found', missingChunks: chunks, detail: null });
     await fixture.upload(files);
     expect(await count('chunks')).to.equal(0);
     const again = await fixture.upload(files);

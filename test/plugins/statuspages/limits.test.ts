@@ -50,9 +50,9 @@ describe('status pages with many monitors', function () {
     await grow(1, 5_000);
     expect((await make('most')).status).to.equal(201);
     await grow(5_000, 5_001);
-    const refused = await make('more');
-    expect(refused.status).to.equal(422);
-    expect(refused.json.error?.fields).to.deep.equal({
+    const rejected = await make('more');
+    expect(rejected.status).to.equal(422);
+    expect(rejected.json.error?.fields).to.deep.equal({
       components: 'contain more than 5000 monitors in total',
     });
   });

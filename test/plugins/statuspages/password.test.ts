@@ -77,9 +77,9 @@ describe('password-protected status pages', function () {
       ['with\u0000control', 'control'],
       ['', 'password'],
     ] as const) {
-      const refused = await api('PATCH', '/shop', { password });
-      expect(refused.status, password).to.equal(422);
-      const { fields } = refused.body['error'] as { fields: Record<string, string> };
+      const rejected = await api('PATCH', '/shop', { password });
+      expect(rejected.status, password).to.equal(422);
+      const { fields } = rejected.body['error'] as { fields: Record<string, string> };
       expect(`password ${fields['password']}`).to.include(part);
     }
     expect((await viewOf())['has_password']).to.equal(false);

@@ -94,11 +94,11 @@ for (const engine of durableEngines) {
       const unknown = await get(`${service.url}/status-page/nowhere`, { accept: 'text/html' });
       const draft = await page('', { accept: 'text/html' });
       expect([draft.status, unknown.status]).to.deep.equal([404, 404]);
-      const told = ({ headers, text }: Got) => [
+      const reported = ({ headers, text }: Got) => [
         Object.keys(headers).toSorted(),
         text.replaceAll(/[0-9a-f-]{36}|nowhere|shop/g, ''),
       ];
-      expect(told(draft)).to.deep.equal(told(unknown));
+      expect(reported(draft)).to.deep.equal(reported(unknown));
       for (const path of [
         '/feed.xml',
         '/feed.atom',
@@ -225,8 +225,8 @@ for (const engine of durableEngines) {
       await service.createProject('mine');
       const bound = await service.createToken('watchdog:manage', 'mine');
       const own = { slug: 'mine', title: 'Mine' };
-      const refused = await service.request('POST', PAGES, bound, { ...own, host: STOLEN });
-      expect([refused.status, (refused.body['error'] as { code: string }).code]).to.deep.equal([
+      const rejected = await service.request('POST', PAGES, bound, { ...own, host: STOLEN });
+      expect([rejected.status, (rejected.body['error'] as { code: string }).code]).to.deep.equal([
         403,
         'insufficient_scope',
       ]);
@@ -315,9 +315,9 @@ for (const engine of durableEngines) {
       });
       expect(made.status).to.equal(303);
       const at = made.location ?? '';
-      const refused = await admin.post(`${at}/components`, { name: 'All', sources: 'nothing-1' }, at);
-      expect(refused.status).to.equal(422);
-      expect(refused.text).to.include('nothing-1');
+      const rejected = await admin.post(`${at}/components`, { name: 'All', sources: 'nothing-1' }, at);
+      expect(rejected.status).to.equal(422);
+      expect(rejected.text).to.include('nothing-1');
       expect(
         (await admin.post(`${at}/components`, { name: 'All', sources: 'web-1', below: 'true' }, at)).status,
       ).to.equal(303);

@@ -68,8 +68,8 @@ describe('status page subscribers', function () {
     (await api('GET', `/${slug}/subscribers`)).body['items'] as { id: string; email: string; confirmed: boolean }[];
 
   it('confirm an address by a form behind the link, not by the link alone', async () => {
-    const asked = await subscribe('Ada@example.com');
-    expect(asked.text).to.include('Check your inbox').and.not.include('Ada@');
+    const requested = await subscribe('Ada@example.com');
+    expect(requested.text).to.include('Check your inbox').and.not.include('Ada@');
     const path = await linkTo('Ada@example.com', CONFIRM);
     const scanner = new WebSession(service.url);
     for (let i = 0; i < 3; i++) expect((await scanner.get(path)).text).to.include('Confirm your address');
@@ -139,14 +139,14 @@ describe('status page subscribers', function () {
       'disks',
     );
     const subjects = async () => (await sentTo('bob@example.com')).slice(1).map(({ subject }) => subject);
-    const told = async (n: number): Promise<void> =>
+    const reported = async (n: number): Promise<void> =>
       waitUntil(`mail ${n}`, async () => {
         await service.runJob('statuspages.news');
         return (await subjects()).length >= n;
       });
-    await told(1);
+    await reported(1);
     expect((await sentTo('bob@example.com')).at(-1)?.text).to.match(/From \S+ \S+ \(Europe\/Zurich\) until/);
-    await told(3);
+    await reported(3);
     expect(await subjects()).to.deep.equal([
       '[Disks] New disks: planned',
       '[Disks] New disks: in progress',
@@ -246,9 +246,9 @@ describe('status page subscribers without a mail server', function () {
     try {
       const token = await service.createToken('watchdog:manage');
       const body = { slug: 'shop', title: 'Shop', subscriptions: true };
-      const refused = await service.request('POST', PAGES, token, body);
-      expect(refused.status).to.equal(422);
-      expect((refused.body['error'] as { fields: object }).fields).to.deep.equal({
+      const rejected = await service.request('POST', PAGES, token, body);
+      expect(rejected.status).to.equal(422);
+      expect((rejected.body['error'] as { fields: object }).fields).to.deep.equal({
         subscriptions: 'requires e-mail: set notifications.smtp_host',
       });
       expect((await service.request('POST', PAGES, token, { ...body, subscriptions: false })).status).to.equal(201);

@@ -66,7 +66,7 @@ export function fixtureOn(
   change: (deps: WatchdogDeps) => void = () => undefined,
   pid = 1,
 ): Fixture {
-  const told: Told[] = [];
+  const reported: Told[] = [];
   const notices: Fixture['notices'] = [];
   const revoked: string[] = [];
   const dead = new Set<number>();
@@ -133,7 +133,7 @@ export function fixtureOn(
     },
     emit: async (event, data, { id, timestamp }) => {
       const isAlarm = ['monitor.down', 'monitor.recovered', 'monitor.alarm_closed'].includes(event);
-      (isAlarm ? told : notices).push({ id, event, at: timestamp, data: data as MonitorEvent });
+      (isAlarm ? reported : notices).push({ id, event, at: timestamp, data: data as MonitorEvent });
       return true;
     },
   };
@@ -151,7 +151,7 @@ export function fixtureOn(
     deps,
     clock,
     log,
-    told,
+    told: reported,
     notices,
     revoked,
     dead,

@@ -69,11 +69,11 @@ describe('hapi: HTTP Basic', () => {
       seen.length = 0;
       refusals.length = 0;
       const limits = { ...NO_LIMITS, auth_failures_per_minute: 2, public_per_minute: 5 };
-      const refused = (refusal: RequestRejection): void => void refusals.push(refusal);
+      const rejected = (refusal: RequestRejection): void => void refusals.push(refusal);
       test = await TestServer.create(
         { routes: [route] },
         { limits },
-        { ...fakeAuthenticator, recordRejection: refused },
+        { ...fakeAuthenticator, recordRejection: rejected },
       );
     });
     const ask = (path: string, authorization?: string) =>
@@ -125,8 +125,8 @@ describe('hapi: HTTP Basic', () => {
 
     it('counts the call before it runs the guard', async () => {
       for (let i = 0; i < 5; i++) expect((await ask('/files/open/a')).status).to.equal(200);
-      const refused = await ask('/files/open/a');
-      expect([refused.status, refused.headers['ratelimit-limit']]).to.deep.equal([429, '5']);
+      const rejected = await ask('/files/open/a');
+      expect([rejected.status, rejected.headers['ratelimit-limit']]).to.deep.equal([429, '5']);
       expect(seen).to.have.length(5);
     });
 

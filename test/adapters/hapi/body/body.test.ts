@@ -211,10 +211,10 @@ describe('hapi: request bodies', () => {
     const json = '{"name":"x"}';
     const zstd = { 'content-encoding': 'zstd' };
     if (zstdCompressSync === undefined) {
-      const refused = await send('inflate', json, 'application/json', zstd);
-      expect([refused.status, refused.code]).to.deep.equal([415, 'unsupported_media_type']);
-      expect(refused.headers['accept-encoding']).to.equal('gzip, deflate, br');
-      expect(refused.body['error']?.['message']).to.contain('Node 22.15');
+      const rejected = await send('inflate', json, 'application/json', zstd);
+      expect([rejected.status, rejected.code]).to.deep.equal([415, 'unsupported_media_type']);
+      expect(rejected.headers['accept-encoding']).to.equal('gzip, deflate, br');
+      expect(rejected.body['error']?.['message']).to.contain('Node 22.15');
       return;
     }
     const taken = await send('inflate', zstdCompressSync(Buffer.from(json)), 'application/json', zstd);
@@ -316,13 +316,13 @@ describe('hapi: request bodies', () => {
       await welcome.write('{}');
       await welcome.until(({ received }) => received.includes('"status":"success"'));
       welcome.close();
-      const refused = test.connect();
-      await refused.write(
+      const rejected = test.connect();
+      await rejected.write(
         'POST /api/t/v1/any HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n',
       );
-      await refused.until(({ received, closed }) => received.includes('unauthorized') && closed);
-      expect(refused.received).to.not.contain('100 Continue');
-      expect(refused.received).to.match(/connection: close/i);
+      await rejected.until(({ received, closed }) => received.includes('unauthorized') && closed);
+      expect(rejected.received).to.not.contain('100 Continue');
+      expect(rejected.received).to.match(/connection: close/i);
     });
 
     it('returns 400 for a body that does not arrive in time', async () => {

@@ -281,7 +281,7 @@ describe('hapi: streamed request bodies', () => {
   });
 
   describe('malformed forms', () => {
-    const refused: [what: string, body: () => Buffer, expected: string][] = [
+    const rejected: [what: string, body: () => Buffer, expected: string][] = [
       ['without the file', () => form(part('notes', 'x')), '422 validation_failed'],
       ['empty', () => form(), '422 validation_failed'],
       ['with an unknown part', () => form(part('other', 'x'), part('package', 'x')), '422 validation_failed'],
@@ -332,7 +332,7 @@ describe('hapi: streamed request bodies', () => {
         '422 validation_failed',
       ],
     ];
-    for (const [what, body, expected] of refused) {
+    for (const [what, body, expected] of rejected) {
       it(`rejects a form with ${what}`, async () => {
         const bytes = body();
         const one = bytes.length === 0 ? bytes : new Blob([bytes]).stream();

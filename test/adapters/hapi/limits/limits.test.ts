@@ -30,9 +30,9 @@ describe('hapi: rate limits', () => {
     const test = await TestServer.create({ routes: [route('api')] }, { limits: { ...NO_LIMITS, api_per_minute: 3 } });
     const ask = (bearer: string) => test.ask('GET', '/api/t/v1/api', { bearer });
     expect(await statuses(4, () => ask('master#1:'))).to.deep.equal([200, 200, 200, 429]);
-    const refused = await ask('master#1:');
-    expect(refused.code).to.equal('rate_limited');
-    expect(refused.headers).to.include({
+    const rejected = await ask('master#1:');
+    expect(rejected.code).to.equal('rate_limited');
+    expect(rejected.headers).to.include({
       'retry-after': '20',
       'ratelimit-limit': '3',
       'ratelimit-remaining': '0',
@@ -125,9 +125,9 @@ describe('hapi: rate limits', () => {
     const ask = (role: string, method = 'GET', path = '/list') =>
       test.ask(method, path, { headers: { cookie: `svc_session=session-${role}`, accept: 'text/html' } });
     expect(await statuses(3, () => ask('member'))).to.deep.equal([200, 200, 429]);
-    const refused = await ask('member');
-    expect(refused.text).to.contain('rate_limited');
-    expect(refused.headers['retry-after']).to.equal('30');
+    const rejected = await ask('member');
+    expect(rejected.text).to.contain('rate_limited');
+    expect(rejected.headers['retry-after']).to.equal('30');
     expect((await ask('member', 'POST', '/save')).status).to.equal(429);
     expect((await ask('admin')).status).to.equal(200);
   });
@@ -146,8 +146,8 @@ describe('hapi: rate limits', () => {
     const ask = (n: number) =>
       test.ask('POST', '/api/t/v1/intake', { bearer: 'master:', json: Array.from({ length: n }, () => 1) });
     expect((await ask(8)).status).to.equal(200);
-    const refused = await ask(5);
-    expect([refused.status, refused.headers['ratelimit-limit']]).to.deep.equal([429, '10']);
+    const rejected = await ask(5);
+    expect([rejected.status, rejected.headers['ratelimit-limit']]).to.deep.equal([429, '10']);
     expect((await ask(1)).status).to.equal(200);
     test.clock.at += 60_000;
     expect((await ask(25)).status).to.equal(200);
@@ -202,8 +202,8 @@ describe('hapi: rate limits', () => {
     );
     const bad = () => test.ask('GET', '/api/t/v1/api', { bearer: 'unknown' });
     expect(await statuses(5, bad)).to.deep.equal([401, 401, 401, 429, 429]);
-    const refused = await bad();
-    expect([refused.code, refused.headers['retry-after'], refused.headers['ratelimit-limit']]).to.deep.equal([
+    const rejected = await bad();
+    expect([rejected.code, rejected.headers['retry-after'], rejected.headers['ratelimit-limit']]).to.deep.equal([
       'rate_limited',
       '20',
       '3',
@@ -234,8 +234,8 @@ describe('hapi: overload and shutdown', () => {
     ];
     const test = await TestServer.create({ routes }, { maxInFlight: 1 });
     const slow = test.ask('GET', '/api/t/v1/slow');
-    const refused = await test.ask('GET', '/api/t/v1/slow');
-    expect([refused.status, refused.code, refused.headers['retry-after']]).to.deep.equal([503, 'overloaded', '1']);
+    const rejected = await test.ask('GET', '/api/t/v1/slow');
+    expect([rejected.status, rejected.code, rejected.headers['retry-after']]).to.deep.equal([503, 'overloaded', '1']);
     expect((await test.ask('GET', '/api/t/v1/probe')).status).to.equal(200);
     release();
     expect((await slow).status).to.equal(200);
@@ -246,8 +246,8 @@ describe('hapi: overload and shutdown', () => {
     const take = route('take', { method: 'POST', input: { body: joi.object().unknown() }, handle: () => ({}) });
     const test = await TestServer.create({ routes: [take] }, { maxBodyBytesInFlight: 80 * 1024 });
     const ask = (n: number) => test.ask('POST', '/api/t/v1/take', { bearer: 'master:', json: { a: 'x'.repeat(n) } });
-    const refused = await ask(8_000);
-    expect([refused.status, refused.code, refused.headers['retry-after']]).to.deep.equal([503, 'overloaded', '1']);
+    const rejected = await ask(8_000);
+    expect([rejected.status, rejected.code, rejected.headers['retry-after']]).to.deep.equal([503, 'overloaded', '1']);
     expect(await statuses(30, () => ask(1_000))).to.deep.equal(Array.from({ length: 30 }, () => 200));
   });
 

@@ -109,8 +109,8 @@ describe('hapi: unauthenticated requests from one address', () => {
 
   it('accepts the correct store password when its address is rate-limited', async () => {
     for (let i = 0; i < 3; i++) await all.store();
-    const refused = await test.ask('GET', '/files/a', { headers: basic('wrong') });
-    expect([refused.status, refused.code]).to.deep.equal([429, 'rate_limited']);
+    const rejected = await test.ask('GET', '/files/a', { headers: basic('wrong') });
+    expect([rejected.status, rejected.code]).to.deep.equal([429, 'rate_limited']);
     expect((await test.ask('GET', '/files/a', { headers: basic('right') })).status).to.equal(200);
     expect(pressed).to.deep.equal([false, false, false, true, true]);
   });

@@ -76,8 +76,8 @@ describe('hapi: bodies from unauthenticated senders', () => {
   it('inflates only the first kilobytes, so that the rest may be corrupt', async () => {
     const bytes = gzipSync(`key=unknown\n${Array.from({ length: 20_000 }, (_, i) => i * 7_919).join()}`);
     bytes.fill(0xff, Math.floor(bytes.length / 2));
-    const refused = await test.ask('POST', keyed.path, { payload: bytes, headers: { 'content-encoding': 'gzip' } });
-    expect([refused.status, refused.code]).to.deep.equal([401, 'unauthorized']);
+    const rejected = await test.ask('POST', keyed.path, { payload: bytes, headers: { 'content-encoding': 'gzip' } });
+    expect([rejected.status, rejected.code]).to.deep.equal([401, 'unauthorized']);
   });
 
   it('counts the address before it reads a body that may contain a key, but not for a key in a header', async () => {

@@ -307,9 +307,9 @@ describe('hapi: pages', () => {
   });
 
   it('lists the allowed roles when the role is denied', async () => {
-    const refused = await test.ask('GET', '/admin', as('member'));
-    expect(refused.status).to.equal(403);
-    expect(refused.text).to.contain('role_not_allowed').and.contain('Admins only. Ask an admin for access.');
+    const rejected = await test.ask('GET', '/admin', as('member'));
+    expect(rejected.status).to.equal(403);
+    expect(rejected.text).to.contain('role_not_allowed').and.contain('Admins only. Ask an admin for access.');
     expect((await test.ask('GET', '/list', as('installer'))).status).to.equal(403);
     expect((await test.ask('GET', '/admin', as('admin'))).status).to.equal(200);
   });

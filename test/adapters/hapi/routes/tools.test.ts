@@ -104,10 +104,10 @@ async function stand(limits: Partial<typeof NO_LIMITS> = {}): Promise<{
   return {
     server,
     call: async (name, args = {}, bearer = READER, headers = {}) => {
-      const asked = await server.ask('POST', `/call/${name}`, { bearer, json: args, headers });
-      return asked.status === 200
-        ? (asked.body as unknown as { answer: RouteAnswer | null }).answer
-        : { status: asked.status, headers: {}, body: asked.body };
+      const requested = await server.ask('POST', `/call/${name}`, { bearer, json: args, headers });
+      return requested.status === 200
+        ? (requested.body as unknown as { answer: RouteAnswer | null }).answer
+        : { status: requested.status, headers: {}, body: requested.body };
     },
   };
 }
@@ -162,9 +162,9 @@ describe('hapi: routes as MCP tools', () => {
   it('always sends the fixed values', async () => {
     const { call } = await stand();
     expect((await call('close', { id: 'a', title: 't' }))?.body['body']).to.deep.equal({ title: 't', state: 'closed' });
-    const refused = await call('close', { id: 'a', title: 't', state: 'open' });
-    expect(refused?.status).to.equal(422);
-    expect(errorOf(refused)).to.deep.include({
+    const rejected = await call('close', { id: 'a', title: 't', state: 'open' });
+    expect(rejected?.status).to.equal(422);
+    expect(errorOf(rejected)).to.deep.include({
       code: 'validation_failed',
       fields: { state: 'is not an argument of close' },
       takes: 'id (required), title (required)',
@@ -182,9 +182,9 @@ describe('hapi: routes as MCP tools', () => {
       enum: ['open', 'done'],
     });
     expect((await call('move', { id: 'a', title: 't', state: 'done' }))?.body['body']).to.include({ state: 'done' });
-    const refused = await call('move', { id: 'a', title: 't', state: 'closed' });
-    expect(refused?.status).to.equal(422);
-    expect(errorOf(refused)).to.deep.include({
+    const rejected = await call('move', { id: 'a', title: 't', state: 'closed' });
+    expect(rejected?.status).to.equal(422);
+    expect(errorOf(rejected)).to.deep.include({
       code: 'validation_failed',
       fields: { state: 'must be one of open, done' },
     });

@@ -130,8 +130,8 @@ describe('hapi: server-sent events', function () {
   });
 
   it('require a session, and end with it', async () => {
-    const refused = await test.ask('GET', '/events/watched');
-    expect([refused.status, refused.code]).to.deep.equal([401, 'unauthorized']);
+    const rejected = await test.ask('GET', '/events/watched');
+    expect([rejected.status, rejected.code]).to.deep.equal([401, 'unauthorized']);
     const client = await listen('watched');
     living = false;
     await client.until(({ received }) => received.endsWith('0\r\n\r\n'));

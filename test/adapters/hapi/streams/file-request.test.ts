@@ -76,8 +76,8 @@ describe('hapi: conditional and range requests', () => {
       fc.string().map((text) => `bytes=${text}`),
     );
     fc.assert(
-      fc.property(range, fc.nat({ max: 2_000 }), (asked, size) => {
-        const { status, start, end } = resolveFilePart({ size, etag: '"a"' }, 'GET', { range: asked });
+      fc.property(range, fc.nat({ max: 2_000 }), (requested, size) => {
+        const { status, start, end } = resolveFilePart({ size, etag: '"a"' }, 'GET', { range: requested });
         expect([200, 206, 416]).to.include(status);
         if (status === 206) expect(0 <= start && start < end && end <= size).to.equal(true);
       }),

@@ -270,8 +270,8 @@ describe('hapi: file responses', () => {
       await client.write('GET /files/endless HTTP/1.1\r\nHost: a\r\n\r\n');
       await client.until(({ received }) => received.length > 0);
     }
-    const refused = await get('endless');
-    expect([refused.status, refused.headers.get('retry-after')]).to.deep.equal([503, '1']);
+    const rejected = await get('endless');
+    expect([rejected.status, rejected.headers.get('retry-after')]).to.deep.equal([503, '1']);
     for (const client of clients) client.close();
   });
 

@@ -128,15 +128,15 @@ describe('hapi: long responses', function () {
 
   for (const path of ['large', 'spliced']) {
     it(`${path}: evicts a client that reads nothing for a new client, and completes all others`, async () => {
-      const asked = (localAddress: string): Promise<Got> =>
+      const requested = (localAddress: string): Promise<Got> =>
         ask(`${test.url}/api/t/v1/${path}`, {}, 'GET', localAddress);
       const first = await stuck(path, '127.0.0.2');
       for (let i = 0; i < 8; i++) await stuck(path, '127.0.0.2');
-      const got = await asked('127.0.0.3');
+      const got = await requested('127.0.0.3');
       expect([got.status, got.bytes.length >= 16 * MIB]).to.deep.equal([200, true]);
       await waitUntil('the first connection is cut', () => isCut(first));
       // The same address too, whose share its stuck answers have used up.
-      expect((await asked('127.0.0.2')).bytes.length).to.be.at.least(16 * MIB);
+      expect((await requested('127.0.0.2')).bytes.length).to.be.at.least(16 * MIB);
     });
   }
 });

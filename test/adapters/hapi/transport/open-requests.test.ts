@@ -65,7 +65,7 @@ describe('hapi: request log', () => {
 
   it('logs method, route, status, ms, bytes, request id and caller, on every path', async () => {
     await started(60_000);
-    const asked: [string, string | null, number, string, Record<string, string>?, string?][] = [
+    const requested: [string, string | null, number, string, Record<string, string>?, string?][] = [
       ['/api/t/v1/plain?key=secret', '/api/t/v1/plain', 200, 'nobody'],
       ['/api/t/v1/plain', '/api/t/v1/plain', 405, 'nobody', {}, 'DELETE'],
       ['/api/t/v1/secret/way', '/api/t/v1/{secret}/way', 200, 'nobody'],
@@ -80,7 +80,7 @@ describe('hapi: request log', () => {
       ['/page', '/page', 200, 'nobody'],
       ['/assets/site.css', '/assets/{path*}', 200, 'nobody'],
     ];
-    for (const [path, known, status, who, headers, method = 'GET'] of asked) {
+    for (const [path, known, status, who, headers, method = 'GET'] of requested) {
       const { level, data, message } = await line(path, headers, method);
       const { length } = answered;
       expect([level, message], path).to.deep.equal(['debug', 'request']);
@@ -117,13 +117,13 @@ describe('hapi: request log', () => {
     const answer = ask('/api/t/v1/held');
     await waitUntil('it is at work', () => held.length === 1);
     const stopped = test.stop(5_000);
-    const refused = (): Promise<boolean> =>
+    const rejected = (): Promise<boolean> =>
       new Promise((resolve) => {
         const socket = connect(Number(new URL(test.url).port), '127.0.0.1');
         socket.once('connect', () => (socket.destroy(), resolve(false)));
         socket.once('error', () => resolve(true));
       });
-    await waitUntil('new connections are refused', refused);
+    await waitUntil('new connections are refused', rejected);
     held[0]?.();
     expect(JSON.parse(await answer)).to.deep.equal({ status: 'success' });
     await stopped;

@@ -172,9 +172,9 @@ describe('hapi: routes without the envelope', () => {
     );
     const ask = (): Promise<Asked> => own.ask('POST', '/api/license/v1/validate', { json: { license_key: 'k' } });
     expect([(await ask()).status, (await ask()).status]).to.deep.equal([200, 200]);
-    const refused = await ask();
-    expect([refused.status, refused.body['status']]).to.deep.equal([429, 'rate_limited']);
-    expect(refused.headers).to.include({
+    const rejected = await ask();
+    expect([rejected.status, rejected.body['status']]).to.deep.equal([429, 'rate_limited']);
+    expect(rejected.headers).to.include({
       'retry-after': '30',
       'ratelimit-limit': '2',
       'ratelimit-remaining': '0',

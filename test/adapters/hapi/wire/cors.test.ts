@@ -37,8 +37,8 @@ describe('hapi: CORS', () => {
     const headers = { origin: 'https://shop.example' };
     const ok = await test.ask('POST', '/api/t/v1/report', { bearer: 'intake:', headers });
     expect([ok.status, ok.headers['access-control-allow-origin']]).to.deep.equal([200, '*']);
-    const refused = await test.ask('POST', '/api/t/v1/report', { headers });
-    expect([refused.status, refused.headers['access-control-allow-origin']]).to.deep.equal([401, '*']);
+    const rejected = await test.ask('POST', '/api/t/v1/report', { headers });
+    expect([rejected.status, rejected.headers['access-control-allow-origin']]).to.deep.equal([401, '*']);
     const other = await test.ask('POST', '/api/t/v1/other', { bearer: 'master:a:b', headers });
     expect(other.headers).to.not.have.property('access-control-allow-origin');
   });

@@ -58,14 +58,14 @@ const TAKEN: Record<string, string> = {
 };
 
 describe('hapi: protection against request smuggling', () => {
-  let asked = 0;
+  let requested = 0;
   const route: RouteSpec = {
     method: 'GET',
     path: '/api/t/v1/asked',
     summary: 'test',
     access: 'public',
     limits: { rate: 'none' },
-    handle: () => ({ asked: ++asked }),
+    handle: () => ({ asked: ++requested }),
   };
   const posted: RouteSpec = { ...route, method: 'POST', input: { body: joi.object() } };
   let test: TestServer;
@@ -74,7 +74,7 @@ describe('hapi: protection against request smuggling', () => {
     await test.start();
   });
   after(() => test.stop());
-  beforeEach(() => (asked = 0));
+  beforeEach(() => (requested = 0));
 
   for (const [name, bytes] of Object.entries(REFUSED)) {
     it(`rejects ${name}, and all bytes that follow`, async () => {
@@ -85,7 +85,7 @@ describe('hapi: protection against request smuggling', () => {
       expect(connection.received).to.match(/connection: close\r\n/i);
       expect(connection.received).to.match(/x-request-id: /i);
       expect(JSON.parse(connection.received.split('\r\n\r\n')[1] as string).error.code).to.equal('invalid_request');
-      expect(asked).to.equal(0);
+      expect(requested).to.equal(0);
     });
   }
 
@@ -94,7 +94,7 @@ describe('hapi: protection against request smuggling', () => {
       const connection = test.connect();
       await connection.write(bytes);
       await connection.until(({ received }) => received.includes('"success"'));
-      expect(asked).to.equal(1);
+      expect(requested).to.equal(1);
       connection.close();
     });
   }

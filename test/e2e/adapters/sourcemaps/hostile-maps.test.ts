@@ -133,9 +133,9 @@ describe('malicious source maps', function () {
     const url = `${service.url}/api/0/organizations/acme`;
     const sent = await fetch(`${url}/chunk-upload/`, { method: 'POST', headers, body: form });
     expect(sent.status).to.equal(200);
-    const asked = { checksum: sha1(bytes), chunks: pieces.map(sha1), projects: ['shop'] };
+    const requested = { checksum: sha1(bytes), chunks: pieces.map(sha1), projects: ['shop'] };
     const path = '/api/0/organizations/acme/artifactbundle/assemble/';
-    expect((await service.request('POST', path, shop.token, asked)).body).to.include({ state: 'ok' });
+    expect((await service.request('POST', path, shop.token, requested)).body).to.include({ state: 'ok' });
     return bytes.length;
   }
 

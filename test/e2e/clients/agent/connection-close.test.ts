@@ -18,13 +18,13 @@ describe('update-agent: proxy that sends Connection: close', () => {
   before(async () => {
     server = new ReleaseServer(createKeys());
     await server.start();
-    front = createServer((asked, answer) => {
-      const { method, headers, url } = asked;
+    front = createServer((requested, answer) => {
+      const { method, headers, url } = requested;
       const behind = request(new URL(url ?? '/', server.url), { method, headers }, (found) => {
         answer.writeHead(found.statusCode ?? 502, { ...found.headers, connection: 'close' });
         found.pipe(answer);
       });
-      asked.pipe(behind);
+      requested.pipe(behind);
     }).listen(0, '127.0.0.1');
     await new Promise((resolve) => front.once('listening', resolve));
   });

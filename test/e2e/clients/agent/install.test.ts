@@ -210,7 +210,7 @@ describe('update-agent: install', function () {
       expect(await readFile(join(configDir(), 'secrets.xml'), 'utf8')).to.include('password="detected"');
     });
 
-    const refused: { when: string; args: string[]; env?: Record<string, string>; says: RegExp }[] = [
+    const rejected: { when: string; args: string[]; env?: Record<string, string>; says: RegExp }[] = [
       { when: 'no such setting', args: ['--set', 'nonsense=1'], says: /does not have this setting/ },
       { when: 'a secret in argv', args: ['--set', 'db_password=1'], says: /SVC_SET_DB_PASSWORD/ },
       { when: 'no port', args: ['--set', 'port=70000'], says: /port .* must be a port/ },
@@ -230,7 +230,7 @@ describe('update-agent: install', function () {
     it('exits 64 for invalid values, and writes nothing', async () => {
       await go(['--project', 'shop', '--dir', dir]);
       const before = await treeOf(dir);
-      for (const { when, args, env, says } of refused) {
+      for (const { when, args, env, says } of rejected) {
         const variables = { ...around(), SVC_SET_DB_PASSWORD: 'x', ...env };
         const ran = await runAlike(['--action', 'configure', '--dir', dir, ...args], variables);
         expect(ran.code, `${when}: ${ran.stderr}`).to.equal(64);

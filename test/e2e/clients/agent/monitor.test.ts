@@ -102,9 +102,9 @@ describe('update-agent: monitor', function () {
     const first = await monitorOf('again');
     const token = await readFile(join(dir, 'watchdog.token'), 'utf8');
     await writeFile(join(tools, 'text'), `1 2 3 4 5 a # aos:again-2\n${await crontab()}6 7 8 9 0 b\n`);
-    const refused = await go(args);
-    expect(refused.code).to.equal(1);
-    expect(refused.stderr).to.include('Monitor again already exists').and.include('--replace');
+    const rejected = await go(args);
+    expect(rejected.code).to.equal(1);
+    expect(rejected.stderr).to.include('Monitor again already exists').and.include('--replace');
     expect(await readFile(join(dir, 'watchdog.token'), 'utf8')).to.equal(token);
     const ran = await go([...args, '--replace']);
     expect(ran.code, ran.stderr).to.equal(0);

@@ -102,9 +102,9 @@ describe('update-agent: network', function () {
   });
 
   it('repeats check when the package has changed, and then uses the new response', async () => {
-    let asked = 0;
+    let requested = 0;
     server.lies.request = (request) => {
-      if (request.url?.startsWith('/releases/') && asked++ === 0) {
+      if (request.url?.startsWith('/releases/') && requested++ === 0) {
         release = server.publish({ version: '1.1.0', files: [{ path: 'a', content: 'published anew' }] });
       }
       return false;

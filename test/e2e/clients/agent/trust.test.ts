@@ -489,9 +489,9 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
 
       it('accepts with --yes previously allowed targets, and no new targets', async () => {
         await wants({ location: 'config', file: 'x.env', format: 'env', key: 'X' });
-        const refused = await configure();
-        expect(refused.code, refused.stderr).to.equal(64);
-        expect(refused.stderr).to.include(`/etc/${project}/x.env`).and.include('--allow-targets');
+        const rejected = await configure();
+        expect(rejected.code, rejected.stderr).to.equal(64);
+        expect(rejected.stderr).to.include(`/etc/${project}/x.env`).and.include('--allow-targets');
         expect(existsSync(join('/etc', project))).to.equal(false);
         expect((await configure('--allow-targets')).code).to.equal(0);
         expect(await readFile(join('/etc', project, 'x.env'), 'utf8')).to.equal('X=planted\n');

@@ -50,10 +50,10 @@ describe('update-agent: update', function () {
     server.manifestsApart = true;
     server.allowed = [`Basic ${Buffer.from('jo:secret').toString('base64')}`];
     const options = ['--username', 'jo'];
-    const refused = await runAgent(['--server', server.url, '--dir', dir, '--channel', 'stable', ...options], {
+    const rejected = await runAgent(['--server', server.url, '--dir', dir, '--channel', 'stable', ...options], {
       env: { SVC_PASSWORD: 'wrong' },
     });
-    expect(refused.code).to.equal(2);
+    expect(rejected.code).to.equal(2);
     const ran = await runAgent(['--server', server.url, '--dir', dir, '--channel', 'stable', ...options], {
       env: { SVC_PASSWORD: 'secret' },
     });
@@ -139,9 +139,9 @@ describe('update-agent: update', function () {
     expect(last(await go('--json', '--channel', 'NO'))).to.include({ event: 'failed', exit_code: 64 });
     server.publish({ version: '1.1.0', files: NEW });
     server.allowed = [];
-    const refused = await go('--json');
-    expect(last(refused)).to.include({ event: 'failed', outcome: 'unauthorized', exit_code: 2 });
-    expect(JSON.parse(refused.stdout.split('\n').find((line) => line.includes('"unauthorized"')) ?? '')).to.include({
+    const rejected = await go('--json');
+    expect(last(rejected)).to.include({ event: 'failed', outcome: 'unauthorized', exit_code: 2 });
+    expect(JSON.parse(rejected.stdout.split('\n').find((line) => line.includes('"unauthorized"')) ?? '')).to.include({
       event: 'unauthorized',
     });
   });
@@ -185,8 +185,8 @@ describe('update-agent: update', function () {
   it('sends product, version, channel, platform and an instance id', async () => {
     server.publish({ version: '1.1.0', files: NEW });
     await go('--platform', 'linux-x64');
-    const asked = server.asked.map(({ line }) => line).find((line) => line.includes('/check'));
-    expect(asked).to.match(
+    const requested = server.asked.map(({ line }) => line).find((line) => line.includes('/check'));
+    expect(requested).to.match(
       /^GET \/api\/updateservice\/v1\/check\?product=shop&version=1\.0\.0&channel=stable&platform=linux-x64&instance_id=[0-9a-f]{64}$/,
     );
   });

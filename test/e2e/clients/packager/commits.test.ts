@@ -58,12 +58,12 @@ describe('packager: commits of a release', function () {
     expect(code).to.equal(0);
     expect(JSON.parse(stdout)).to.deep.include({ commits: 2 });
     const report = { project: 'shop', error_level: 'error', error_message: 'NaN', exception_class: 'RangeError' };
-    const told = await ask('POST', '/api/errors/v1/report', reader, {
+    const reported = await ask('POST', '/api/errors/v1/report', reader, {
       ...report,
       file: '/app/src/cart.js',
       app_version: '1.4.0',
     });
-    const item = await ask('GET', `/api/bugtracker/v1/bugs/${String(told['id'])}`, reader);
+    const item = await ask('GET', `/api/bugtracker/v1/bugs/${String(reported['id'])}`, reader);
     expect(item['first_release']).to.deep.include({ version: '1.4.0' });
     const suspects = item['suspect_commits'] as Loose[];
     expect(suspects.map(({ message, touched }) => [message, touched])).to.deep.equal([
@@ -115,14 +115,19 @@ describe('packager: commits of a release', function () {
   describe('the commits endpoint', () => {
     const path = '/api/updateservice/v1/commits';
     const commit = { id: 'a'.repeat(40), message: 'x' };
-    const told = { product: 'shop', version: '1.4', commits: [commit] };
+    const reported = { product: 'shop', version: '1.4', commits: [commit] };
     for (const [what, body, status, field] of [
-      ['takes a version in any spelling', told, 200, undefined],
-      ['returns 404 for an unpublished version', { ...told, version: '7.7.7' }, 404, undefined],
-      ['returns 404 for another channel', { ...told, channel: 'beta' }, 404, undefined],
-      ['rejects an invalid version', { ...told, version: 'x' }, 422, 'version'],
-      ['rejects an invalid hash', { ...told, commits: [{ ...commit, id: '-p' }] }, 422, 'commits.0.id'],
-      ['rejects too many commits', { ...told, commits: Array.from({ length: 1_001 }, () => commit) }, 422, 'commits'],
+      ['takes a version in any spelling', reported, 200, undefined],
+      ['returns 404 for an unpublished version', { ...reported, version: '7.7.7' }, 404, undefined],
+      ['returns 404 for another channel', { ...reported, channel: 'beta' }, 404, undefined],
+      ['rejects an invalid version', { ...reported, version: 'x' }, 422, 'version'],
+      ['rejects an invalid hash', { ...reported, commits: [{ ...commit, id: '-p' }] }, 422, 'commits.0.id'],
+      [
+        'rejects too many commits',
+        { ...reported, commits: Array.from({ length: 1_001 }, () => commit) },
+        422,
+        'commits',
+      ],
     ] as const)
       it(what, async () => {
         const answer = await ask('POST', path, token, body);
@@ -131,10 +136,10 @@ describe('packager: commits of a release', function () {
       });
 
     it('requires the right to publish the product', async () => {
-      expect((await ask('POST', path, reader, told))['code']).to.equal(403);
+      expect((await ask('POST', path, reader, reported))['code']).to.equal(403);
       await service.createProject('other');
       const foreign = await service.createToken('updateservice:publish', 'other');
-      expect((await ask('POST', path, foreign, told))['code']).to.equal(403);
+      expect((await ask('POST', path, foreign, reported))['code']).to.equal(403);
     });
   });
 });

@@ -71,11 +71,11 @@ describe('packager', function () {
       );
       expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
       expect(stdout).to.match(/^4 files, .*\nPUBLISHED: shop 1\.2 \(stable, linux-x64\), signed\n$/);
-      const [asked] = service.asked;
-      expect(asked?.url.pathname + (asked?.url.search ?? '')).to.equal(
+      const [requested] = service.asked;
+      expect(requested?.url.pathname + (requested?.url.search ?? '')).to.equal(
         '/api/updateservice/v1/latest.json?product=shop&channel=stable',
       );
-      expect(asked?.headers.authorization).to.equal(`Bearer ${TOKEN}`);
+      expect(requested?.headers.authorization).to.equal(`Bearer ${TOKEN}`);
       const [upload] = service.uploads;
       if (upload === undefined) throw new Error('nothing was sent');
       expect(upload.url.pathname).to.equal('/api/updateservice/v1/publish');
@@ -562,9 +562,9 @@ describe('packager', function () {
         startPackager(['--publish-dir', dir, '--version', '1.2.0'], { SVC_TOKEN_FILE: secret }, { cwd: root });
       await chown(file, 54_321, 54_321);
       await chmod(root, 0o1777);
-      const refused = await here();
-      expect(refused.code).to.equal(1);
-      expect(refused.stderr).to.contain(`${file} belongs to user 54321, but this is user 0`);
+      const rejected = await here();
+      expect(rejected.code).to.equal(1);
+      expect(rejected.stderr).to.contain(`${file} belongs to user 54321, but this is user 0`);
       await chmod(root, 0o755);
       await chmod(secret, 0o606);
       const open = await here();

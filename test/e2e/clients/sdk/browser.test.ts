@@ -61,15 +61,15 @@ suite('the SDK in a browser', function () {
     });
     expect(published.status, await published.text()).to.equal(201);
     const bundle = await readFile(join(built, 'browser', 'index.js'));
-    site = createServer((asked, response) => {
-      const { url = '/', method, headers } = asked;
+    site = createServer((requested, response) => {
+      const { url = '/', method, headers } = requested;
       if (url.startsWith('/api/')) {
         if (!reachable) return response.writeHead(502).end('<h1>Bad Gateway</h1>');
         const onward = request(service.url + url, { method, headers }, (answer) => {
           response.writeHead(answer.statusCode ?? 502, answer.headers);
           answer.pipe(response);
         });
-        return asked.pipe(onward);
+        return requested.pipe(onward);
       }
       const [type, body] = url.endsWith('.js') ? ['text/javascript', bundle] : ['text/html', HTML];
       return response.writeHead(200, { 'content-type': type }).end(body);

@@ -74,10 +74,10 @@ describe('sdk: errors', function () {
       created: true,
       ignored: false,
     });
-    const [asked] = server.asked;
-    expect(asked?.path).to.equal('/api/errors/v1/report');
-    expect(asked?.headers['authorization']).to.equal('Bearer t-1');
-    expect(asked?.body).to.deep.include({ ...report, project: 'shop', client_ref: clientRef });
+    const [requested] = server.asked;
+    expect(requested?.path).to.equal('/api/errors/v1/report');
+    expect(requested?.headers['authorization']).to.equal('Bearer t-1');
+    expect(requested?.body).to.deep.include({ ...report, project: 'shop', client_ref: clientRef });
     expect(await queued()).to.deep.equal([]);
   });
 
@@ -157,9 +157,9 @@ describe('sdk: errors', function () {
     }
     server.reply = json(429, envelope, { 'retry-after': '30' });
     expect(await client.reportError({ error_message: '429' })).to.include({ queued: true });
-    const asked = server.asked.length;
+    const requested = server.asked.length;
     expect(await client.reportError({ error_message: 'while asked to wait' })).to.include({ queued: true });
-    expect(server.asked.length).to.equal(asked);
+    expect(server.asked.length).to.equal(requested);
   });
 
   it('accepts invalid types from an untyped application', async () => {

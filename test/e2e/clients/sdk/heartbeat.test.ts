@@ -33,10 +33,10 @@ describe('sdk: heartbeats, bugs, tokens', function () {
       unauthorized: false,
       state: 'up',
     });
-    const [asked] = server.asked;
-    expect(asked?.path).to.equal('/api/watchdog/v1/ping');
-    expect(asked?.headers['authorization']).to.equal('Bearer t-1');
-    expect(asked?.body).to.deep.equal({ status: 'ok', instance_id: 'till-7', ...beat });
+    const [requested] = server.asked;
+    expect(requested?.path).to.equal('/api/watchdog/v1/ping');
+    expect(requested?.headers['authorization']).to.equal('Bearer t-1');
+    expect(requested?.body).to.deep.equal({ status: 'ok', instance_id: 'till-7', ...beat });
     server.reply = json(401, error('unauthorized'));
     expect(await client.heartbeat(beat)).to.include({ sent: false, isTransient: false, unauthorized: true });
     server.reply = page(401, '');
@@ -124,8 +124,11 @@ describe('sdk: heartbeats, bugs, tokens', function () {
   });
 
   it('keeps the process alive for a caller that awaits the end, including during a heartbeat', async () => {
-    server.reply = (asked, response) =>
-      void setTimeout(() => json(200, { status: 'success', state: asked.body['status'] })(asked, response), 500);
+    server.reply = (requested, response) =>
+      void setTimeout(
+        () => json(200, { status: 'success', state: requested.body['status'] })(requested, response),
+        500,
+      );
     const file = join(dir, 'ends.mjs');
     const options = JSON.stringify({ server: server.url, project: 'shop', token: 't-1', cacheDir: dir });
     await writeFile(

@@ -30,8 +30,8 @@ describe('sdk: a program with a floating seat', () => {
     dir = await mkdtemp(join(tmpdir(), 'aos-seat-'));
     await service.createProject('shop');
     token = await service.createToken('license:manage');
-    const asked = { product: 'shop', floating: true, max_activations: 2 };
-    const { body } = await service.request('POST', '/api/license/v1/licenses', token, asked);
+    const requested = { product: 'shop', floating: true, max_activations: 2 };
+    const { body } = await service.request('POST', '/api/license/v1/licenses', token, requested);
     key = body['key'] as string;
     id = (body['license'] as { id: string }).id;
   });

@@ -78,7 +78,7 @@ describe('sdk: a cache folder shared by several processes', () => {
   });
 
   it('is not locked by a killed process, and is cleaned of that process’s files', async () => {
-    server.reply = (asked, response) => json(200, answer('active', asked))(asked, response);
+    server.reply = (requested, response) => json(200, answer('active', requested))(requested, response);
     for (let round = 0; round < 5; round++) {
       const child = fork(KEEPER, [dir, 'a', '1000000'], { silent: true });
       const kept = await readFile(cacheFile(), 'utf8').catch(() => null);
@@ -107,14 +107,14 @@ describe('sdk: a cache folder shared by several processes', () => {
   /**
    * Asks, and holds the answer that the server makes then until the returned function is called.
    */
-  const held = (path: string, made: (asked: Asked) => unknown): Promise<() => Promise<unknown>> =>
+  const held = (path: string, made: (requested: Asked) => unknown): Promise<() => Promise<unknown>> =>
     new Promise((resolve) => {
       const before = server.reply;
-      server.reply = (asked, response) => {
-        if (asked.path !== path) return before(asked, response);
-        const body = made(asked);
+      server.reply = (requested, response) => {
+        if (requested.path !== path) return before(requested, response);
+        const body = made(requested);
         resolve(() => {
-          json(200, body)(asked, response);
+          json(200, body)(requested, response);
           return mine;
         });
       };
@@ -122,9 +122,9 @@ describe('sdk: a cache folder shared by several processes', () => {
     });
 
   it('is not overwritten by a late response after a newer response', async () => {
-    const late = await held('/api/license/v1/validate', (asked) => answer('active', asked));
+    const late = await held('/api/license/v1/validate', (requested) => answer('active', requested));
     now += 1_000;
-    server.reply = (asked, response) => json(200, answer('revoked', asked))(asked, response);
+    server.reply = (requested, response) => json(200, answer('revoked', requested))(requested, response);
     expect(await client().validateLicense(KEY)).to.include({ status: 'revoked' });
     now += 1_000;
     expect(await late()).to.deep.equal(GOOD);
@@ -133,20 +133,23 @@ describe('sdk: a cache folder shared by several processes', () => {
 
   it('is overwritten when the stored response comes from a clock that ran ahead', async () => {
     now += 365 * 86_400_000;
-    server.reply = (asked, response) => json(200, answer('active', asked))(asked, response);
+    server.reply = (requested, response) => json(200, answer('active', requested))(requested, response);
     expect(await client().validateLicense(KEY)).to.deep.equal(GOOD);
     now = START;
-    server.reply = (asked, response) => json(200, answer('revoked', asked))(asked, response);
+    server.reply = (requested, response) => json(200, answer('revoked', requested))(requested, response);
     expect(await client().validateLicense(KEY)).to.include({ status: 'revoked' });
     expect(await offline()).to.deep.equal({ ...CACHED, status: 'revoked', valid: false });
   });
 
   it('is not overwritten by a shorter key chain that arrives late', async () => {
-    server.reply = (asked, response) => json(200, answer('active', asked, second))(asked, response);
+    server.reply = (requested, response) => json(200, answer('active', requested, second))(requested, response);
     const late = await held('/api/license/v1/pubkey', () => published(ring.slice(0, 2)));
     now += 1_000;
-    server.reply = (asked, response) =>
-      json(200, asked.path.endsWith('/pubkey') ? published(ring) : answer('active', asked, newest))(asked, response);
+    server.reply = (requested, response) =>
+      json(200, requested.path.endsWith('/pubkey') ? published(ring) : answer('active', requested, newest))(
+        requested,
+        response,
+      );
     expect(await client().validateLicense(KEY)).to.deep.equal(GOOD);
     expect(await late()).to.deep.equal(GOOD);
     expect(await offline()).to.deep.equal(CACHED);

@@ -92,13 +92,13 @@ describe('dispatch: agent requests', function () {
     expect(self.body).to.include({ project: 'shop', agent: 'fixer', kind: 'sub' });
     expect((await call('GET', `${BUGS}?project=other`, undefined, mine)).status).to.equal(403);
     expect((await call('GET', `${HOOKS}/webhooks`, undefined, mine)).status).to.equal(403);
-    const told = await call(
+    const reported = await call(
       'POST',
       `${BUGS}/${ref}/progress`,
       { tokens_used: 2450, note: 'Looks at src/cart.ts' },
       mine,
     );
-    expect(told.body['request']).to.include({
+    expect(reported.body['request']).to.include({
       agent: 'fixer',
       tokens_used: 2450,
       note: 'Looks at src/cart.ts',
@@ -174,13 +174,13 @@ describe('dispatch: agent requests', function () {
     expect(mine.status, JSON.stringify(mine.body)).to.equal(201);
     await call('PATCH', `${HOOKS}/webhooks/${hook.id}`, { project_slug: 'shop' });
     try {
-      const refused = async (ref: string): Promise<Record<string, unknown>> => {
+      const rejected = async (ref: string): Promise<Record<string, unknown>> => {
         const { status, body: answer } = await call('POST', `${BUGS}/${ref}/request`);
         expect(status).to.equal(409);
         return answer['error'] as Record<string, unknown>;
       };
-      expect(await refused(held)).to.deep.include({ code: 'on_hold' });
-      const none = await refused(body['ref'] as string);
+      expect(await rejected(held)).to.deep.include({ code: 'on_hold' });
+      const none = await rejected(body['ref'] as string);
       expect(none).to.include({ code: 'no_agent' });
       expect(none['settings_url']).to.match(/^http.*\/webhooks\/new$/);
       expect(none['message']).to.include(none['settings_url']);

@@ -58,13 +58,13 @@ for (const engine of durableEngines) {
         const other = services[(n + 1) % services.length] as TestService;
         expect((await other.request('POST', path, token, { agent: 'fixer' })).status).to.equal(200);
       }
-      const told = (): string[] => sent().map(({ data }) => `${data.ref} ${data.agent}`);
-      await waitUntil('all of them', () => new Set(told()).size === expected.length);
+      const reported = (): string[] => sent().map(({ data }) => `${data.ref} ${data.agent}`);
+      await waitUntil('all of them', () => new Set(reported()).size === expected.length);
       // One more, by hand: what would come twice has come by then.
       const last = await report(services[0] as TestService, { title: 'The last one', severity: 'low' });
       await (services.at(-1) as TestService).request('POST', `/api/bugtracker/v1/bugs/${last}/request`, token, {});
-      await waitUntil('the last one', () => told().some((one) => one.startsWith(`${last} `)));
-      expect(told().toSorted()).to.deep.equal([...expected, `${last} agent`].toSorted());
+      await waitUntil('the last one', () => reported().some((one) => one.startsWith(`${last} `)));
+      expect(reported().toSorted()).to.deep.equal([...expected, `${last} agent`].toSorted());
       expect(new Set(sent().map(({ id }) => id)).size).to.equal(sent().length);
     });
 
@@ -73,11 +73,11 @@ for (const engine of durableEngines) {
       const other = services.at(-1) as TestService;
       const path = `/api/bugtracker/v1/bugs/${data.ref}`;
       expect((await other.request('POST', `${path}/claim`, data.token, {})).status).to.equal(200);
-      const told = { tokens_used: 2108, note: 'Reads src/cart.ts' };
-      expect((await other.request('POST', `${path}/progress`, data.token, told)).status).to.equal(200);
+      const reported = { tokens_used: 2108, note: 'Reads src/cart.ts' };
+      expect((await other.request('POST', `${path}/progress`, data.token, reported)).status).to.equal(200);
       const [first] = services as [TestService];
       const { body } = await first.request('GET', `${path}/request`, token);
-      expect(body['request']).to.include({ agent: 'night', sent: true, ...told });
+      expect(body['request']).to.include({ agent: 'night', sent: true, ...reported });
       const again = await first.request('POST', `${path}/request`, token, { agent: 'fixer' });
       expect([again.status, (again.body['error'] as { code: string }).code]).to.deep.equal([409, 'already_claimed']);
     });

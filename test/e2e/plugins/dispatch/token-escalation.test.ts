@@ -106,8 +106,8 @@ describe('dispatch: token escalation through webhooks', () => {
     const agent = await service.runCommand<{ token: string }>(
       'token create --name a --scopes webhooks:manage,bugtracker:report,bugtracker:manage --agent fixer'.split(' '),
     );
-    const asked = { name: 'x', url: receiver.url, events: 'agent.requested' };
-    expect(await call('POST', `${HOOKS}/webhooks`, agent.token, asked)).to.deep.include(REFUSED);
+    const requested = { name: 'x', url: receiver.url, events: 'agent.requested' };
+    expect(await call('POST', `${HOOKS}/webhooks`, agent.token, requested)).to.deep.include(REFUSED);
     expect((await call('DELETE', `${HOOKS}/webhooks/${id}`, owner)).status).to.equal(200);
   });
 

@@ -21,13 +21,13 @@ describe('licensing under load', () => {
     const one = (service = await TestService.createInProcess({ SVC_LIMITS__PUBLIC_PER_MINUTE: '1' }));
     const question = { license_key: 'x', product: 'shop' };
     const get = `${BASE}/validate?key_sha256=${'0'.repeat(64)}&product=shop`;
-    const asked: [string, string, unknown][] = [
+    const requested: [string, string, unknown][] = [
       ['POST', `${BASE}/validate`, question],
       ['GET', get, undefined],
       ['POST', `${BASE}/file`, question],
       ['GET', `${BASE}/pubkey`, undefined],
     ];
-    for (const [method, path, body] of asked) {
+    for (const [method, path, body] of requested) {
       let answer = await one.request(method, path, null, body);
       for (let n = 0; n < 50 && answer.status !== 429; n++) answer = await one.request(method, path, null, body);
       expect(answer.status, path).to.equal(429);

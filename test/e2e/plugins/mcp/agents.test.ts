@@ -126,8 +126,8 @@ describe('mcp: agents', function () {
     expect((await two.call('update', { id: item.ref, force: true, reason: 'mine' })).error?.fields).to.have.key(
       'force',
     );
-    const asked = await one.call('update', { id: item.ref, claim_token: lease.claim_token, status: 'needs_info' });
-    expect(asked.data).to.include({ status: 'needs_info' });
+    const requested = await one.call('update', { id: item.ref, claim_token: lease.claim_token, status: 'needs_info' });
+    expect(requested.data).to.include({ status: 'needs_info' });
     const again = granted(await one.call('claim', { id: item.ref }));
     const released = await one.call('release', { id: item.ref, claim_token: again.lease.claim_token });
     expect(released.data).to.include({ status: 'open' });

@@ -142,8 +142,8 @@ for (const engine of durableEngines) {
       for (const answer of ['person', 'reporter'] as const) {
         const { lease } = granted(await one.call('next', { agent: 'first' }));
         const question = `Which page, ${answer}?`;
-        const asked = { id: ref, claim_token: lease.claim_token, status: 'needs_info', comment: question };
-        expect(ok(await one.call('update', asked)).data).to.include({ status: 'needs_info' });
+        const requested = { id: ref, claim_token: lease.claim_token, status: 'needs_info', comment: question };
+        expect(ok(await one.call('update', requested)).data).to.include({ status: 'needs_info' });
         expect(await page(ref)).to.include(question);
         expect(ok(await two.call('next', { agent: 'second' })).data).to.include({ item: null });
         const body = `The list, says the ${answer}`;
@@ -186,8 +186,8 @@ for (const engine of durableEngines) {
       // The person opens the fix again: anyone who takes it is told of it.
       await form(blocker, 'status', { status: 'open', reason: 'still rounds twice' });
       const again = ok(await one.call('next', { agent: 'first' }));
-      const told = JSON.stringify(again.data['handover']);
-      for (const part of ['2.1.0', 'abc1234', 'Round once, at the end']) expect(told).to.include(part);
+      const reported = JSON.stringify(again.data['handover']);
+      for (const part of ['2.1.0', 'abc1234', 'Round once, at the end']) expect(reported).to.include(part);
       // Another agent does not get in the way, and learns whose it is.
       const taken = await two.call('claim', { id: blocker, agent: 'second' });
       expect(taken.error?.code).to.equal('already_claimed');

@@ -19,7 +19,7 @@ describe('probes: DNS (with dnsmasq)', function () {
   });
   after(() => server?.stop());
 
-  const asked = (more: object, servers: readonly string[] = [server.address]): Promise<ProbeResult> =>
+  const requested = (more: object, servers: readonly string[] = [server.address]): Promise<ProbeResult> =>
     probesOn(new MemoryStore(), { servers }).asker.run(validateProbe({ kind: 'dns', ...more }));
 
   it('read records of a real name server', async () => {
@@ -33,11 +33,11 @@ describe('probes: DNS (with dnsmasq)', function () {
       ['probe.test', 'MX', '10 mail.probe.test'],
     ];
     for (const [host, record_type, excerpt] of records) {
-      const seen = await asked({ host, record_type });
+      const seen = await requested({ host, record_type });
       expect(seen, `${record_type} ${host}`).to.include({ ok: true, excerpt, message: `${host}: ${excerpt}` });
       expect(seen.response_ms).to.be.a('number');
     }
-    const service = await asked({
+    const service = await requested({
       host: '_sip._tcp.probe.test',
       record_type: 'SRV',
       expected_record: 'sip.probe.test',
@@ -47,7 +47,7 @@ describe('probes: DNS (with dnsmasq)', function () {
 
   it('compare complete records, in any spelling and order (W21)', async () => {
     const expects = async (host: string, record_type: string, expected_record: string): Promise<boolean> =>
-      (await asked({ host, record_type, expected_record })).ok;
+      (await requested({ host, record_type, expected_record })).ok;
     for (const [host, type, expected, ok] of [
       ['web.probe.test', 'A', '10.1.2.3', true],
       ['web.probe.test', 'A', '10.1.2.', false],
@@ -91,8 +91,8 @@ describe('probes: DNS (with dnsmasq)', function () {
 
   it('report the actual records when a record differs', async () => {
     const of = { host: 'probe.test', record_type: 'TXT' };
-    expect(await asked({ ...of, expected_record: '-all' })).to.include({ ok: true });
-    expect(await asked({ ...of, expected_record: '~all' })).to.include({
+    expect(await requested({ ...of, expected_record: '-all' })).to.include({ ok: true });
+    expect(await requested({ ...of, expected_record: '~all' })).to.include({
       ok: false,
       message: 'No record of probe.test contains ~all: v=spf1 -all',
     });
@@ -103,7 +103,7 @@ describe('probes: DNS (with dnsmasq)', function () {
       ['nowhere.probe.test', 'A'],
       ['web.probe.test', 'TXT'],
     ] as const) {
-      expect(await asked({ host, record_type })).to.include({
+      expect(await requested({ host, record_type })).to.include({
         ok: false,
         message: `${host} has no record of type ${record_type}`,
         excerpt: null,
@@ -112,17 +112,17 @@ describe('probes: DNS (with dnsmasq)', function () {
   });
 
   it('distinguish a server that refuses the query, a slow server, and an unreachable server', async () => {
-    expect((await asked({ host: 'shop.example' })).message).to.equal(
+    expect((await requested({ host: 'shop.example' })).message).to.equal(
       'shop.example cannot be resolved: the name server refused the query (EREFUSED)',
     );
-    const slow = await asked({ host: 'a.slow.test', timeout_ms: 400 });
+    const slow = await requested({ host: 'a.slow.test', timeout_ms: 400 });
     expect(slow).to.include({ ok: false, response_ms: null });
     expect(slow.message).to.match(/within 400 ms$/);
     const gone = createSocket('udp4');
     await new Promise<void>((resolve) => gone.bind(0, '127.0.0.1', resolve));
     const { port } = gone.address();
     await new Promise<void>((resolve) => gone.close(() => resolve()));
-    const nobody = await asked({ host: 'web.probe.test', timeout_ms: 10_000 }, [`127.0.0.1:${port}`]);
+    const nobody = await requested({ host: 'web.probe.test', timeout_ms: 10_000 }, [`127.0.0.1:${port}`]);
     expect(nobody.ok).to.equal(false);
     expect(nobody.message).to.match(/no name server responds \(ECONNREFUSED\)|did not respond in time \(ETIMEOUT\)/);
   });

@@ -66,10 +66,10 @@ describe('probes: TLS certificates (with openssl)', function () {
       expect(seen, seen.message).to.deep.include({ ok: true });
       expect(seen.certificate).to.include({ subject: 'soon', issuer: 'Probes of the tests' });
       const probe = validateProbe({ kind: 'tls', host: 'localhost' });
-      const told = toObservation('a', probe, seen, 0, began);
-      expect(told.status).to.equal('ok');
-      expect(told.metrics['cert_days']).to.equal(5);
-      expect(told.checks['certificate']).to.deep.equal({ ok: false, message: 'Certificate expires in 5 days' });
+      const reported = toObservation('a', probe, seen, 0, began);
+      expect(reported.status).to.equal('ok');
+      expect(reported.metrics['cert_days']).to.equal(5);
+      expect(reported.checks['certificate']).to.deep.equal({ ok: false, message: 'Certificate expires in 5 days' });
       const patient = validateProbe({ kind: 'tls', host: 'localhost', cert_days_warning: 5 });
       expect(toObservation('a', patient, seen, 0, began).checks['certificate']).to.include({ ok: true });
     }
@@ -100,15 +100,15 @@ describe('probes: TLS certificates (with openssl)', function () {
   it('fail for an expired certificate, with the days since its expiry', async () => {
     const seen = await handshake(made.expired);
     expect(seen).to.include({ ok: false, message: 'The certificate has expired (CERT_HAS_EXPIRED)' });
-    const told = toObservation(
+    const reported = toObservation(
       'a',
       validateProbe({ kind: 'tls', host: 'localhost', retries: 0 }),
       seen,
       1,
       began + 2 * DAY_MS,
     );
-    expect(told).to.include({ status: 'error', message: 'The certificate has expired (CERT_HAS_EXPIRED)' });
-    expect(told.checks['certificate']).to.deep.equal({ ok: false, message: 'Certificate expired 2 days ago' });
+    expect(reported).to.include({ status: 'error', message: 'The certificate has expired (CERT_HAS_EXPIRED)' });
+    expect(reported.checks['certificate']).to.deep.equal({ ok: false, message: 'Certificate expired 2 days ago' });
     expect(await fetched(await web(made.expired))).to.include({
       ok: false,
       message: 'The certificate has expired (CERT_HAS_EXPIRED)',

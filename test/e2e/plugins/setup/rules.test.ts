@@ -48,8 +48,8 @@ describe('setup: rules', () => {
       [['bugtracker:manage', 'nonsense'], 'admin', [], ['bugtracker:manage', 'nonsense']],
       [[], 'admin', [], []],
     ];
-    for (const [asked, role, scopes, denied] of cases)
-      expect(grantScopes(allowed, asked, role)).to.deep.equal({ scopes, denied });
+    for (const [requested, role, scopes, denied] of cases)
+      expect(grantScopes(allowed, requested, role)).to.deep.equal({ scopes, denied });
   });
 
   it('repeats at least as often as the interval, in steps that divide an hour or a day evenly', () => {

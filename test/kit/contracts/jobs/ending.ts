@@ -109,11 +109,11 @@ export function describeEndingJobs(world: JobsFixture): void {
     await waitUntil('the log line', async () =>
       lines.some(({ message }) => message === 'jobs: an error occurred outside any job'),
     );
-    const refused = await jobs.enqueue('a.b').then(
+    const rejected = await jobs.enqueue('a.b').then(
       () => null,
       (error: unknown) => (error as Error).message,
     );
-    expect(refused).to.equal('store down');
+    expect(rejected).to.equal('store down');
     down = false;
     await jobs.enqueue('a.b');
     await waitUntil('the run', async () => ran === 1);
@@ -131,15 +131,15 @@ export function describeEndingJobs(world: JobsFixture): void {
     expect(() => jobs.define({ name: 'c', everyMs: 1, cron: '* * * * *', run })).to.throw(TypeError, 'both');
     expect(() => jobs.define({ name: 'c', cron: 'every day', run })).to.throw(TypeError, 'cron must have five fields');
     expect(() => jobs.define({ name: 'c', cron: '99 * * * *', run })).to.throw(TypeError, 'cron is not valid');
-    const refused = async (work: Promise<unknown>): Promise<string> =>
+    const rejected = async (work: Promise<unknown>): Promise<string> =>
       work.then(
         () => 'accepted',
         (error: unknown) => (error as Error).message,
       );
-    expect(await refused(jobs.enqueue('nobody'))).to.equal('job nobody does not exist');
-    expect(await refused(jobs.runNow('nobody'))).to.equal('job nobody does not exist');
-    expect(await refused(jobs.enqueue('a.b', null, { at: 'tomorrow' }))).to.equal('job a.b: "at" is not a valid time');
-    expect(await refused(jobs.enqueue('a.tick', 1))).to.equal('job a.tick is recurring and cannot have data');
+    expect(await rejected(jobs.enqueue('nobody'))).to.equal('job nobody does not exist');
+    expect(await rejected(jobs.runNow('nobody'))).to.equal('job nobody does not exist');
+    expect(await rejected(jobs.enqueue('a.b', null, { at: 'tomorrow' }))).to.equal('job a.b: "at" is not a valid time');
+    expect(await rejected(jobs.enqueue('a.tick', 1))).to.equal('job a.tick is recurring and cannot have data');
     await jobs.start();
     expect(() => jobs.define({ name: 'late', run })).to.throw(TypeError, 'jobs must be defined before start');
   });

@@ -95,8 +95,8 @@ export function describeEnqueuedJobs(world: JobsFixture): void {
       [2, false],
       [3, true],
     ]);
-    const told = lines.filter(({ message }) => message.startsWith('a job failed')).map(({ message }) => message);
-    expect(told).to.deep.equal([
+    const reported = lines.filter(({ message }) => message.startsWith('a job failed')).map(({ message }) => message);
+    expect(reported).to.deep.equal([
       'a job failed and will be retried',
       'a job failed and will be retried',
       'a job failed',

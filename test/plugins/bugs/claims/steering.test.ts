@@ -80,16 +80,16 @@ for (const { name, open } of ENGINES)
     it('reports merges into and splits from an item to its holder', async () => {
       const [id, other] = [await made(), await made()];
       const { claim_token } = (await claim(id)).lease;
-      const told = async (): Promise<unknown[]> =>
+      const reported = async (): Promise<unknown[]> =>
         (await fixture.leases.renew(id, ONE, { claim_token })).news.map((one) => {
           const { action, actor, data } = one as { action: string; actor: string; data: { item_id: string } };
           return [action, actor, data.item_id];
         });
       await fixture.merging.merge(other, id, ADA);
-      expect(await told()).to.deep.equal([['merged', 'ada', other]]);
+      expect(await reported()).to.deep.equal([['merged', 'ada', other]]);
       await fixture.merging.split(other, ADA);
-      expect(await told()).to.deep.equal([['split', 'ada', other]]);
-      expect(await told()).to.deep.equal([]);
+      expect(await reported()).to.deep.equal([['split', 'ada', other]]);
+      expect(await reported()).to.deep.equal([]);
     });
 
     it('retains news for agents that share a token, and rejects a resolve only once for it', async () => {

@@ -120,8 +120,8 @@ describe('bugs: input of agents and users', () => {
 
   describe('comment with a change', () => {
     it('is stored once with the change, and not stored when the change is rejected', async () => {
-      const refused = await ask('PATCH', `/bugs/${ref}`, { status: 'in_progress', comment: 'no' });
-      expect(refused.status).to.equal(409);
+      const rejected = await ask('PATCH', `/bugs/${ref}`, { status: 'in_progress', comment: 'no' });
+      expect(rejected.status).to.equal(409);
       const done = await ask('PATCH', `/bugs/${ref}`, { status: 'resolved', comment: 'Off by one.' });
       expect([done.status, (done.body['item'] as { status: string }).status]).to.deep.equal([200, 'resolved']);
       const { comments } = (await ask('GET', `/bugs/${ref}`)).body as { comments: { body: string; author: string }[] };
@@ -219,18 +219,19 @@ describe('bugs: input of agents and users', () => {
     it('ranks items by the number of shared words, and requires more than one of many', async () => {
       const titled = async (title: string, more = {}): Promise<string> =>
         (await fixture.bugs.record(report({ title, ...more }))).ref;
-      const asked = await titled('Checkout total is WRONG with two vouchers');
+      const requested = await titled('Checkout total is WRONG with two vouchers');
       const two = await titled('The checkout ignores vouchers');
       const three = await titled('Wrong total when vouchers are combined');
-      const told = (await fixture.bugs.record(errorReport({ title: 'E: x', error_message: 'no vouchers at Checkout' })))
-        .ref;
+      const reported = (
+        await fixture.bugs.record(errorReport({ title: 'E: x', error_message: 'no vouchers at Checkout' }))
+      ).ref;
       await titled('Checkout is slow');
       await titled('It is with us');
       await titled('Checkout total is wrong with vouchers, too', { project: 'beta' });
-      const { body } = await ask('GET', `/bugs/${asked}/similar`, undefined, { bearer: READ });
+      const { body } = await ask('GET', `/bugs/${requested}/similar`, undefined, { bearer: READ });
       const found = (body['items'] as { ref: string }[]).map((one) => one.ref);
       expect(found[0]).to.equal(three);
-      expect(found.toSorted()).to.deep.equal([two, three, told].toSorted());
+      expect(found.toSorted()).to.deep.equal([two, three, reported].toSorted());
     });
   });
 

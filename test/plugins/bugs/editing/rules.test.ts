@@ -96,7 +96,7 @@ describe('bugs: effects of occurrences', () => {
   beforeEach(async () => {
     fixture = await memoryFixture();
   });
-  const told = async (): Promise<string[]> => {
+  const reported = async (): Promise<string[]> => {
     await settled(fixture);
     return fixture.told.map(({ event }) => event);
   };
@@ -118,7 +118,7 @@ describe('bugs: effects of occurrences', () => {
       severity: 'critical',
       late_count: 1,
     });
-    expect(await told()).to.deep.equal(['bug.created', 'bug.resolved', 'bug.created', 'bug.critical']);
+    expect(await reported()).to.deep.equal(['bug.created', 'bug.resolved', 'bug.created', 'bug.critical']);
     expect(fixture.told[2]?.data).to.include({ regression: true, severity: 'critical', item_status: 'open' });
   });
 
@@ -142,7 +142,7 @@ describe('bugs: effects of occurrences', () => {
     const again = await fixture.bugs.record(report({ type: 'feature', title: 'Dark mode' }));
     expect(again).to.include({ id: wish.id, created: false });
     expect(again.item.status).to.equal('closed');
-    expect((await told()).filter((event) => event === 'feature.created')).to.have.lengthOf(1);
+    expect((await reported()).filter((event) => event === 'feature.created')).to.have.lengthOf(1);
   });
 
   it('raises severity by the rolling hour, never lowers it, and never when locked', async () => {
@@ -168,7 +168,7 @@ describe('bugs: effects of occurrences', () => {
       severity: 'critical',
       error_level: 'fatal',
     });
-    expect(await told()).to.deep.equal(['bug.created', 'bug.critical']);
+    expect(await reported()).to.deep.equal(['bug.created', 'bug.critical']);
     expect((await shown(fixture, id)).rev).to.equal(2);
   });
 
@@ -181,10 +181,10 @@ describe('bugs: effects of occurrences', () => {
       muted_by_rule_id: 'rule-1',
     });
     await fixture.bugs.record(errorReport({ error_level: 'fatal', muted_by }));
-    expect(await told()).to.deep.equal([]);
+    expect(await reported()).to.deep.equal([]);
     const loud = await fixture.bugs.record(errorReport({ error_level: 'fatal' }));
     expect(loud.item).to.include({ muted: false, muted_by_rule_id: null, hit_count: 3 });
-    expect(await told()).to.deep.equal(['bug.created', 'bug.critical']);
+    expect(await reported()).to.deep.equal(['bug.created', 'bug.critical']);
     await fixture.bugs.record(errorReport({ muted_by }));
     expect(await shown(fixture, id)).to.include({ muted: true, hit_count: 4 });
   });
@@ -193,10 +193,10 @@ describe('bugs: effects of occurrences', () => {
     const muted_by = { rule_id: 'rule-1', reason: 'known noise' };
     await fixture.bugs.record(errorReport({ muted_by }));
     expect(await fixture.bugs.unmuteByRule('rule-1')).to.equal(1);
-    expect(await told()).to.deep.equal([]);
+    expect(await reported()).to.deep.equal([]);
     await fixture.bugs.record(errorReport());
     await fixture.bugs.record(errorReport());
-    expect(await told()).to.deep.equal(['bug.created']);
+    expect(await reported()).to.deep.equal(['bug.created']);
   });
 
   it('closes items fixed by a publish, by version or build, except wont_fix and duplicates', async () => {
@@ -232,6 +232,6 @@ describe('bugs: effects of occurrences', () => {
     await fixture.published('2.1');
     await fixture.jobs.sweep();
     expect((await shown(fixture, later)).status).to.equal('closed');
-    expect((await told()).filter((event) => event === 'bug.resolved')).to.have.lengthOf(3);
+    expect((await reported()).filter((event) => event === 'bug.resolved')).to.have.lengthOf(3);
   });
 });

@@ -25,7 +25,7 @@ import {
   type Fixture,
 } from '../fixture.js';
 
-const refused = async (work: Promise<unknown>): Promise<ServiceError> => {
+const rejected = async (work: Promise<unknown>): Promise<ServiceError> => {
   try {
     await work;
   } catch (error) {
@@ -126,11 +126,11 @@ describe('bugs: items for plugins', () => {
       [{ body: `use ${LIVE_TOKEN}`, key: 'k' }, 'body'],
       [{ body: 'x', key: 'k', actor: LIVE_TOKEN }, 'actor'],
     ] as const) {
-      const error = await refused(items.comment(id, given));
+      const error = await rejected(items.comment(id, given));
       expect(error).to.include({ status: 422, code: 'validation_failed' });
       expect(error.fields).to.have.property(field);
     }
-    expect(await refused(items.comment('alpha-99', { body: 'x', key: 'k' }))).to.include({ code: 'not_found' });
+    expect(await rejected(items.comment('alpha-99', { body: 'x', key: 'k' }))).to.include({ code: 'not_found' });
     expect(await commentsOf(fixture, id)).to.deep.equal([]);
   });
 
@@ -159,12 +159,12 @@ describe('bugs: items for plugins', () => {
   it('never overrides an agent’s lease or a status set by a user', async () => {
     const id = await made();
     await fixture.leases.claim(id, MANAGER, { agent: 'coder' });
-    expect(await refused(items.resolve(id))).to.include({ status: 409, code: 'already_claimed' });
+    expect(await rejected(items.resolve(id))).to.include({ status: 409, code: 'already_claimed' });
     const other = await made('Other');
     await fixture.edits.edit(other, MANAGER, { status: 'wont_fix', reason: 'as designed' });
-    expect(await refused(items.resolve(other, { comment: 'x' }))).to.include({ code: 'invalid_transition' });
+    expect(await rejected(items.resolve(other, { comment: 'x' }))).to.include({ code: 'invalid_transition' });
     expect(await commentsOf(fixture, other)).to.deep.equal([]);
-    expect(await refused(items.resolve('alpha-99'))).to.include({ code: 'not_found' });
+    expect(await rejected(items.resolve('alpha-99'))).to.include({ code: 'not_found' });
   });
 });
 

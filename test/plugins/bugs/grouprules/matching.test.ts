@@ -160,10 +160,10 @@ describe('grouping rules: resulting fingerprint and title', () => {
     const set = GroupingRuleSet.compile(rules, { error: () => undefined });
     let now = 0;
     let turns = 0;
-    const asked = set.evaluate(subject(), () => (now += 6));
-    expect(asked).to.be.instanceOf(Promise);
+    const requested = set.evaluate(subject(), () => (now += 6));
+    expect(requested).to.be.instanceOf(Promise);
     setImmediate(() => (turns += 1));
-    expect(await asked).to.include({ rule_id: 'r3' });
+    expect(await requested).to.include({ rule_id: 'r3' });
     expect(turns).to.equal(1);
   });
 });

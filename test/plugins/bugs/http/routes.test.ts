@@ -97,7 +97,7 @@ describe('bugs: routes', () => {
 
 describe('bugs: the plugin', () => {
   it('starts in a kernel, accepts a report and emits its event', async () => {
-    const told: string[] = [];
+    const reported: string[] = [];
     const projects = definePlugin({
       id: 'projects',
       version: '1.0.0',
@@ -109,7 +109,7 @@ describe('bugs: the plugin', () => {
         services: {
           'projects.directory': { requireAccepting: async () => ({}), get: async () => null, list: async () => [] },
         },
-        listens: [{ event: 'bug.created', handle: (event) => void told.push(event.event) }],
+        listens: [{ event: 'bug.created', handle: (event) => void reported.push(event.event) }],
       }),
     });
     const service = await bootTestKernel([fakeAccess, projects, plugin]);
@@ -135,6 +135,6 @@ describe('bugs: the plugin', () => {
     } finally {
       await service.stop();
     }
-    expect(told).to.deep.equal(['bug.created']);
+    expect(reported).to.deep.equal(['bug.created']);
   });
 });

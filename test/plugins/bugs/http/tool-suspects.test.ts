@@ -19,9 +19,9 @@ describe('bugs: suspect commits for agents', () => {
   ] as const)
     it(`have one line each in ${name}, before code and spread, marked as external text`, () => {
       const suspect_commits = [commit('a', 'src/cart.js'), commit('b', null)];
-      const told = answer({ item: { ref: 'shop-1' }, suspect_commits, code_url: 'https://forge.test/x' });
-      expect(told['suspects']).to.deep.equal({ commits: [LINE], untrusted_fields: ['commits'] });
-      const names = Object.keys(told);
+      const reported = answer({ item: { ref: 'shop-1' }, suspect_commits, code_url: 'https://forge.test/x' });
+      expect(reported['suspects']).to.deep.equal({ commits: [LINE], untrusted_fields: ['commits'] });
+      const names = Object.keys(reported);
       expect(names.indexOf('suspects')).to.be.below(names.indexOf('code_url'));
     });
 

@@ -89,26 +89,26 @@ describe('bugs: store calls per occurrence', () => {
   });
 
   it('checks the grouping rules at most once a second, and reads them only after a change', async () => {
-    const asked = (): string[] => calls.splice(0).filter((call) => call.startsWith('rule'));
+    const requested = (): string[] => calls.splice(0).filter((call) => call.startsWith('rule'));
     for (let i = 0; i < 20; i++) await fixture.bugs.record(errorReport());
-    expect(asked()).to.deep.equal([]);
+    expect(requested()).to.deep.equal([]);
     fixture.clock.advance(1_500);
     for (let i = 0; i < 20; i++) await fixture.bugs.record(errorReport());
-    expect(asked()).to.deep.equal(['rulerevisions.get']);
+    expect(requested()).to.deep.equal(['rulerevisions.get']);
     fixture.clock.advance(5_000);
     for (let i = 0; i < 20; i++) await fixture.bugs.record(errorReport());
-    expect(asked()).to.deep.equal(['rulerevisions.get']);
+    expect(requested()).to.deep.equal(['rulerevisions.get']);
   });
 
   it('reads the details only when the payload is stored', async () => {
-    let asked = 0;
-    const details = (): ReportDetails => ({ context: { asked: (asked += 1) }, breadcrumbs: null });
+    let requested = 0;
+    const details = (): ReportDetails => ({ context: { asked: (requested += 1) }, breadcrumbs: null });
     for (const client_ref of ['a', null]) {
       expect((await fixture.bugs.record(errorReport({ client_ref }), { details })).sampled).to.equal(false);
     }
-    expect(asked).to.equal(0);
+    expect(requested).to.equal(0);
     const kept = await fixture.bugs.record(errorReport({ title: 'another', error_message: 'another' }), { details });
-    expect([kept.sampled, asked]).to.deep.equal([true, 1]);
+    expect([kept.sampled, requested]).to.deep.equal([true, 1]);
   });
 
   it('stores client_ref and payload in one write, and no payload for a repeat in another process', async () => {

@@ -57,8 +57,8 @@ describe('bugs: kill -9 at every write', () => {
         heir.clock.advance(61_000);
         await heir.jobs.reconcile();
         await settled(heir);
-        const told = [...first.told, ...victim.told, ...heir.told];
-        expect(new Set(told.map(({ id }) => id)).size, `events after write ${n}`).to.equal(1);
+        const reported = [...first.told, ...victim.told, ...heir.told];
+        expect(new Set(reported.map(({ id }) => id)).size, `events after write ${n}`).to.equal(1);
         const item = (await heir.deps.items.find({ limit: 1 })).items[0];
         expect(item?.outbox).to.deep.equal([]);
         expect(item?.outbox_at).to.equal(null);

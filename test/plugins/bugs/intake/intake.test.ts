@@ -98,7 +98,7 @@ for (const engine of STORES) {
       expect(new Set(answers.map(({ id }) => id)).size).to.equal(1);
       expect(await total(both[0] as Fixture)).to.deep.equal({ items: 1, hits: 50 });
       await Promise.all(both.map(settled));
-      expect(both.flatMap(({ told }) => told)).to.have.lengthOf(1);
+      expect(both.flatMap(({ told: reported }) => reported)).to.have.lengthOf(1);
     });
 
     it('creates a single item for 50 parallel identical client_refs from two processes, counted once', async () => {

@@ -42,8 +42,8 @@ for (const engine of ENGINES) {
       expect((await fixture.bugs.record(of('ada'))).item.people).to.equal(1);
       await fixture.bugs.record(report({ title: 'Nobody is named' }));
       await settled(fixture);
-      const told = fixture.told.filter(({ event }) => event === 'bug.created').map(({ data }) => data.people);
-      expect(told).to.deep.equal([1, null]);
+      const reported = fixture.told.filter(({ event }) => event === 'bug.created').map(({ data }) => data.people);
+      expect(reported).to.deep.equal([1, null]);
     });
 
     it('loses no user when two processes count concurrently', async () => {

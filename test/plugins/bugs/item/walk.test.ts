@@ -96,8 +96,8 @@ for (const engine of ENGINES) {
       { end: () => settled(fixture), once: true },
     );
 
-    const fine = async (asked: Promise<Asked>): Promise<Asked['body']> => {
-      const answer = await asked;
+    const fine = async (requested: Promise<Asked>): Promise<Asked['body']> => {
+      const answer = await requested;
       expect(answer.status, answer.text).to.be.oneOf([200, 201]);
       return answer.body;
     };

@@ -220,9 +220,9 @@ for (const engine of ENGINES)
       expect(detail.links).to.deep.equal([]);
       const { ref } = await fixture.lists.getDetail(foreign, MANAGER).then(({ item }) => item);
       const history = await fixture.parts.getPage(mine, BETA, 'activity', {});
-      for (const told of [detail, history]) {
-        expect(JSON.stringify(told)).not.to.include('secret plan');
-        expect(JSON.stringify(told)).not.to.include(ref);
+      for (const reported of [detail, history]) {
+        expect(JSON.stringify(reported)).not.to.include('secret plan');
+        expect(JSON.stringify(reported)).not.to.include(ref);
       }
       expect(await codeOf(link(fixture, mine, 'related', foreign, BETA))).to.equal('validation_failed');
       expect(await codeOf(unlink(fixture, mine, 'blocked_by', foreign, BETA))).to.equal('validation_failed');
@@ -235,13 +235,15 @@ for (const engine of ENGINES)
       const [a, b] = [await make(fixture), await make(fixture)];
       const agent: BugCaller = { ...MANAGER, id: 'tok-agent', name: 'agent', by_tool: true };
       const { lease } = await fixture.leases.claim(a, agent, {});
-      const asked = { kind: 'blocked_by', ref: b } as const;
-      expect(await codeOf(fixture.links.add(a, MASTER, agent, asked))).to.equal('claim_required');
+      const requested = { kind: 'blocked_by', ref: b } as const;
+      expect(await codeOf(fixture.links.add(a, MASTER, agent, requested))).to.equal('claim_required');
       expect(await codeOf(fixture.links.add(b, MASTER, agent, { kind: 'blocks', ref: a }))).to.equal('claim_required');
-      expect(await codeOf(fixture.links.add(a, MASTER, agent, { ...asked, claim_token: 'x' }))).to.equal('lease_lost');
+      expect(await codeOf(fixture.links.add(a, MASTER, agent, { ...requested, claim_token: 'x' }))).to.equal(
+        'lease_lost',
+      );
       await fixture.links.add(a, MASTER, agent, { kind: 'related', ref: b });
       fixture.clock.advance(60_000);
-      await fixture.links.add(a, MASTER, agent, { ...asked, claim_token: lease.claim_token });
+      await fixture.links.add(a, MASTER, agent, { ...requested, claim_token: lease.claim_token });
       const { claim } = (await fixture.lists.getDetail(a, MANAGER)).item;
       expect((claim?.expires_at ?? '') > lease.expires_at).to.equal(true);
     });
@@ -322,9 +324,9 @@ describe('bugs: links over HTTP', () => {
       { kind: 'related', ref: 'alpha-999' },
       { kind: 'related', ref: a },
     ]) {
-      const refused = await ask('POST', `/bugs/${a}/links`, wrong);
-      expect(refused.status, JSON.stringify(wrong)).to.equal(422);
-      expect(refused.body).to.have.nested.property('error.code', 'validation_failed');
+      const rejected = await ask('POST', `/bugs/${a}/links`, wrong);
+      expect(rejected.status, JSON.stringify(wrong)).to.equal(422);
+      expect(rejected.body).to.have.nested.property('error.code', 'validation_failed');
     }
     expect((await ask('POST', `/bugs/${a}/links`, { kind: 'related', ref: b }, { bearer: READ })).status).to.equal(403);
     const detail = await ask('GET', `/bugs/${b}`, undefined, { bearer: MANAGE });

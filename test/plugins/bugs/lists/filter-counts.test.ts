@@ -23,13 +23,13 @@ for (const engine of ENGINES) {
 
     it('show the number of results per value, with the other filters applied', async () => {
       const query = { project: ['alpha'], status: ['open'], severity: ['high'] };
-      const asked = (): Promise<object | null> =>
+      const requested = (): Promise<object | null> =>
         fixture.board.countByFilter('a', query, ['project', 'severity', 'status', 'type']);
       // A page waits for them a moment only; the reading goes on, and the next page finds it.
-      let counts = await asked();
+      let counts = await requested();
       while (counts === null) {
         await new Promise((resolve) => setTimeout(resolve, 5));
-        counts = await asked();
+        counts = await requested();
       }
       expect(counts).to.deep.equal({
         project: { alpha: 1, beta: 1 },

@@ -230,13 +230,13 @@ for (const engine of STORES) {
           epoch: 'test',
         };
       });
-      const told = new Map<string, number>();
+      const reported = new Map<string, number>();
       let mark = '1970-01-01T00:00:00.000Z';
       const poll = async (): Promise<void> => {
         let cursor: string | null = null;
         do {
           const page = await writer.lists.list(MANAGER, { updated_since: mark, limit: 7, cursor });
-          for (const item of listed(page)) told.set(item.id, Math.max(told.get(item.id) ?? 0, item.hit_count));
+          for (const item of listed(page)) reported.set(item.id, Math.max(reported.get(item.id) ?? 0, item.hit_count));
           if (page.next_cursor === null) mark = page.server_time ?? '';
           cursor = page.next_cursor;
         } while (cursor !== null);
@@ -253,7 +253,7 @@ for (const engine of STORES) {
         }
         await poll();
         const all = await writer.deps.items.find({ limit: 1000 });
-        for (const item of all.items) expect(told.get(item.id), item.title).to.equal(item.hit_count);
+        for (const item of all.items) expect(reported.get(item.id), item.title).to.equal(item.hit_count);
       } finally {
         await settled(writer);
         await settled(lagging);
@@ -318,14 +318,14 @@ describe('bugs: safe mark of delta queries', () => {
     const late = await write('after it was put back');
     expect(await buildItemListTopic(fixture.deps).getRevision('')).not.to.equal(shown);
     fixture.clock.advance(60_000);
-    const told = await ask(ahead);
-    expect(told.refs).to.include(late);
+    const reported = await ask(ahead);
+    expect(reported.refs).to.include(late);
     const later = await write('later');
-    expect((await ask(told.mark)).refs).to.include.members([later]);
+    expect((await ask(reported.mark)).refs).to.include.members([later]);
     hours(-2);
     const earlier = await write('put back once more');
     fixture.clock.advance(60_000);
-    for (const mark of [ahead, told.mark])
+    for (const mark of [ahead, reported.mark])
       expect((await ask(mark)).refs, mark).to.include.members([late, later, earlier]);
     // Once the clock was there again, a mark is what it was.
     hours(6);

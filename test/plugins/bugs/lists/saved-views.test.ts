@@ -52,7 +52,7 @@ for (const engine of ENGINES) {
 describe('bugs: saved views', () => {
   it('accept only parameters of the list', async () => {
     const fixture = await memoryFixture();
-    const refused: object[] = [
+    const rejected: object[] = [
       { colour: 'red' },
       { status: 'gone' },
       { muted: 'maybe' },
@@ -60,7 +60,7 @@ describe('bugs: saved views', () => {
       { q: 'x'.repeat(501) },
       { status: [] },
     ];
-    for (const query of refused) {
+    for (const query of rejected) {
       expect(await codeOf(fixture.views.save(ANN, { name: 'x', query })), JSON.stringify(query)).to.equal(
         'validation_failed',
       );

@@ -148,8 +148,8 @@ describe('value distribution of occurrences', () => {
         const { spread } = await lists.getDetail(id, MANAGER);
         expect(spread.browsers).to.deep.equal([{ value: 'Firefox', count: 6 }]);
         for (const cursor of ['x', Buffer.from('2026~a').toString('base64url')]) {
-          const asked = parts.getPage(id, MANAGER, 'occurrences', { cursor }, { version: ['1.0'] });
-          expect(await asked.then(String, String)).to.contain('InvalidCursor');
+          const requested = parts.getPage(id, MANAGER, 'occurrences', { cursor }, { version: ['1.0'] });
+          expect(await requested.then(String, String)).to.contain('InvalidCursor');
         }
       });
     });

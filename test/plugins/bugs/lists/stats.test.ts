@@ -128,8 +128,8 @@ for (const engine of ENGINES) {
       expect((await ask('GET', '/stats?project=none', undefined, { bearer: READ })).body['by_project']).to.deep.equal(
         {},
       );
-      const refused = await ask('GET', '/stats?project=', undefined, { bearer: READ });
-      expect([refused.status, refused.body['error']?.['code']]).to.deep.equal([400, 'invalid_request']);
+      const rejected = await ask('GET', '/stats?project=', undefined, { bearer: READ });
+      expect([rejected.status, rejected.body['error']?.['code']]).to.deep.equal([400, 'invalid_request']);
       const foreign = await fixture.stats.getStats({ project: 'beta' }, 'alpha').catch((error: unknown) => error);
       expect(foreign).to.include({ code: 'insufficient_scope' });
     });

@@ -32,7 +32,7 @@ const watching = (threshold: number, since: string): ReportFilter => ({
 async function exceeded(...fixtures: Fixture[]): Promise<{ id: string; data: Record<string, unknown> }[]> {
   for (const fixture of fixtures) await settled(fixture);
   return fixtures
-    .flatMap(({ told }) => told)
+    .flatMap(({ told: reported }) => reported)
     .filter(({ event }) => event === 'error.rate_exceeded')
     .map(({ id, data }) => ({ id, data: data as unknown as Record<string, unknown> }));
 }
@@ -117,9 +117,15 @@ describe('bugs: rate alarm of a muted group', () => {
         const fixture = fixtureOn(store);
         const first = await noisy(fixture, 3);
         for (let i = 0; i < 9; i++) await noisy(fixture, 3);
-        const told = await exceeded(fixture);
-        expect(told).to.have.length(1);
-        expect(told[0]?.data).to.deep.equal({ id: first.id, ref: first.ref, rule_id: 'rule', count: 4, threshold: 3 });
+        const reported = await exceeded(fixture);
+        expect(reported).to.have.length(1);
+        expect(reported[0]?.data).to.deep.equal({
+          id: first.id,
+          ref: first.ref,
+          rule_id: 'rule',
+          count: 4,
+          threshold: 3,
+        });
         expect(fixture.told.map(({ event }) => event)).to.deep.equal(['error.rate_exceeded']);
         const item = await fixture.deps.items.get(first.id);
         expect(item).to.include({ hit_count: 10, rev: 1 });
@@ -151,9 +157,9 @@ describe('bugs: rate alarm of a muted group', () => {
         expect(await exceeded(...fixtures)).to.have.length(1);
         clock.advance(61 * MINUTE);
         await burst();
-        const told = await exceeded(...fixtures);
-        expect(told).to.have.length(2);
-        expect(new Set(told.map(({ id }) => id)).size).to.equal(2);
+        const reported = await exceeded(...fixtures);
+        expect(reported).to.have.length(2);
+        expect(new Set(reported.map(({ id }) => id)).size).to.equal(2);
       });
 
       it('is emitted once when clocks differ by a minute', async () => {

@@ -97,8 +97,8 @@ describe('bugs: grouping rule pages', () => {
     const empty = await visit('/grouping-rules', { query: { project: 'alpha' } });
     expect(empty).to.include('No grouping rules').and.include('/grouping-rules/new?project=alpha');
     expect(await visit('/grouping-rules/new')).to.match(/<select[^>]*name="project"/);
-    const refused = await post('/grouping-rules', typed({ project: '' }));
-    expect(html(refused)).to.include('Required');
+    const rejected = await post('/grouping-rules', typed({ project: '' }));
+    expect(html(rejected)).to.include('Required');
   });
 
   it('saves the form, each line of the fingerprint as one part', async () => {
@@ -114,8 +114,8 @@ describe('bugs: grouping rule pages', () => {
   });
 
   it('shows every error at its field and preserves the input', async () => {
-    const refused = await post('/grouping-rules', typed({ message: `(${HOSTILE}`, title: '{{ host }}' }));
-    const text = html(refused);
+    const rejected = await post('/grouping-rules', typed({ message: `(${HOSTILE}`, title: '{{ host }}' }));
+    const text = html(rejected);
     expect(text.match(/aria-invalid="true"/g)).to.have.length(2);
     expect(text).to.include('not a placeholder').and.include('&lt;script&gt;');
     expect(await rules()).to.deep.equal([]);

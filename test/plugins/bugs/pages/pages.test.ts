@@ -310,8 +310,8 @@ describe('bugs: pages', () => {
       expect(await detail(a.ref))
         .to.include('Add link')
         .and.include(`action="/bugs/${a.ref}/links"`);
-      const refused = (await post(a.ref, 'links', { kind: 'blocked_by', ref: 'alpha-99' })) as View;
-      const again = render(refused, `/bugs/${a.ref}`);
+      const rejected = (await post(a.ref, 'links', { kind: 'blocked_by', ref: 'alpha-99' })) as View;
+      const again = render(rejected, `/bugs/${a.ref}`);
       expect(again)
         .to.include('Item not found')
         .and.match(/id="links-add" open/)
@@ -397,7 +397,7 @@ describe('bugs: pages', () => {
       expect(await shown(fixture, ref)).to.include({ status: 'resolved', resolved_in_build: '2.4.1', reason: null });
     });
 
-    const refused: [what: string, name: string, body: object, status: number, says: RegExp][] = [
+    const rejected: [what: string, name: string, body: object, status: number, says: RegExp][] = [
       ['a missing reason', 'status', { status: 'wont_fix' }, 422, /reason/],
       ['a missing target', 'status', { status: 'duplicate' }, 422, /original item/],
       ['an unknown target', 'status', { status: 'duplicate', duplicate_of: 'alpha-99' }, 422, /Item not found/],
@@ -407,7 +407,7 @@ describe('bugs: pages', () => {
       ['an unknown severity', 'severity', { severity: 'urgent' }, 422, /Choose/],
       ['an empty comment', 'comments', { body: '  ' }, 422, /must not be empty/],
     ];
-    for (const [what, name, body, status, says] of refused) {
+    for (const [what, name, body, status, says] of rejected) {
       it(`${what}: returns ${status} with the page and changes nothing`, async () => {
         const { ref } = await fixture.bugs.record(report());
         const before = await shown(fixture, ref);
@@ -451,13 +451,17 @@ describe('bugs: pages', () => {
   describe('bulk changes', () => {
     const send = async (path: string, body: object): Promise<Redirect | View> =>
       (await page(path, 'POST').handle(request(MEMBER, { method: 'POST', body }))) as Redirect | View;
-    const asked = async (body: object): Promise<string> =>
+    const requested = async (body: object): Promise<string> =>
       render((await send('/bugs/bulk/confirm', body)) as View, '/bugs/bulk/confirm');
 
     it('the list submits ids and filters, and the page shows what will change', async () => {
       const one = await fixture.bugs.record(report({ title: 'First' }));
       const two = await fixture.bugs.record(report({ title: HOSTILE }));
-      const html = await asked({ ids: [one.id, two.id, two.id], action: 'resolved_in_build', match: 'status=open' });
+      const html = await requested({
+        ids: [one.id, two.id, two.id],
+        action: 'resolved_in_build',
+        match: 'status=open',
+      });
       expect(html)
         .to.include('Resolve 2 issues?')
         .and.include('First')
@@ -474,7 +478,7 @@ describe('bugs: pages', () => {
       expect(closed.flash?.action).to.include({ label: 'Undo' });
       expect((await shown(fixture, ref)).status).to.equal('closed');
       const form = { scope: 'filter', match: 'status=closed', action: 'status:resolved' };
-      expect(await asked(form)).to.include('Resolve 1 issue?');
+      expect(await requested(form)).to.include('Resolve 1 issue?');
       expect((await shown(fixture, ref)).status).to.equal('closed');
     });
 
@@ -482,7 +486,7 @@ describe('bugs: pages', () => {
       for (let i = 0; i < 25; i++) await fixture.bugs.record(report({ title: `Item ${i}` }));
       await fixture.bugs.record(report({ title: 'Elsewhere', project: 'beta' }));
       const form = { scope: 'filter', action: 'severity:high', match: 'project=alpha&sort=hit_count' };
-      const html = await asked(form);
+      const html = await requested(form);
       expect(html).to.include('Set severity to high for 25 issues?').and.include('5 more issues');
       const done = (await send('/bugs/bulk', { ...form, expected_count: '25' })) as Redirect;
       expect(done.flash).to.deep.equal({ tone: 'success', message: '25 issues set to high' });
@@ -507,13 +511,13 @@ describe('bugs: pages', () => {
       expect((await shown(fixture, held.ref)).status).to.equal('in_progress');
     });
 
-    const refused: [what: string, body: object, says: RegExp][] = [
+    const rejected: [what: string, body: object, says: RegExp][] = [
       ['a missing reason', { action: 'status:wont_fix' }, /Required/],
       ['a missing target', { action: 'status:duplicate' }, /Required/],
       ['an override without a reason', { action: 'status:closed', force: 'true' }, /Required/],
       ['too many tags', { action: 'tags', tags: Array.from({ length: 33 }, (_, i) => `t${i}`).join() }, /tags/],
     ];
-    for (const [what, body, says] of refused) {
+    for (const [what, body, says] of rejected) {
       it(`${what}: returns 422 with the page and changes nothing`, async () => {
         const { id, ref } = await fixture.bugs.record(report());
         const before = await shown(fixture, ref);
@@ -588,9 +592,9 @@ describe('bugs: pages', () => {
       const elsewhere = await list({ project: ['beta'] });
       expect(elsewhere).to.not.match(tab);
       expect(elsewhere, 'the menu of views').to.include('Alpha only');
-      const refused = (await send(views, { name: 'X', match: '', audience: 'project:gone' })) as unknown as View;
-      expect(refused.status).to.equal(422);
-      expect(render(refused, views)).to.include('Project not found.');
+      const rejected = (await send(views, { name: 'X', match: '', audience: 'project:gone' })) as unknown as View;
+      expect(rejected.status).to.equal(422);
+      expect(render(rejected, views)).to.include('Project not found.');
     });
 
     it('without a name are rejected with a message', async () => {
@@ -661,10 +665,10 @@ describe('bugs: pages', () => {
       const given = (await post(ref, 'assignee', { assignee: ' Alice ' })) as Redirect;
       expect(given.flash?.message).to.equal('Issue assigned to alice');
       expect(await shown(fixture, ref)).to.include({ assignee: 'alice' });
-      const refused = (await post(ref, 'assignee', { assignee: 'nobody' })) as View;
-      expect(refused.status).to.equal(422);
-      expect(refused.context['errors']).to.have.property('assignee');
-      expect(render(refused, `/bugs/${ref}`, {})).to.include('<details class="dropdown" data-menu id="assign" open>');
+      const rejected = (await post(ref, 'assignee', { assignee: 'nobody' })) as View;
+      expect(rejected.status).to.equal(422);
+      expect(rejected.context['errors']).to.have.property('assignee');
+      expect(render(rejected, `/bugs/${ref}`, {})).to.include('<details class="dropdown" data-menu id="assign" open>');
       const nobody = (await post(ref, 'assignee', { assignee: '' })) as Redirect;
       expect(nobody.flash?.message).to.equal('Issue unassigned');
       const { id } = await shown(fixture, ref);
@@ -699,8 +703,8 @@ describe('bugs: pages', () => {
       expect(await detail(ref))
         .to.include(`action="/bugs/${ref}/hold"`)
         .and.include('name="hold" value="true"');
-      const refused = (await post(ref, 'hold', { hold: 'true' })) as View;
-      expect(refused.status).to.equal(422);
+      const rejected = (await post(ref, 'hold', { hold: 'true' })) as View;
+      expect(rejected.status).to.equal(422);
       expect(await shown(fixture, ref)).to.include({ hold: false, status: 'in_progress' });
       const held = (await post(ref, 'hold', { hold: 'true', reason: 'wait for <legal>' })) as Redirect;
       expect(held.flash?.message).to.equal('Agents paused');

@@ -319,8 +319,8 @@ describe('bugs: workflows of users', () => {
       const page = await fixture.deps.items.find({ limit: 1 });
       const held = page.items[0]?.ref ?? '';
       const body = { action: 'status:closed', scope: 'filter', match: 'muted=false&project=alpha' };
-      const asked = html((await ask('POST', '/bugs/bulk/confirm', { body })) as View);
-      expect(asked).to.include('Close 1,003 issues').and.include('changed in the background');
+      const requested = html((await ask('POST', '/bugs/bulk/confirm', { body })) as View);
+      expect(requested).to.include('Close 1,003 issues').and.include('changed in the background');
       await fixture.edits.edit(
         held,
         { id: 'x', name: 'x', project: null, manage: true, kind: 'token' },
@@ -337,8 +337,8 @@ describe('bugs: workflows of users', () => {
     it('are undone by the same user within a minute, except for items changed since', async () => {
       await many(4);
       const { items } = await fixture.deps.items.find({ limit: 4 });
-      const [asked, later, ...rest] = items.map(({ ref }) => ref);
-      await post(asked ?? '', 'status', { status: 'needs_info' });
+      const [requested, later, ...rest] = items.map(({ ref }) => ref);
+      await post(requested ?? '', 'status', { status: 'needs_info' });
       const mine = (await fixture.bugs.record(report({ title: 'Closed before' }))).ref;
       await post(mine, 'status', { status: 'closed' });
       fixture.clock.advance(1000);
@@ -354,7 +354,7 @@ describe('bugs: workflows of users', () => {
       const begun = (await undo()) as Redirect;
       await fixture.bulkRuns.waitUntilIdle();
       expect(await run(begun.location)).to.include('3 issues restored');
-      expect((await item(asked ?? '')).status).to.equal('needs_info');
+      expect((await item(requested ?? '')).status).to.equal('needs_info');
       for (const ref of rest) expect((await item(ref)).status).to.equal('open');
       expect((await item(mine)).status, 'an earlier change').to.equal('closed');
       const again = await refused(undo());

@@ -159,9 +159,9 @@ describe('grouping rules: API', () => {
       fingerprint: null,
       name: 'late (\\w+)',
     });
-    const refused = await ask('PATCH', `/${rule.id}`, { title: null });
-    expect(seen(refused)).to.deep.equal([422, 'validation_failed']);
-    expect(fieldsOf(refused)).to.have.property('fingerprint');
+    const rejected = await ask('PATCH', `/${rule.id}`, { title: null });
+    expect(seen(rejected)).to.deep.equal([422, 'validation_failed']);
+    expect(fieldsOf(rejected)).to.have.property('fingerprint');
     expect((await rules())[0]).to.include({ title: 'T' });
   });
 
@@ -175,14 +175,14 @@ describe('grouping rules: API', () => {
     const underB = await fixture.post(error({ error_message: 'timeout of db' }));
     expect(id(underB)).not.to.equal(id(underA));
     for (const ids of [[a.id], [a.id, a.id], [a.id, NOBODY], [a.id, b.id, NOBODY], []]) {
-      const refused = await ask('PUT', '/order', { ids });
-      expect(seen(refused)).to.deep.equal([422, 'validation_failed']);
-      expect(fieldsOf(refused)).to.have.property('ids');
+      const rejected = await ask('PUT', '/order', { ids });
+      expect(seen(rejected)).to.deep.equal([422, 'validation_failed']);
+      expect(fieldsOf(rejected)).to.have.property('ids');
     }
     expect(await names()).to.deep.equal(['b', 'a']);
   });
 
-  const refused: [what: string, fields: object, field: string][] = [
+  const rejected: [what: string, fields: object, field: string][] = [
     ['nothing to match', { fingerprint: ['a'] }, 'message'],
     ['nothing to do', { message: 'a' }, 'fingerprint'],
     ['an empty fingerprint alone', { message: 'a', fingerprint: [] }, 'fingerprint'],
@@ -201,7 +201,7 @@ describe('grouping rules: API', () => {
     ['a live token', { message: 'a', title: LIVE_TOKEN }, 'title'],
     ['a number', { message: 7, title: 't' }, 'message'],
   ];
-  for (const [what, fields, field] of refused)
+  for (const [what, fields, field] of rejected)
     it(`rejects ${what}`, async () => {
       for (const path of ['', '/preview']) {
         if (path !== '' && what === 'a live token') continue;

@@ -272,9 +272,9 @@ describe('bugs: split by occurrence, over the API', () => {
     const chosen = (await kept(fixture, id))
       .filter(({ environment }) => environment === 'staging')
       .map((one) => one.id);
-    const refused = await split({ occurrences: chosen });
-    expect(refused.status).to.equal(422);
-    expect(fields(refused)['occurrences']).to.contain('share a grouping key').and.contain('environment');
+    const rejected = await split({ occurrences: chosen });
+    expect(rejected.status).to.equal(422);
+    expect(fields(rejected)['occurrences']).to.contain('share a grouping key').and.contain('environment');
     const { status, body } = await split({ occurrences: chosen, by: { field: 'environment' }, title: 'Staging only' });
     expect(status).to.equal(200);
     expect(body['split_off']).to.include({ title: 'Staging only', hit_count: 2 });

@@ -74,7 +74,7 @@ describe('ignore rules: API', () => {
     expect((await fixture.post(error())).body).to.include({ ignored: false, ignore_rule_id: null });
   });
 
-  const refused: [what: string, fields: object, status: number, code: string, field: string | null][] = [
+  const rejected: [what: string, fields: object, status: number, code: string, field: string | null][] = [
     ['no reason', { reason: undefined }, 422, 'reason_required', 'reason'],
     ['a blank reason', { reason: '  ' }, 422, 'reason_required', 'reason'],
     ['no reason (null)', { reason: null }, 422, 'reason_required', 'reason'],
@@ -100,7 +100,7 @@ describe('ignore rules: API', () => {
     ['text that no store keeps', { name: 'a\0b' }, 422, 'validation_failed', 'name'],
     ['enabled that is no boolean', { enabled: 'yes' }, 422, 'validation_failed', 'enabled'],
   ];
-  for (const [what, fields, status, code, field] of refused) {
+  for (const [what, fields, status, code, field] of rejected) {
     it(`rejects ${what}: returns ${status} ${code} on create and update`, async () => {
       const given = body(fields);
       const answer = await ask('POST', '', given);
@@ -195,9 +195,9 @@ describe('ignore rules: API', () => {
       title: 'CartError: cart is empty',
       muted: false,
     });
-    const refused = await ask('POST', '/preview', { match_type: 'regex', pattern: '(' });
-    expect(seen(refused)).to.deep.equal([422, 'invalid_pattern']);
-    expect(JSON.stringify(refused.body)).to.include('missing closing ): `(`').and.not.include('(?i)');
+    const rejected = await ask('POST', '/preview', { match_type: 'regex', pattern: '(' });
+    expect(seen(rejected)).to.deep.equal([422, 'invalid_pattern']);
+    expect(JSON.stringify(rejected.body)).to.include('missing closing ): `(`').and.not.include('(?i)');
     expect(((await ask('GET', '')).body['items'] as unknown as Loose[]).map(({ id }) => id)).to.deep.equal([
       TEMPLATE_ID,
     ]);

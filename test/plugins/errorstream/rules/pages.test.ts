@@ -189,8 +189,11 @@ describe('ignore rules: pages', () => {
     expect(await page({}))
       .to.include('?apply=ask')
       .and.not.include('Mute 1 issue');
-    const asked = await page({ apply: 'ask' });
-    expect(asked).to.include('<b>1 matching issue</b>').and.include('Mute 1 issue</button>').and.include('>Cancel</a>');
+    const requested = await page({ apply: 'ask' });
+    expect(requested)
+      .to.include('<b>1 matching issue</b>')
+      .and.include('Mute 1 issue</button>')
+      .and.include('>Cancel</a>');
   });
 
   it('explains each match type with a matching example', async () => {

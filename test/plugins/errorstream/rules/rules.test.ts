@@ -24,7 +24,7 @@ for (const { name, open } of STORES) {
     });
 
     const record = (fields: Parameters<typeof errorReport>[0] = {}) => fixture.bugs.bugs.record(errorReport(fields));
-    const told = async (): Promise<string[]> => {
+    const reported = async (): Promise<string[]> => {
       await settled(fixture.bugs);
       return fixture.bugs.told.map(({ event }) => event);
     };
@@ -54,7 +54,7 @@ for (const { name, open } of STORES) {
         last_hit_at: fixture.clock.iso(),
         updated_at: rule.updated_at,
       });
-      expect(await told()).to.deep.equal([]);
+      expect(await reported()).to.deep.equal([]);
     });
 
     it('the first enabled rule by creation time takes precedence', async () => {
@@ -105,9 +105,9 @@ for (const { name, open } of STORES) {
           await fixture.tick();
         }
         expect(await shown(fixture.bugs, id)).to.include({ muted: false, muted_reason: null, muted_by_rule_id: null });
-        expect(await told()).to.deep.equal([]);
+        expect(await reported()).to.deep.equal([]);
         expect((await record()).ignored_by).to.equal(null);
-        expect(await told()).to.deep.equal(['bug.created']);
+        expect(await reported()).to.deep.equal(['bug.created']);
         fixture.clock.advance(10_000);
         await fixture.tick();
         if (change === 'deleted') expect(await fixture.stored(rule.id)).to.equal(null);
@@ -140,7 +140,7 @@ for (const { name, open } of STORES) {
       const other = await record({ error_message: 'order 7654321 failed', title: 'order' });
       expect(other).to.include({ id, ignored_by: null });
       expect(other.item).to.include({ muted: false, hit_count: 2 });
-      expect(await told()).to.deep.equal(['bug.created']);
+      expect(await reported()).to.deep.equal(['bug.created']);
     });
 
     it('counts a match for a repeated client_ref only once, with the same response', async () => {
@@ -166,10 +166,10 @@ for (const { name, open } of STORES) {
       const rule = await fixture.rule();
       expect(await record({ app_version: '1.1' })).to.include({ regression: true });
       expect(await shown(fixture.bugs, id)).to.include({ status: 'open', muted: true, regression: true });
-      expect(await told()).to.deep.equal(['bug.created', 'bug.resolved']);
+      expect(await reported()).to.deep.equal(['bug.created', 'bug.resolved']);
       await fixture.registry.change(MEMBER, rule.id, { enabled: false });
       await record({ app_version: '1.1' });
-      expect(await told()).to.include.members(['bug.created', 'bug.resolved', 'bug.critical']);
+      expect(await reported()).to.include.members(['bug.created', 'bug.resolved', 'bug.critical']);
       expect(fixture.bugs.told.filter(({ event }) => event === 'bug.created')).to.have.length(2);
       expect(fixture.bugs.told.at(-2)?.data).to.include({ regression: true });
     });

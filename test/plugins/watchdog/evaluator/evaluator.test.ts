@@ -146,11 +146,11 @@ for (const engine of STORES) {
       await fixture.outages.recordLiveness();
       const run = await fixture.evaluate();
       expect(run).to.include({ result: 'ok', errors: 0, evaluated: most, to_down: most });
-      const told = docs.flatMap(({ source }, i) => (alone(i) ? [source] : []));
-      expect(run).to.include({ alarms_emitted: told.length, alarms_suppressed: most - told.length });
+      const reported = docs.flatMap(({ source }, i) => (alone(i) ? [source] : []));
+      expect(run).to.include({ alarms_emitted: reported.length, alarms_suppressed: most - reported.length });
       expect(run.changes).to.have.lengthOf(200);
       expect(await monitors.count({ state: 'down', outbox_at: null })).to.equal(most);
-      expect(fixture.told.map(({ data }) => data.source)).to.have.members(told);
+      expect(fixture.told.map(({ data }) => data.source)).to.have.members(reported);
       expect(await fixture.evaluate()).to.include({ evaluated: 0, to_down: 0 });
     });
 
@@ -425,8 +425,8 @@ for (const engine of STORES) {
     });
 
     it('ignores missing heartbeats that the service itself rejected, for any duration', async () => {
-      let refused = false;
-      const full = fixtureOn(store, fixture.clock, (deps) => (deps.isRejectingHeartbeats = () => refused), 3);
+      let rejected = false;
+      const full = fixtureOn(store, fixture.clock, (deps) => (deps.isRejectingHeartbeats = () => rejected), 3);
       const pass = async (ms: number): Promise<void> => {
         for (let at = 0; at < ms; at += 10_000) {
           full.clock.advance(10_000);
@@ -435,10 +435,10 @@ for (const engine of STORES) {
       };
       await full.outages.recordLiveness();
       await full.beat('a', { interval: 10 });
-      refused = true;
+      rejected = true;
       await pass(50_000);
       expect(await full.evaluate(), 'while it refuses').to.include({ to_down: 0, to_warning: 0 });
-      refused = false;
+      rejected = false;
       expect(await full.evaluate(), 'before its next sign of life').to.include({ to_down: 0, to_warning: 0 });
       await pass(20_000);
       expect(await full.evaluate(), 'once it takes them again').to.include({ to_down: 0, to_warning: 0 });

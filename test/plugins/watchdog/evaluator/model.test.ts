@@ -137,20 +137,20 @@ class Model {
   }
 }
 
-const namesOf = (told: readonly Told[], of: string): string[] =>
-  told.filter(({ data }) => data.source === of).map(({ event }) => event);
+const namesOf = (reported: readonly Told[], of: string): string[] =>
+  reported.filter(({ data }) => data.source === of).map(({ event }) => event);
 
 /** Alternates down and an end, a recovery or its deletion; each end names its down's alarm. */
-function checkPairs(told: readonly Told[]): void {
+function checkPairs(reported: readonly Told[]): void {
   for (const name of SOURCES) {
-    const own = told.filter(({ data }) => data.source === name);
+    const own = reported.filter(({ data }) => data.source === name);
     for (const [i, { event, data }] of own.entries()) {
       const ends = data.resolution === 'deleted' ? 'monitor.alarm_closed' : 'monitor.recovered';
       expect(event, `${name} ${i}`).to.equal(i % 2 === 0 ? 'monitor.down' : ends);
       if (i % 2 === 1) expect(data.alarm_id).to.equal(own[i - 1]?.data.alarm_id);
     }
   }
-  expect(new Set(told.map(({ id }) => id)).size, 'each once').to.equal(told.length);
+  expect(new Set(reported.map(({ id }) => id)).size, 'each once').to.equal(reported.length);
 }
 
 /**

@@ -23,7 +23,7 @@ for (const engine of STORES) {
       await fixture.evaluate();
       return (await fixture.monitor('job')).state;
     };
-    const refused = async (work: Promise<unknown>): Promise<Record<string, string>> =>
+    const rejected = async (work: Promise<unknown>): Promise<Record<string, string>> =>
       work.then(
         () => ({}),
         (error: { fields?: Record<string, string> }) => error.fields ?? {},
@@ -90,14 +90,14 @@ for (const engine of STORES) {
 
     it('rejects a schedule combined with an interval, and an invalid schedule', async () => {
       const make = (fields: object): Promise<Record<string, string>> =>
-        refused(fixture.monitors.create({ source: 'job', ...fields }, ANYONE));
+        rejected(fixture.monitors.create({ source: 'job', ...fields }, ANYONE));
       expect(await make({ schedule: '0 24 * * *' })).to.deep.equal({
         schedule: 'the hour at position 3 is not valid',
       });
       expect(await make({ schedule: '@daily', timezone: 'Nowhere' })).to.have.property('timezone');
       expect((await make({ schedule: '@daily', interval_seconds: 60 }))['schedule']).to.match(/cannot be combined/);
       expect(await make(berlin)).to.deep.equal({});
-      expect(await refused(fixture.monitors.update('job', { timezone: 'Nowhere' }, ANYONE))).to.have.property(
+      expect(await rejected(fixture.monitors.update('job', { timezone: 'Nowhere' }, ANYONE))).to.have.property(
         'timezone',
       );
     });

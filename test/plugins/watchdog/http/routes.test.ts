@@ -38,7 +38,7 @@ describe('watchdog routes', function () {
     fixture.api('POST', `${BASE}/${path}`, token, body);
   const get = (path: string, token: string | null = read): Promise<Answer> =>
     fixture.api('GET', `${BASE}${path}`, token);
-  const refused = (answer: Answer): string => `${answer.status} ${answer.json.error?.code}`;
+  const rejected = (answer: Answer): string => `${answer.status} ${answer.json.error?.code}`;
 
   it('lists monitors by tag, and creates groups', async () => {
     const tagged = { source: 'tagged/1', tags: ['prod', 'eu'], group: true };
@@ -69,7 +69,7 @@ describe('watchdog routes', function () {
         await make('POST', '/monitors', { source: 'unbuilt/1', [field]: value }),
         await make('PATCH', '/monitors/known%2F1', { name: 'Changed', [field]: value }),
       ]) {
-        expect(refused(answer), field).to.equal('422 validation_failed');
+        expect(rejected(answer), field).to.equal('422 validation_failed');
         expect(answer.json.error?.fields).to.deep.equal({
           [field]: 'is not supported: the plugin probes is disabled',
         });
@@ -93,7 +93,7 @@ describe('watchdog routes', function () {
       fixture.api('POST', `${BASE}/monitors`, manage, { source: 'secret/1', ...fields });
     for (const field of ['name', 'description', 'os']) {
       const answer = await make({ [field]: secret });
-      expect(refused(answer), field).to.equal('422 validation_failed');
+      expect(rejected(answer), field).to.equal('422 validation_failed');
       expect(answer.json.error?.fields).to.have.all.keys(field);
     }
     expect((await get('/monitors/secret%2F1')).status).to.equal(404);
@@ -102,7 +102,7 @@ describe('watchdog routes', function () {
       os: 'linux',
       description: secret,
     });
-    expect(refused(edit)).to.equal('422 validation_failed');
+    expect(rejected(edit)).to.equal('422 validation_failed');
     expect((await get('/monitors/secret%2F1')).json).to.have.nested.property('monitor.os', null);
     for (const [field, value] of [
       ['message', secret],
@@ -110,7 +110,7 @@ describe('watchdog routes', function () {
     ] as const) {
       const note = { source: 'secret/1', type: 'deploy', message: 'done', [field]: value };
       const answer = await fixture.api('POST', `${BASE}/event`, ping, note);
-      expect(refused(answer), field).to.equal('422 validation_failed');
+      expect(rejected(answer), field).to.equal('422 validation_failed');
       expect(answer.json.error?.fields).to.have.all.keys(field);
     }
     expect((await beat({ source: 'secret/1', message: secret })).status, 'a heartbeat is never lost').to.equal(200);
@@ -152,7 +152,7 @@ describe('watchdog routes', function () {
   ] as const) {
     it(`rejects ${name}: returns 422 for ${field}`, async () => {
       const answer = await beat(body);
-      expect(refused(answer)).to.equal('422 validation_failed');
+      expect(rejected(answer)).to.equal('422 validation_failed');
       expect(answer.json.error?.fields).to.have.property(field);
     });
   }
@@ -191,10 +191,10 @@ describe('watchdog routes', function () {
 
   it('rejects bodies over 64 KiB, wrong credentials and sources of others', async () => {
     const large = await beat({ source: 'a', message: 'x'.repeat(66_000) });
-    expect(refused(large)).to.equal('413 payload_too_large');
-    expect(refused(await beat({ source: 'a' }, read))).to.equal('403 insufficient_scope');
-    expect(refused(await fixture.api('POST', `${BASE}/ping`, null, { source: 'a' }))).to.equal('401 unauthorized');
-    expect(refused(await beat({ source: 'other' }, bound))).to.equal('403 source_mismatch');
+    expect(rejected(large)).to.equal('413 payload_too_large');
+    expect(rejected(await beat({ source: 'a' }, read))).to.equal('403 insufficient_scope');
+    expect(rejected(await fixture.api('POST', `${BASE}/ping`, null, { source: 'a' }))).to.equal('401 unauthorized');
+    expect(rejected(await beat({ source: 'other' }, bound))).to.equal('403 source_mismatch');
     expect((await beat({ source: 'bound/1' }, bound)).status).to.equal(201);
   });
 
@@ -204,19 +204,19 @@ describe('watchdog routes', function () {
       expect(answer.status).to.equal(200);
       expect(answer.json['run']).to.include({ trigger: 'http', result: 'ok', errors: 0 });
     }
-    expect(refused(await fixture.api('POST', `${BASE}/evaluate`, manage))).to.equal('403 insufficient_scope');
-    expect(refused(await fixture.api('POST', `${BASE}/evaluate`, 'nonsense'))).to.equal('401 unauthorized');
+    expect(rejected(await fixture.api('POST', `${BASE}/evaluate`, manage))).to.equal('403 insufficient_scope');
+    expect(rejected(await fixture.api('POST', `${BASE}/evaluate`, 'nonsense'))).to.equal('401 unauthorized');
     const runs = await get('/runs?limit=1&include_total=true', SHARED_KEY);
     expect(runs.json['items']).to.have.lengthOf(1);
     expect(runs.json).to.include({ has_more: true });
-    expect(refused(await get('/runs', ping))).to.equal('403 insufficient_scope');
+    expect(rejected(await get('/runs', ping))).to.equal('403 insufficient_scope');
   });
 
   it('returns 409 while another run holds the lease', async () => {
     const leases = fixture.harness.store.collection<{ id: string }>('watchdog_leases');
     const set = { holder: 'somebody', owner: null, expires_at: new Date(fixture.clock.now() + 30_000).toISOString() };
     await leases.change({ id: 'evaluator' }, { set });
-    expect(refused(await fixture.api('POST', `${BASE}/evaluate`, SHARED_KEY))).to.equal('409 conflict');
+    expect(rejected(await fixture.api('POST', `${BASE}/evaluate`, SHARED_KEY))).to.equal('409 conflict');
     await leases.change({ id: 'evaluator' }, { set: { holder: null } });
   });
 
@@ -248,7 +248,7 @@ describe('watchdog routes', function () {
       'suppressed_by',
       'at',
     );
-    expect(refused(await fixture.api('POST', `${BASE}/event`, ping, { ...body, source: 'ghost' }))).to.equal(
+    expect(rejected(await fixture.api('POST', `${BASE}/event`, ping, { ...body, source: 'ghost' }))).to.equal(
       '404 not_found',
     );
     const wrong = await fixture.api('POST', `${BASE}/event`, ping, {
@@ -257,26 +257,26 @@ describe('watchdog routes', function () {
       level: 'fatal',
       data: 'x'.repeat(9000),
     });
-    expect(refused(wrong)).to.equal('422 validation_failed');
+    expect(rejected(wrong)).to.equal('422 validation_failed');
     expect(wrong.json.error?.fields).to.have.all.keys('type', 'level', 'data');
-    expect(refused(await get('/events?colour=red'))).to.equal('400 invalid_request');
-    expect(refused(await get('/events?level=fatal'))).to.equal('400 invalid_request');
-    expect(refused(await get('/events?cursor=nonsense'))).to.equal('400 invalid_cursor');
-    expect(refused(await get('/events?limit=201'))).to.equal('400 invalid_request');
+    expect(rejected(await get('/events?colour=red'))).to.equal('400 invalid_request');
+    expect(rejected(await get('/events?level=fatal'))).to.equal('400 invalid_request');
+    expect(rejected(await get('/events?cursor=nonsense'))).to.equal('400 invalid_cursor');
+    expect(rejected(await get('/events?limit=201'))).to.equal('400 invalid_request');
   });
 
   it('limits a bound token to its source, and denies reads to a ping token without a source', async () => {
     expect((await get('/events', bound)).status).to.equal(200);
-    expect(refused(await get('/events?source=noted', bound))).to.equal('403 source_mismatch');
+    expect(rejected(await get('/events?source=noted', bound))).to.equal('403 source_mismatch');
     const status = await get('/status', bound);
     expect((status.json['monitors'] as { source: string }[]).map(({ source }) => source)).to.deep.equal(['bound/1']);
     expect((await get('/metrics?source=bound/1', bound)).status).to.equal(200);
-    expect(refused(await get('/metrics?source=noted', bound))).to.equal('403 source_mismatch');
+    expect(rejected(await get('/metrics?source=noted', bound))).to.equal('403 source_mismatch');
     for (const path of ['/events', '/status', '/metrics?source=noted']) {
-      expect(refused(await get(path, ping)), path).to.equal('403 insufficient_scope');
+      expect(rejected(await get(path, ping)), path).to.equal('403 insufficient_scope');
       expect((await get(path, SHARED_KEY)).status, path).to.equal(200);
     }
-    expect(refused(await get('/monitors', bound))).to.equal('403 insufficient_scope');
+    expect(rejected(await get('/monitors', bound))).to.equal('403 insufficient_scope');
   });
 
   it('returns the full status with counts, filters and tree', async () => {
@@ -295,8 +295,8 @@ describe('watchdog routes', function () {
     });
     const below = await get('/status?parent=top');
     expect((below.json['monitors'] as { source: string }[]).map(({ source }) => source)).to.deep.equal(['child']);
-    expect(refused(await get('/status?state=fine'))).to.equal('400 invalid_request');
-    expect(refused(await get('/status?colour=red'))).to.equal('400 invalid_request');
+    expect(rejected(await get('/status?state=fine'))).to.equal('400 invalid_request');
+    expect(rejected(await get('/status?colour=red'))).to.equal('400 invalid_request');
     await beat({ source: 'noted', interval: 0.05 });
     expect((await get('/metrics?source=noted&colour=red')).status, 'no list').to.equal(200);
   });
@@ -310,15 +310,15 @@ describe('watchdog routes', function () {
     expect(made.status).to.equal(201);
     const monitor = made.json['monitor'] as { id: string };
     expect(monitor).to.deep.include({ state: 'unknown', alarm: 'none', interval_seconds: 5.5, public: false });
-    expect(refused(await fixture.api('POST', `${BASE}/monitors`, manage, { source: 'x/y' }))).to.equal('409 conflict');
-    expect(refused(await fixture.api('POST', `${BASE}/monitors`, read, { source: 'z' }))).to.equal(
+    expect(rejected(await fixture.api('POST', `${BASE}/monitors`, manage, { source: 'x/y' }))).to.equal('409 conflict');
+    expect(rejected(await fixture.api('POST', `${BASE}/monitors`, read, { source: 'z' }))).to.equal(
       '403 insufficient_scope',
     );
-    expect(refused(await fixture.api('POST', `${BASE}/monitors`, manage, { source: 'z', project: 'none' }))).to.equal(
+    expect(rejected(await fixture.api('POST', `${BASE}/monitors`, manage, { source: 'z', project: 'none' }))).to.equal(
       '422 unknown_project',
     );
     expect(
-      refused(await fixture.api('POST', `${BASE}/monitors`, manage, { source: 'z', parent_source: 'z' })),
+      rejected(await fixture.api('POST', `${BASE}/monitors`, manage, { source: 'z', parent_source: 'z' })),
     ).to.equal('409 conflict');
     for (const name of ['x%2Fy', monitor.id]) {
       const shown = await get(`/monitors/${name}`);
@@ -330,16 +330,16 @@ describe('watchdog routes', function () {
     const same = await fixture.api('PATCH', path, manage, { source: 'x/y', description: 'e' });
     expect([same.status, same.json['warnings']]).to.deep.equal([200, undefined]);
     const renamed = await fixture.api('PATCH', path, manage, { source: 'x/z', description: 'f' });
-    expect([refused(renamed), renamed.json.error?.fields]).to.deep.equal([
+    expect([rejected(renamed), renamed.json.error?.fields]).to.deep.equal([
       '422 validation_failed',
       { source: 'cannot be changed: create another monitor' },
     ]);
     expect((await get('/monitors/x%2Fy')).json['monitor']).to.include({ source: 'x/y', description: 'e' });
-    expect(refused(await fixture.api('PATCH', path, manage, { parent_source: 'x/y' }))).to.equal('409 conflict');
-    expect(refused(await fixture.api('PATCH', path, manage, { interval_seconds: -1 }))).to.equal(
+    expect(rejected(await fixture.api('PATCH', path, manage, { parent_source: 'x/y' }))).to.equal('409 conflict');
+    expect(rejected(await fixture.api('PATCH', path, manage, { interval_seconds: -1 }))).to.equal(
       '422 validation_failed',
     );
-    expect(refused(await fixture.api('PATCH', `${BASE}/monitors/ghost`, manage, {}))).to.equal('404 not_found');
+    expect(rejected(await fixture.api('PATCH', `${BASE}/monitors/ghost`, manage, {}))).to.equal('404 not_found');
     const { token } = await fixture.parts.tokens.issue({
       kind: 'watchdog',
       name: 'x',
@@ -349,24 +349,24 @@ describe('watchdog routes', function () {
     });
     const gone = await fixture.api('DELETE', path, manage);
     expect(gone.json).to.deep.equal({ status: 'success', deleted: true });
-    expect(refused(await fixture.api('DELETE', path, manage))).to.equal('404 not_found');
-    expect(refused(await get('/monitors/x%2Fy'))).to.equal('404 not_found');
-    expect(refused(await beat({ source: 'x/y' }, token))).to.equal('401 unauthorized');
+    expect(rejected(await fixture.api('DELETE', path, manage))).to.equal('404 not_found');
+    expect(rejected(await get('/monitors/x%2Fy'))).to.equal('404 not_found');
+    expect(rejected(await beat({ source: 'x/y' }, token))).to.equal('401 unauthorized');
     const list = await get('/monitors?limit=2&include_total=true&q=o');
     expect(list.json['items']).to.have.lengthOf(2);
     const next = await get(`/monitors?limit=2&q=o&cursor=${encodeURIComponent(String(list.json['next_cursor']))}`);
     expect(next.status).to.equal(200);
-    expect(refused(await get('/monitors?colour=red'))).to.equal('400 invalid_request');
+    expect(rejected(await get('/monitors?colour=red'))).to.equal('400 invalid_request');
   });
 
   it('returns metrics, and rejects invalid queries', async () => {
     const answer = await get(`/metrics?source=a/b@c&metric=cpu&metric=none&points=10`);
     expect(answer.json).to.include({ source: 'a/b@c' });
     expect(answer.json['metrics']).to.have.all.keys('cpu');
-    expect(refused(await get('/metrics?source=ghost'))).to.equal('404 not_found');
-    expect(refused(await get('/metrics'))).to.equal('400 invalid_request');
+    expect(rejected(await get('/metrics?source=ghost'))).to.equal('404 not_found');
+    expect(rejected(await get('/metrics'))).to.equal('400 invalid_request');
     for (const wrong of ['points=0', 'points=1001', 'hours=337', 'resolution=fine', 'from=yesterday']) {
-      expect(refused(await get(`/metrics?source=a/b@c&${wrong}`)), wrong).to.equal('400 invalid_request');
+      expect(rejected(await get(`/metrics?source=a/b@c&${wrong}`)), wrong).to.equal('400 invalid_request');
     }
   });
 
@@ -426,7 +426,7 @@ describe('watchdog routes', function () {
     const secret = /wd_live_[0-9A-Za-z]{43}/.exec(made.text)?.[0] ?? '';
     expect(made.text).to.include(`/ping/${secret}/$?`).and.include('cron &lt;b&gt;').and.not.include('cron <b>');
     expect((await fixture.api('GET', `/ping/${secret}`, null)).status).to.equal(200);
-    expect(refused(await beat({ source: 'tokens/2' }, secret))).to.equal('403 source_mismatch');
+    expect(rejected(await beat({ source: 'tokens/2' }, secret))).to.equal('403 source_mismatch');
     const page = await browser.get(`${here}?tab=setup`);
     expect(page.text).to.include('cron &lt;b&gt;').and.include(secret.slice(0, 12)).and.not.include(secret);
     const [token] = await fixture.parts.tokens.list({ kind: 'watchdog', source: 'tokens/1' });

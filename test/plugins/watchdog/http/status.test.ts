@@ -38,7 +38,7 @@ describe('watchdog status', function () {
       await monitors.bulk(part);
     }
   };
-  const refused = (answer: Answer): string => `${answer.status} ${answer.json.error?.code}`;
+  const rejected = (answer: Answer): string => `${answer.status} ${answer.json.error?.code}`;
 
   it('returns up to 5,000 monitors, sorted by source when truncated, with the counts of all', async () => {
     await fill(5_000, (i) => ({ state: i % 2 === 0 ? 'up' : 'down' }));
@@ -71,10 +71,10 @@ describe('watchdog status', function () {
     } while (cursor !== '');
     expect(seen).to.deep.equal(sources(await get('/status')));
     for (const bad of ['limit=0', 'limit=201', 'limit=x', 'nope=1']) {
-      expect(refused(await get(`/status?${bad}`)), bad).to.equal('400 invalid_request');
+      expect(rejected(await get(`/status?${bad}`)), bad).to.equal('400 invalid_request');
     }
     for (const bad of ['x', 'aG9zdA', '%00']) {
-      expect(refused(await get(`/status?cursor=${bad}`)), bad).to.equal('400 invalid_cursor');
+      expect(rejected(await get(`/status?cursor=${bad}`)), bad).to.equal('400 invalid_cursor');
     }
   });
 
@@ -112,13 +112,13 @@ describe('watchdog status', function () {
     expect((await get('/status')).text).not.to.include('up_seconds');
     for (const bad of ['0', '401', '1.5', 'x']) {
       const refusal = await get(`/status?uptime=${bad}`);
-      expect(refused(refusal), bad).to.equal('400 invalid_request');
+      expect(rejected(refusal), bad).to.equal('400 invalid_request');
       expect(refusal.json.error?.fields, bad).to.have.keys('uptime');
     }
     await fill(800);
     fixture.clock.forward(2_001);
     const tooMany = await get('/status?uptime=100');
-    expect(refused(tooMany)).to.equal('400 invalid_request');
+    expect(rejected(tooMany)).to.equal('400 invalid_request');
     expect(tooMany.json.error?.fields?.['uptime']).to.include('100 days of 802 monitors');
     expect((await get('/status?uptime=100&limit=200')).status).to.equal(200);
     const own = (await fixture.api('GET', `${BASE}/status?uptime=400`, ping)).status;
@@ -160,7 +160,7 @@ describe('watchdog status', function () {
     expect((await beat('a')).status).to.equal(201);
     expect((await beat('b')).status).to.equal(201);
     const third = await beat('c');
-    expect(refused(third)).to.equal('422 validation_failed');
+    expect(rejected(third)).to.equal('422 validation_failed');
     expect(third.json.error?.fields?.['source']).to.include('limits.monitors_per_token');
     expect((await beat('a')).status).to.equal(200);
     expect((await beat('c', await fixture.token(['watchdog:ping']))).status, 'another token').to.equal(201);
@@ -227,12 +227,12 @@ describe('watchdog status', function () {
 
     it('rejects other projects', async () => {
       for (const path of ['/monitors/secret-parent', '/metrics?source=secret-parent'])
-        expect(refused(await get(path, shop)), path).to.equal('404 not_found');
-      expect(refused(await get('/monitors?project=blog', shop))).to.equal('403 insufficient_scope');
+        expect(rejected(await get(path, shop)), path).to.equal('404 not_found');
+      expect(rejected(await get('/monitors?project=blog', shop))).to.equal('403 insufficient_scope');
       const below = { source: 'mine', parent_source: 'secret-parent' };
-      expect(refused(await fixture.api('POST', `${BASE}/monitors`, shop, below))).to.equal('403 insufficient_scope');
+      expect(rejected(await fixture.api('POST', `${BASE}/monitors`, shop, below))).to.equal('403 insufficient_scope');
       const moved = await fixture.api('PATCH', `${BASE}/monitors/orphan`, shop, { parent_source: 'secret-parent' });
-      expect(refused(moved)).to.equal('403 insufficient_scope');
+      expect(rejected(moved)).to.equal('403 insufficient_scope');
       const renamed = await fixture.api('PATCH', `${BASE}/monitors/shop-top`, shop, { name: 'Top' });
       expect(renamed.json['monitor']).to.include({ name: 'Top', parent_source: null });
       expect(renamed.text).to.not.include('secret-parent');

@@ -119,13 +119,13 @@ describe('importing monitors', () => {
           })),
         }),
       );
-    const refused = await fixture.importer.importAll(checks(10_001)).catch((error: unknown) => error);
-    expect((refused as { fields?: object }).fields).to.deep.equal({
+    const rejected = await fixture.importer.importAll(checks(10_001)).catch((error: unknown) => error);
+    expect((rejected as { fields?: object }).fields).to.deep.equal({
       file: 'has 10001 monitors; one import can have at most 10000: split the file',
     });
-    const told: string[] = [];
-    await fixture.importer.importAll(checks(250), (done, all) => told.push(`${done} of ${all}`));
-    expect(told).to.deep.equal(['100 of 250', '200 of 250']);
+    const reported: string[] = [];
+    await fixture.importer.importAll(checks(250), (done, all) => reported.push(`${done} of ${all}`));
+    expect(reported).to.deep.equal(['100 of 250', '200 of 250']);
   });
 
   it('imports checks with schedule and period, and reports unsupported settings', async () => {
@@ -146,13 +146,13 @@ describe('importing monitors', () => {
     });
     expect((await fixture.monitor('odd')).schedule).to.equal(null);
     const notes = report.notes.map(({ monitor, note }) => `${monitor}: ${note}`).join('\n');
-    for (const told of [
+    for (const reported of [
       'nightly-backup: Integrations',
       'every-ten: It was paused',
       'odd: The ping URL',
       'odd: Omitted',
     ])
-      expect(notes).to.include(told);
+      expect(notes).to.include(reported);
     expect(await fixture.addresses.findSource(UUID)).to.equal('nightly-backup');
   });
 

@@ -129,8 +129,8 @@ for (const engine of STORES) {
       await fixture.beat('a');
       await fixture.settled();
       const [{ id } = { id: '' }] = await all();
-      const told = await fixture.incidents.listReceivers(await fixture.incidents.getIncident(id, ANYONE));
-      expect(told.map(({ event, name }) => `${event} ${name}`)).to.deep.equal([
+      const reported = await fixture.incidents.listReceivers(await fixture.incidents.getIncident(id, ANYONE));
+      expect(reported.map(({ event, name }) => `${event} ${name}`)).to.deep.equal([
         'monitor.down hook of evt_',
         'monitor.recovered hook of evt_',
       ]);
@@ -169,8 +169,11 @@ for (const engine of STORES) {
       expect((await fixture.monitor('a')).alarm, 'the alarm stays as it was').to.equal('open');
       const back = await fixture.incidents.acknowledge(id, false, mia);
       expect(back).to.include({ acknowledged_by: null, acknowledged_at: null });
-      const told = await fixture.timeline.listPage({ type: ['incident.acknowledged', 'incident.handed_back'] }, ANYONE);
-      expect(told.items.map(({ message }) => message)).to.have.members([
+      const reported = await fixture.timeline.listPage(
+        { type: ['incident.acknowledged', 'incident.handed_back'] },
+        ANYONE,
+      );
+      expect(reported.items.map(({ message }) => message)).to.have.members([
         'Acknowledgment removed by mia',
         'Acknowledged by mia',
         'Acknowledged by tester',
@@ -183,8 +186,8 @@ for (const engine of STORES) {
       fixture.clock.advance(MINUTE);
       await fixture.beat('a');
       await fixture.settled();
-      const refused: unknown = await fixture.incidents.acknowledge(id, true, mia).catch((fault: unknown) => fault);
-      expect(refused).to.include({ status: 409, code: 'conflict' });
+      const rejected: unknown = await fixture.incidents.acknowledge(id, true, mia).catch((fault: unknown) => fault);
+      expect(rejected).to.include({ status: 409, code: 'conflict' });
       expect(await fixture.incidents.findOpen([id])).to.have.property('size', 0);
     });
   });

@@ -30,11 +30,11 @@ for (const engine of STORES) {
       { end: () => fixture.settled() },
     );
 
-    const told = (): string[] => fixture.told.map(({ event, data }) => `${event} ${data.source}`);
+    const reported = (): string[] => fixture.told.map(({ event, data }) => `${event} ${data.source}`);
     const later = (ms: number): string => toIsoString(fixture.clock.now() + ms);
     const open = (given: NewWindow, caller: WatchdogCaller = ANYONE): Promise<WindowView> =>
       fixture.windows.create({ until: later(HOUR), ...given }, caller);
-    const refused = async (work: Promise<unknown>): Promise<{ code: string; fields: Record<string, string> }> =>
+    const rejected = async (work: Promise<unknown>): Promise<{ code: string; fields: Record<string, string> }> =>
       work.then(
         () => ({ code: 'none', fields: {} }),
         (error: { code: string; fields?: Record<string, string> }) => ({
@@ -54,7 +54,7 @@ for (const engine of STORES) {
       fixture.clock.advance(30 * MINUTE);
       expect(await fixture.evaluate()).to.include({ to_down: 0, to_warning: 0, errors: 0 });
       expect(await fixture.monitor('a')).to.include({ state: 'maintenance', alarm: 'none' });
-      expect(told()).to.deep.equal([]);
+      expect(reported()).to.deep.equal([]);
     });
 
     it('raises alarms at the end only for monitors that are still down', async () => {
@@ -68,11 +68,11 @@ for (const engine of STORES) {
       );
       expect(await fixture.monitor('failed')).to.include({ state: 'maintenance', last_status: 'error' });
       await fixture.evaluate();
-      expect(told()).to.deep.equal([]);
+      expect(reported()).to.deep.equal([]);
       fixture.clock.advance(1000);
       const run = await fixture.evaluate();
       expect(run).to.include({ to_down: 2, alarms_emitted: 2, errors: 0 });
-      expect(told().toSorted()).to.deep.equal(['monitor.down failed', 'monitor.down silent']);
+      expect(reported().toSorted()).to.deep.equal(['monitor.down failed', 'monitor.down silent']);
       expect(await fixture.monitor('well')).to.include({ state: 'up', maintenance: null });
       expect(await fixture.monitor('silent')).to.include({ state: 'down', alarm: 'open', maintenance: null });
       expect(await fixture.windows.list(ANYONE)).to.deep.equal([]);
@@ -85,11 +85,11 @@ for (const engine of STORES) {
       const { down_since_utc, alarm_id } = await fixture.monitor('a');
       await open({ sources: ['a'] });
       await fixture.settled();
-      expect(told()).to.deep.equal(['monitor.down a', 'monitor.recovered a']);
+      expect(reported()).to.deep.equal(['monitor.down a', 'monitor.recovered a']);
       expect(fixture.told.at(-1)?.data).to.deep.include({ resolution: 'maintenance', state: 'maintenance', alarm_id });
       fixture.clock.advance(HOUR);
       await fixture.evaluate();
-      expect(told()).to.deep.equal(['monitor.down a', 'monitor.recovered a', 'monitor.down a']);
+      expect(reported()).to.deep.equal(['monitor.down a', 'monitor.recovered a', 'monitor.down a']);
       expect(await fixture.monitor('a')).to.include({ state: 'down', alarm: 'open', down_since_utc });
     });
 
@@ -134,7 +134,7 @@ for (const engine of STORES) {
       fixture.clock.advance(30 * MINUTE);
       await fixture.evaluate();
       await other.settled();
-      expect([...told(), ...other.told.map(({ event }) => event)]).to.deep.equal([]);
+      expect([...reported(), ...other.told.map(({ event }) => event)]).to.deep.equal([]);
       for (const source of sources) expect(await fixture.monitor(source)).to.include({ state: 'maintenance' });
     });
 
@@ -173,7 +173,7 @@ for (const engine of STORES) {
       await fixture.evaluate();
       for (const source of ['moved', 'left', 'below'])
         expect(await fixture.monitor(source), source).to.include({ maintenance: null });
-      expect(told().toSorted()).to.deep.equal(['monitor.down left', 'monitor.down moved']);
+      expect(reported().toSorted()).to.deep.equal(['monitor.down left', 'monitor.down moved']);
       expect(await fixture.monitor('rack')).to.include({ state: 'maintenance' });
     });
 
@@ -207,7 +207,7 @@ for (const engine of STORES) {
     ] as [NewWindow, string][])
       it(`rejects ${JSON.stringify(given)} next to an end, by its field`, async () => {
         await fixture.beat('a');
-        const { code, fields } = await refused(open({ sources: ['a'], ...given }));
+        const { code, fields } = await rejected(open({ sources: ['a'], ...given }));
         expect([code, Object.keys(fields)]).to.deep.equal(['validation_failed', [field]]);
       });
 
@@ -276,7 +276,7 @@ for (const engine of STORES) {
       await fixture.windows.remove(window.id, ANYONE);
       await fixture.evaluate();
       expect(await fixture.monitor('a')).to.include({ state: 'up', maintenance: null });
-      expect((await refused(fixture.windows.remove(window.id, ANYONE))).code).to.equal('not_found');
+      expect((await rejected(fixture.windows.remove(window.id, ANYONE))).code).to.equal('not_found');
     });
 
     it('repairs inconsistencies between a window and its monitors after a crash', async () => {
@@ -309,7 +309,7 @@ for (const engine of STORES) {
       fixture.clock.advance(HOUR);
       await fixture.evaluate();
       expect(await fixture.monitor('a')).to.include({ state: 'maintenance', maintenance: null });
-      expect(told()).to.deep.equal([]);
+      expect(reported()).to.deep.equal([]);
     });
 
     it('rejects impossible times, invalid expressions, and missing monitors', async () => {
@@ -331,7 +331,7 @@ for (const engine of STORES) {
         [{ sources, ...zone, timezone: 'Mars/Base' }, 'timezone', /Mars\/Base is not/],
       ];
       for (const [given, field, says] of cases) {
-        const { code, fields } = await refused(open(given));
+        const { code, fields } = await rejected(open(given));
         expect(code, JSON.stringify(given)).to.equal('validation_failed');
         expect(fields[field], JSON.stringify(given)).to.match(says);
       }
@@ -342,13 +342,13 @@ for (const engine of STORES) {
       await fixture.monitors.create({ source: 'theirs', project: 'bank' }, ANYONE);
       await fixture.monitors.create({ source: 'mine', project: 'shop' }, ANYONE);
       await fixture.monitors.create({ source: 'below', project: 'bank', parent_source: 'mine' }, ANYONE);
-      expect((await refused(open({ sources: ['theirs'] }, mine))).code).to.equal('insufficient_scope');
+      expect((await rejected(open({ sources: ['theirs'] }, mine))).code).to.equal('insufficient_scope');
       const window = await open({ subtree: 'mine' }, mine);
       expect(await fixture.monitor('mine')).to.include({ state: 'maintenance' });
       expect(await fixture.monitor('below')).to.include({ state: 'unknown' });
       const general = await open({ sources: ['theirs'] });
       expect((await fixture.windows.list(mine)).map(({ id }) => id)).to.deep.equal([window.id]);
-      expect((await refused(fixture.windows.remove(general.id, mine))).code).to.equal('not_found');
+      expect((await rejected(fixture.windows.remove(general.id, mine))).code).to.equal('not_found');
     });
   });
 }

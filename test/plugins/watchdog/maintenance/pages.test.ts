@@ -47,9 +47,9 @@ describe('maintenance windows over HTTP', function () {
   });
 
   it('report the position of an error in a cron expression', async () => {
-    const refused = await create({ sources: ['top'], schedule: '0 2 * 13 *', duration_seconds: 3600 });
-    expect(refused.status).to.equal(422);
-    expect(refused.json.error?.fields).to.deep.equal({ schedule: 'the month at position 7 is not valid' });
+    const rejected = await create({ sources: ['top'], schedule: '0 2 * 13 *', duration_seconds: 3600 });
+    expect(rejected.status).to.equal(422);
+    expect(rejected.json.error?.fields).to.deep.equal({ schedule: 'the month at position 7 is not valid' });
   });
 
   it('silence for an hour with one click, shown on every page', async () => {
@@ -110,8 +110,8 @@ describe('maintenance windows over HTTP', function () {
       [{ subtree: 'nowhere', until: later(fixture, HOUR) }, 'subtree'],
       [{ sources: ['top'], until: 'tomorrow' }, 'until'],
     ] as const) {
-      const refused = await fixture.api('POST', silences, token, body);
-      expect([refused.status, Object.keys(refused.json.error?.fields ?? {})]).to.deep.equal([422, [field]]);
+      const rejected = await fixture.api('POST', silences, token, body);
+      expect([rejected.status, Object.keys(rejected.json.error?.fields ?? {})]).to.deep.equal([422, [field]]);
     }
     expect((await fixture.api('DELETE', `${silences}/${id}`, token)).status).to.equal(200);
     expect(await monitor('top')).to.include({ state: 'down', alarm: 'open', silence: null });

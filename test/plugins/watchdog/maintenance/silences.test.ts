@@ -17,7 +17,7 @@ for (const engine of STORES) {
     const later = (ms: number): string => toIsoString(fixture.clock.now() + ms);
     const silence = (given: NewWindow): Promise<WindowView> =>
       fixture.windows.create({ until: later(HOUR), ...given }, ANYONE, 'silence');
-    const told = async (): Promise<string[]> => {
+    const reported = async (): Promise<string[]> => {
       await fixture.settled();
       return fixture.told.map(({ event, data }) => `${event} ${data.source}${data.deferred ? ' deferred' : ''}`);
     };
@@ -46,29 +46,32 @@ for (const engine of STORES) {
       for (const source of ['late', 'failed'])
         expect(await fixture.monitor(source), source).to.include({ state: 'down', alarm: 'suppressed' });
       expect((await fixture.status.getCounts()).down).to.equal(2);
-      expect(await told()).to.deep.equal([]);
+      expect(await reported()).to.deep.equal([]);
       await pass(54 * MINUTE);
-      expect(await told()).to.deep.equal([]);
+      expect(await reported()).to.deep.equal([]);
       await pass(2 * MINUTE);
-      expect((await told()).toSorted()).to.deep.equal(['monitor.down failed deferred', 'monitor.down late deferred']);
+      expect((await reported()).toSorted()).to.deep.equal([
+        'monitor.down failed deferred',
+        'monitor.down late deferred',
+      ]);
       expect(await fixture.monitor('failed')).to.include({ state: 'down', alarm: 'open', silence: null });
       expect(await fixture.monitor('well')).to.include({ state: 'up', silence: null });
       await pass(HOUR);
-      expect(await told()).to.have.lengthOf(2);
+      expect(await reported()).to.have.lengthOf(2);
     });
 
     it('are no recovery: an open alarm ends with the next heartbeat, and no other starts', async () => {
       await fixture.beat('a', { status: 'down' });
       await silence({ sources: ['a'] });
       await fixture.evaluate();
-      expect(await told()).to.deep.equal(['monitor.down a']);
+      expect(await reported()).to.deep.equal(['monitor.down a']);
       expect(await fixture.monitor('a')).to.include({ state: 'down', alarm: 'open' });
       await fixture.beat('a', { interval: 86_400 });
       await fixture.beat('a', { status: 'down' });
-      expect(await told()).to.deep.equal(['monitor.down a', 'monitor.recovered a']);
+      expect(await reported()).to.deep.equal(['monitor.down a', 'monitor.recovered a']);
       await fixture.beat('a', { interval: 86_400 });
       await pass(2 * HOUR);
-      expect(await told()).to.deep.equal(['monitor.down a', 'monitor.recovered a']);
+      expect(await reported()).to.deep.equal(['monitor.down a', 'monitor.recovered a']);
     });
 
     it('suppress warnings and certificate events, and send those still valid at their end', async () => {
@@ -101,18 +104,18 @@ for (const engine of STORES) {
         await fixture.monitors.create({ source, parent_source: 'rack' }, ANYONE);
       const { id } = await silence({ subtree: 'rack' });
       for (const source of ['moved', 'stays', 'gone']) await fixture.beat(source, { status: 'down' });
-      expect(await told()).to.deep.equal([]);
+      expect(await reported()).to.deep.equal([]);
       await fixture.monitors.remove('gone', ANYONE);
       await fixture.beat('gone', { status: 'down' });
-      expect(await told()).to.deep.equal(['monitor.down gone']);
+      expect(await reported()).to.deep.equal(['monitor.down gone']);
       await fixture.monitors.update('moved', { parent_source: null }, ANYONE);
       await fixture.evaluate();
       await pass(2 * MINUTE);
-      expect(await told()).to.deep.equal(['monitor.down gone', 'monitor.down moved deferred']);
+      expect(await reported()).to.deep.equal(['monitor.down gone', 'monitor.down moved deferred']);
       await fixture.windows.remove(id, ANYONE, 'silence');
       await fixture.evaluate();
-      expect((await told()).at(-1)).to.equal('monitor.down stays deferred');
-      expect(await told()).to.have.lengthOf(3);
+      expect((await reported()).at(-1)).to.equal('monitor.down stays deferred');
+      expect(await reported()).to.have.lengthOf(3);
     });
 
     it('outlast the outage of a parent and a maintenance window within them', async () => {
@@ -129,9 +132,9 @@ for (const engine of STORES) {
       for (let i = 0; i < 5; i++) await pass(20 * MINUTE);
       expect(await fixture.monitor('child')).to.include({ state: 'down', alarm: 'suppressed', suppressed_by: null });
       expect(await fixture.monitor('kept')).to.include({ state: 'down', alarm: 'suppressed', maintenance: null });
-      expect(await told()).to.deep.equal(['monitor.down parent', 'monitor.recovered parent']);
+      expect(await reported()).to.deep.equal(['monitor.down parent', 'monitor.recovered parent']);
       await pass(2 * HOUR);
-      expect((await told()).slice(2).toSorted()).to.deep.equal([
+      expect((await reported()).slice(2).toSorted()).to.deep.equal([
         'monitor.down child deferred',
         'monitor.down kept deferred',
       ]);

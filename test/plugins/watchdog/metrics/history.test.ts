@@ -174,11 +174,11 @@ describe('watchdog metric history', () => {
       { from: '2026-01-01T00:00:00.000Z', to: '2026-02-01T00:00:00.000Z' },
       { from: '2026-01-02T00:00:00.000Z', to: '2026-01-01T00:00:00.000Z' },
     ]) {
-      const refused = await history(query).then(
+      const rejected = await history(query).then(
         () => null,
         (error: { code: string }) => error.code,
       );
-      expect(refused).to.equal('invalid_request');
+      expect(rejected).to.equal('invalid_request');
     }
   });
 });

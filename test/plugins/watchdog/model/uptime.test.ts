@@ -106,7 +106,7 @@ describe('watchdog uptime', () => {
     );
     const stretches = fc.array(fc.tuple(states, lengths), { minLength: 1, maxLength: 20 });
     fc.assert(
-      fc.property(stretches, fc.integer({ min: 1, max: 400 }), (all, asked) => {
+      fc.property(stretches, fc.integer({ min: 1, max: 400 }), (all, requested) => {
         const [doc, now] = lived(all);
         const page = getUptime(doc, now);
         const { share, days } = getUptimeDays(doc, now, 90);
@@ -116,13 +116,13 @@ describe('watchdog uptime', () => {
           page.days.map((_, i) => iso(now - (89 - i) * DAY).slice(0, 10)),
         );
         for (const [i, { state, seconds }] of page.days.entries()) {
-          const told = days[i];
-          expect(told?.share === null, `${told?.day} ${state}`).to.equal(state === 'none');
-          if (state !== 'none') expect(told?.[`${state}_seconds`]).to.equal(Math.round(seconds));
+          const reported = days[i];
+          expect(reported?.share === null, `${reported?.day} ${state}`).to.equal(state === 'none');
+          if (state !== 'none') expect(reported?.[`${state}_seconds`]).to.equal(Math.round(seconds));
         }
-        const other = getUptimeDays(doc, now, asked).days;
-        expect(other).to.have.length(asked);
-        expect(other.slice(-90)).to.deep.equal(days.slice(-asked));
+        const other = getUptimeDays(doc, now, requested).days;
+        expect(other).to.have.length(requested);
+        expect(other.slice(-90)).to.deep.equal(days.slice(-requested));
       }),
     );
   });

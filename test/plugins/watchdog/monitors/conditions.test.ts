@@ -31,8 +31,8 @@ for (const engine of STORES) {
     );
 
     const found = async (query: Partial<ConditionQuery>): Promise<[number, boolean]> => {
-      const asked = { sources: [], subtrees: ['root'], project: null, days: 1, limit: 100, ...query };
-      const { monitors, complete } = await fixture.conditions.findConditions(asked);
+      const requested = { sources: [], subtrees: ['root'], project: null, days: 1, limit: 100, ...query };
+      const { monitors, complete } = await fixture.conditions.findConditions(requested);
       return [new Set(monitors.map(({ source }) => source)).size, complete];
     };
 

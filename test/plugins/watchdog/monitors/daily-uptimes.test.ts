@@ -25,7 +25,7 @@ for (const engine of STORES) {
 
     useStore(engine, (store) => (fixture = fixtureOn(store)), { end: () => fixture.settled() });
 
-    const told = async (query: StatusQuery): Promise<Told> =>
+    const reported = async (query: StatusQuery): Promise<Told> =>
       JSON.parse((await fixture.status.getStatusJson(query, ANYONE)).toString()) as Told;
     const refusal = async (query: StatusQuery): Promise<ServiceError> => {
       const fault: unknown = await fixture.status.getStatusJson(query, ANYONE).catch((error: unknown) => error);
@@ -47,7 +47,7 @@ for (const engine of STORES) {
       const seen: Told['monitors'] = [];
       let cursor: string | null | undefined;
       do {
-        const page = await told({ uptime: 90, limit: 5, ...(typeof cursor === 'string' && { cursor }) });
+        const page = await reported({ uptime: 90, limit: 5, ...(typeof cursor === 'string' && { cursor }) });
         seen.push(...page.monitors);
         cursor = page.next_cursor;
       } while (cursor);
@@ -58,9 +58,9 @@ for (const engine of STORES) {
         expect(uptime?.share, source).to.equal(getUptime(doc, now).quarter);
       }
       expect(seen[3]?.uptime?.days.reduce((sum, { down_seconds }) => sum + down_seconds, 0)).to.equal(7 * 3_600);
-      const [one] = (await told({ uptime: 1, source: ['m-07'] })).monitors;
+      const [one] = (await reported({ uptime: 1, source: ['m-07'] })).monitors;
       expect(one?.uptime?.days).to.have.length(1);
-      for (const monitor of (await told({})).monitors) expect(monitor).not.to.have.property('uptime');
+      for (const monitor of (await reported({})).monitors) expect(monitor).not.to.have.property('uptime');
     });
 
     it('is rejected with the field name for too many monitors and days', async () => {
@@ -73,17 +73,17 @@ for (const engine of STORES) {
       expect(fault.fields?.['uptime']).to.equal(
         '100 days of 801 monitors are too many: request at most 99 days, or request pages with limit and cursor',
       );
-      const whole = await told({ uptime: 99 });
+      const whole = await reported({ uptime: 99 });
       expect(whole.monitors.every(({ uptime }) => uptime?.days.length === 99 && uptime.share === null)).to.equal(true);
       expect(whole.monitors).to.have.length(801);
-      const page = await told({ uptime: 400, limit: 200 });
+      const page = await reported({ uptime: 400, limit: 200 });
       expect(page.monitors.map(({ uptime }) => uptime?.days.length)).to.deep.equal(Array<number>(200).fill(400));
     });
 
     it('skips a monitor that is deleted during the read', async () => {
       await fixture.beat('a');
       await fixture.beat('b');
-      const ids = (await told({})).monitors.map(({ id }) => id);
+      const ids = (await reported({})).monitors.map(({ id }) => id);
       const reading = new DailyUptimeReader(fixture.deps.monitors, fixture.deps.clock).createReading(2, 7);
       await fixture.monitors.remove('a', ANYONE);
       expect([...(await reading.of(ids)).keys()]).to.deep.equal([ids[1]]);

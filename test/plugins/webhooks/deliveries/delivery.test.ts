@@ -85,10 +85,10 @@ describe('webhook deliveries', function () {
     await fixture.emit({ event: 'bug.created', project_slug: 'shop' });
     await ended();
     expect(to.got).to.have.length(1);
-    const { timestamp, ...told } = JSON.parse(to.got[0]?.body ?? '') as Record<string, unknown>;
+    const { timestamp, ...reported } = JSON.parse(to.got[0]?.body ?? '') as Record<string, unknown>;
     expect(timestamp).to.match(/Z$/);
     const url = 'https://aos.example/bugs/shop-1';
-    expect(told).to.deep.equal({ id, event: 'error.rate_exceeded', project_slug: 'shop', data: { ...data, url } });
+    expect(reported).to.deep.equal({ id, event: 'error.rate_exceeded', project_slug: 'shop', data: { ...data, url } });
   });
 
   it('creates a single delivery for a repeated event', async () => {

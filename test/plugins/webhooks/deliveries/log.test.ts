@@ -23,9 +23,9 @@ describe('webhook delivery log', () => {
       store.asked.length = 0;
       expect(await fixture.log.findLastAttempted(ADMIN, 'hook')).to.include({ state: 'exhausted', made: 2 });
       expect(await fixture.log.findLastAttempted(ADMIN, 'another')).to.equal(null);
-      const asked = store.asked.filter(({ collection }) => collection === 'webhooks_deliveries');
-      expect(asked.map(({ sort }) => sort)).to.deep.equal([[['attempted_at', 'desc']], [['attempted_at', 'desc']]]);
-      expect(listUncoveredQueries(asked, 'webhooks', plugin.collections ?? []).without).to.deep.equal([]);
+      const requested = store.asked.filter(({ collection }) => collection === 'webhooks_deliveries');
+      expect(requested.map(({ sort }) => sort)).to.deep.equal([[['attempted_at', 'desc']], [['attempted_at', 'desc']]]);
+      expect(listUncoveredQueries(requested, 'webhooks', plugin.collections ?? []).without).to.deep.equal([]);
     } finally {
       await fixture.close();
     }

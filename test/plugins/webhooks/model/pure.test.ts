@@ -81,8 +81,8 @@ describe('retry schedule', () => {
 
   for (const status_code of [429, 503]) {
     it(`${status_code} waits at least a minute, and up to twice the delay as requested`, () => {
-      const wait = (failures: number, asked: number | null, random = 0.5): number | null =>
-        getDeliveryRetryDelay(failures, { status_code, retry_after_ms: asked }, random);
+      const wait = (failures: number, requested: number | null, random = 0.5): number | null =>
+        getDeliveryRetryDelay(failures, { status_code, retry_after_ms: requested }, random);
       expect(wait(1, null)).to.equal(60_000);
       expect(wait(1, null, 0)).to.equal(60_000);
       expect(wait(1, 5_000)).to.equal(60_000);
@@ -164,11 +164,11 @@ describe('payloads', function () {
 
   it('preserve the full URL when long texts are truncated', () => {
     const source = 'ä'.repeat(100);
-    const told = addPageUrl(
+    const reported = addPageUrl(
       { ...event, event: 'monitor.down', data: { source, more: ['x'.repeat(90_000)] } },
       'https://a.example',
     );
-    const { data } = JSON.parse(buildPayload(told)) as { data: { url: string } };
+    const { data } = JSON.parse(buildPayload(reported)) as { data: { url: string } };
     expect(data.url).to.equal(`https://a.example/monitors/${encodeURIComponent(source)}`);
   });
 

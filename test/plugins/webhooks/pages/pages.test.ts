@@ -79,10 +79,10 @@ describe('webhooks: pages', function () {
   });
 
   it('shows a rejected form again with its input', async () => {
-    const refused = await browser.post('/webhooks', form({ url: 'http://169.254.169.254/' }), '/webhooks/new');
-    expect(refused.status).to.equal(422);
-    expect(refused.text).to.include('never allowed').and.include('value="chat"').and.include('169.254.169.254');
-    expect(refused.text).to.match(/value="bug.critical" checked/);
+    const rejected = await browser.post('/webhooks', form({ url: 'http://169.254.169.254/' }), '/webhooks/new');
+    expect(rejected.status).to.equal(422);
+    expect(rejected.text).to.include('never allowed').and.include('value="chat"').and.include('169.254.169.254');
+    expect(rejected.text).to.match(/value="bug.critical" checked/);
     const none = await browser.post('/webhooks', { ...form(), events: [] }, '/webhooks/new');
     expect(none.status).to.equal(422);
     expect(none.text).to.include('must contain at least one event');

@@ -169,8 +169,8 @@ describe('webhooks disabled automatically', function () {
     expect(second?.body).to.equal(first?.body);
     expect(await states(id)).to.deep.equal({ success: 1 });
     await fixture.registry.disable(ADMIN, id);
-    const refused = await fixture.registry.redeliver(ADMIN, delivery?.id ?? '').catch((error: unknown) => error);
-    expect(refused).to.include({ code: 'conflict' });
+    const rejected = await fixture.registry.redeliver(ADMIN, delivery?.id ?? '').catch((error: unknown) => error);
+    expect(rejected).to.include({ code: 'conflict' });
   });
 
   it('store both logs for 14 days, and nothing of a deleted webhook', async () => {

@@ -79,13 +79,13 @@ describe('ignore rules in the running service', function () {
 
       it('lose no acknowledged hit when killed under load, and report the threshold once', async () => {
         const id = await ruled({ alarm_threshold: THRESHOLD });
-        let asked = 0;
+        let requested = 0;
         let acknowledged = 0;
         for (let round = 0; round < ROUNDS; round++) {
           let done = 0;
           const caller = async (): Promise<void> => {
             for (;;) {
-              asked += 1;
+              requested += 1;
               try {
                 expect((await report(service))['ignored']).to.equal(true);
               } catch (problem) {
@@ -99,20 +99,20 @@ describe('ignore rules in the running service', function () {
           await Promise.all(Array.from({ length: CALLERS }, caller));
           await service.start();
           const { hit_count } = await ruleOf(service, token, id);
-          expect(hit_count, `round ${round}`).to.be.within(acknowledged, asked);
+          expect(hit_count, `round ${round}`).to.be.within(acknowledged, requested);
         }
         const item = await report(service);
-        expect(item['hit_count']).to.be.within(acknowledged + 1, asked + 1);
+        expect(item['hit_count']).to.be.within(acknowledged + 1, requested + 1);
         expect(acknowledged).to.be.greaterThan(THRESHOLD);
         // At the latest by the outbox's second look, 30 s after the start.
         await waitUntil('the event', async () => (await exceeded(service, token, id)).length > 0);
         await service.stop('SIGTERM');
         await service.start();
         await report(service);
-        const told = await exceeded(service, token, id);
-        expect(told).to.have.length(1);
-        expect(told[0]?.data).to.include({ id: item['id'], threshold: THRESHOLD, rule_id: id });
-        expect(told[0]?.data.count).to.be.greaterThan(THRESHOLD);
+        const reported = await exceeded(service, token, id);
+        expect(reported).to.have.length(1);
+        expect(reported[0]?.data).to.include({ id: item['id'], threshold: THRESHOLD, rule_id: id });
+        expect(reported[0]?.data.count).to.be.greaterThan(THRESHOLD);
       });
 
       it('mute every group when the rule is applied again after a kill', async () => {

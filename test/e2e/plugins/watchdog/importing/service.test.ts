@@ -91,8 +91,8 @@ describe('aos import healthchecks | kuma', function () {
     const tagged = await service.request('GET', '/api/watchdog/v1/monitors?tag=region:eu', SHARED_KEY);
     expect((tagged.body['items'] as { source: string }[]).map(({ source }) => source)).to.deep.equal(['shop']);
     await fetch(`${service.url}/api/push/${PUSH}z?status=down&msg=disk`);
-    const refused = await runCli(service.env, ['import', 'healthchecks', file]);
-    expect([refused.code, refused.stderr.trim().split('\n').length]).to.deep.equal([1, 1]);
+    const rejected = await runCli(service.env, ['import', 'healthchecks', file]);
+    expect([rejected.code, rejected.stderr.trim().split('\n').length]).to.deep.equal([1, 1]);
   });
 
   it('reports why a file cannot be read', async () => {

@@ -25,8 +25,8 @@ describe('bugs: value distribution on the item page', () => {
       timezone: () => 'UTC',
     });
     const spec = all.find(({ path, method = 'GET' }) => path === '/bugs/{ref}' && method === 'GET');
-    const asked = new URLSearchParams(query);
-    const given = Object.fromEntries([...new Set(asked.keys())].map((name) => [name, asked.getAll(name)]));
+    const requested = new URLSearchParams(query);
+    const given = Object.fromEntries([...new Set(requested.keys())].map((name) => [name, requested.getAll(name)]));
     const { value, error } = spec?.input?.query?.validate(given) ?? { value: given };
     if (error) throw error;
     const view = (await spec?.handle(

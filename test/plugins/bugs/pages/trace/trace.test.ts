@@ -73,13 +73,13 @@ const GO = [
 const partsOf = (text: string): TracePart[] => buildTrace(text)?.parts ?? [];
 const firstFrameLine = (text: string): number | null => buildTrace(text)?.mark ?? null;
 
-const told = (row: TraceRow): string => {
+const reported = (row: TraceRow): string => {
   if (row.kind === 'note') return `note ${row.text}`;
   if (row.kind === 'fold') return `fold ${row.label}`;
   return `${row.mark ? '* ' : ''}${row.name} ${row.folder}${row.file}${row.at}`;
 };
 const shape = (parts: TracePart[]): object[] =>
-  parts.map(({ relation, title, rows }) => ({ relation, title, rows: rows.map(told) }));
+  parts.map(({ relation, title, rows }) => ({ relation, title, rows: rows.map(reported) }));
 
 describe('bugs: pages: stack traces', () => {
   it('V8: marks the first frame, folds libraries, shows the cause as a separate part', () => {
@@ -157,7 +157,7 @@ describe('bugs: pages: stack traces', () => {
     expect(partsOf(ruby)[0]).to.include({ title: 'divided by 0 (ZeroDivisionError)' });
     const rust =
       "thread 'main' panicked at src/main.rs:12:5:\nbad index\nstack backtrace:\n   0: rust_begin_unwind\n             at /rustc/9fc/library/std/src/panicking.rs:665:5\n   1: core::panic\n             at /rustc/9fc/library/core/src/panicking.rs:74:14";
-    expect(partsOf(rust)[0]?.rows.map(told)).to.deep.equal([
+    expect(partsOf(rust)[0]?.rows.map(reported)).to.deep.equal([
       '* null src/main.rs:12:5',
       'note bad index',
       'fold 2 library frames: Rust',
@@ -167,7 +167,7 @@ describe('bugs: pages: stack traces', () => {
   it('never folds the first frame, nor a trace that consists only of library frames', () => {
     const all =
       'E: x\n    at a (/s/node_modules/p/a.js:1:1)\n    at b (/s/node_modules/p/b.js:1:1)\n    at c (/s/node_modules/p/c.js:1:1)';
-    expect(partsOf(all)[0]?.rows.map(told)).to.deep.equal([
+    expect(partsOf(all)[0]?.rows.map(reported)).to.deep.equal([
       '* a /s/node_modules/p/a.js:1:1',
       'fold 2 library frames: p',
     ]);
@@ -177,7 +177,7 @@ describe('bugs: pages: stack traces', () => {
     const frames = Array.from({ length: 300 }, (_, i) => `\tat com.acme.Tree.walk(Tree.java:${i})`);
     const rows = partsOf(['E: x', ...frames].join('\n'))[0]?.rows ?? [];
     expect(rows).to.have.length(35);
-    expect(rows.filter(({ kind }) => kind === 'fold').map(told)).to.deep.equal(['fold 266 more frames']);
+    expect(rows.filter(({ kind }) => kind === 'fold').map(reported)).to.deep.equal(['fold 266 more frames']);
   });
 
   it('returns no parts for a text without frames', () => {
