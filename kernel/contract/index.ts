@@ -135,6 +135,7 @@ export {
   Reply,
   SharedBytes,
   withJsonSchema,
+  createCsvFile,
   text,
   hideFromOpenApi,
   View,

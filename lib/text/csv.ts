@@ -39,6 +39,16 @@ export const formatCsvRows = (rows: readonly (readonly CsvValue[])[]): string =>
 export const formatCsvTable = (names: readonly string[], rows: readonly (readonly CsvValue[])[]): string =>
   formatCsvRows([names, ...rows]);
 
+/** Formats one row per record, by the names of its fields. */
+export const formatCsvRecords = <K extends string>(
+  names: readonly K[],
+  records: readonly Readonly<Record<K, CsvValue>>[],
+): string =>
+  formatCsvTable(
+    names,
+    records.map((record) => names.map((name) => record[name])),
+  );
+
 /** Rows of one export, so that a long list cannot exhaust the memory. */
 const MAX_CSV_ROWS = 100_000;
 

@@ -1,5 +1,6 @@
 import joi from 'joi';
 import {
+  createCsvFile,
   getFormFields,
   createFormPage,
   fromForm,
@@ -9,6 +10,7 @@ import {
   type PageSpec,
   type FormRejection,
 } from '../../kernel/contract/index.js';
+import { formatCsvRecords } from '../../lib/text/csv.js';
 import type { ItemFactProvider } from '../../ports/domain/item-facts.js';
 import type { LiveTopic } from '../../ports/domain/live-topics.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
@@ -94,6 +96,8 @@ function buildRequestPages(requests: AgentDispatchService, agentNames: KnownAgen
   ];
 }
 
+const RULE_COLUMNS = ['project', 'severity', 'tag', 'agent', 'enabled', 'created_by', 'created_at'] as const;
+
 function buildRulePages(rules: RequestRuleService, projects: ProjectDirectory): PageSpec[] {
   const view = async (request: HttpRequest, problem?: FormRejection): Promise<View> => {
     const all = await rules.list(request.principal);
@@ -128,7 +132,12 @@ function buildRulePages(rules: RequestRuleService, projects: ProjectDirectory): 
         also: ['dispatch', 'automation', 'rules', 'request'],
       },
       access: memberAccess,
-      handle: (request) => view(request),
+      input: { query: joi.object({ format: joi.string().valid('csv').empty('') }) },
+      handle: async (request) => {
+        if (request.query['format'] !== 'csv') return view(request);
+        const all = await rules.list(request.principal);
+        return createCsvFile('agent-rules', formatCsvRecords(RULE_COLUMNS, all));
+      },
     },
     createFormPage(
       { path: RULES_PATH, title: 'Agent automation', access: memberAccess, creates: true },

@@ -2,7 +2,7 @@ import joi from 'joi';
 import {
   toLocalTime,
   Redirect,
-  text,
+  createCsvFile,
   utcOfLocal,
   View,
   getTimeZone,
@@ -211,9 +211,7 @@ async function buildAuditCsv(reader: AuditReader, auditQuery: AuditQuery): Promi
       return [at, actor, action, target, formatAuditSentence(entry, name), details, before, after];
     },
   );
-  return text(csv, 'text/csv; charset=utf-8')
-    .header('cache-control', 'no-store')
-    .header('content-disposition', 'attachment; filename="audit.csv"');
+  return createCsvFile('audit', csv);
 }
 
 export const buildAuditPages = (services: AuditPageServices): PageSpec[] => [

@@ -1,7 +1,7 @@
 /** /system/jobs and /system/plugins, for every user. */
 import joi from 'joi';
-import { text, View, type PageSpec, type Reply } from '../../kernel/contract/index.js';
-import { formatCsvTable, type CsvValue } from '../../lib/text/csv.js';
+import { createCsvFile, View, type PageSpec } from '../../kernel/contract/index.js';
+import { formatCsvRecords } from '../../lib/text/csv.js';
 import type { PluginState, ServiceRuntime } from '../../ports/domain/system.js';
 import type { JobInfo, Jobs } from '../../ports/jobs.js';
 import { describeCheck, findOwnerTitle, formatDailyCron, type CheckDetail } from './check-details.js';
@@ -102,18 +102,6 @@ const PLUGIN_COLUMNS = [
   'reason',
 ] as const satisfies readonly (keyof PluginRow)[];
 
-function createCsv<K extends string>(
-  name: string,
-  columns: readonly K[],
-  rows: readonly Readonly<Record<K, CsvValue>>[],
-): Reply {
-  const table = formatCsvTable(
-    columns,
-    rows.map((row) => columns.map((column) => row[column])),
-  );
-  return text(table, 'text/csv; charset=utf-8').header('content-disposition', `attachment; filename="${name}.csv"`);
-}
-
 const input = { query: joi.object({ format: joi.string().valid('csv').empty('') }) };
 
 export function buildSystemListPages({ health, runtime, jobs }: SystemListServices): PageSpec[] {
@@ -129,7 +117,7 @@ export function buildSystemListPages({ health, runtime, jobs }: SystemListServic
       handle: async ({ query }) => {
         const plugins = runtime.listPlugins();
         const rows = (await jobs.list()).map((job) => toJobRow(job, plugins));
-        if (query['format'] === 'csv') return createCsv('jobs', JOB_COLUMNS, rows);
+        if (query['format'] === 'csv') return createCsvFile('jobs', formatCsvRecords(JOB_COLUMNS, rows));
         const faults = rows.filter(({ state }) => state === 'failed').length;
         return new View('jobs', { jobs: rows, faults });
       },
@@ -143,7 +131,7 @@ export function buildSystemListPages({ health, runtime, jobs }: SystemListServic
       handle: async ({ query }) => {
         const report = await health.getReport();
         const rows = runtime.listPlugins().map((plugin) => toPluginRow(plugin, report));
-        if (query['format'] === 'csv') return createCsv('plugins', PLUGIN_COLUMNS, rows);
+        if (query['format'] === 'csv') return createCsvFile('plugins', formatCsvRecords(PLUGIN_COLUMNS, rows));
         return new View('plugins', {
           plugins: rows.toSorted((a, b) => Number(a.status === 'ready') - Number(b.status === 'ready')),
           faults: rows.filter(({ status }) => status !== 'ready').length,

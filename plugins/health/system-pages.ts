@@ -1,13 +1,17 @@
 /** /migrations and /system (contract 80), for every user; only administrators run migrations. */
 import { buildAuditPages, toAuditRow } from './audit-page.js';
+import joi from 'joi';
 import {
+  createCsvFile,
   Redirect,
   View,
   type Clock,
   type HttpRequest,
   type PageSpec,
   type PanelSpec,
+  type Reply,
 } from '../../kernel/contract/index.js';
+import { formatCsvRecords } from '../../lib/text/csv.js';
 import type { AuditLog, AuditReader } from '../../ports/domain/audit.js';
 import type { WatchdogApi } from '../../ports/domain/watchdog.js';
 import type { Jobs } from '../../ports/jobs.js';
@@ -53,6 +57,12 @@ const MAX_SHOWN_MIGRATIONS = 10;
 
 function isAdmin({ principal }: HttpRequest): boolean {
   return principal.kind === 'session' && principal.role === 'admin';
+}
+
+async function exportMigrations({ schema }: Pick<SystemPageServices, 'schema'>): Promise<Reply> {
+  const { applied, pending } = await schema.listMigrations();
+  const rows = [...applied, ...pending.map((id) => ({ id, applied_at: null, version: null }))];
+  return createCsvFile('migrations', formatCsvRecords(['id', 'applied_at', 'version'], rows));
 }
 
 async function buildMigrationsView({ runtime, schema, run }: SystemPageServices, request: HttpRequest): Promise<View> {
@@ -180,7 +190,9 @@ export function buildSystemPages(services: SystemPageServices): PageSpec[] {
         badge: async () => (await schema.listMigrations()).pending.length || null,
       },
       access: { session: 'member' },
-      handle: (request) => buildMigrationsView(services, request),
+      input: { query: joi.object({ format: joi.string().valid('csv').empty('') }) },
+      handle: (request) =>
+        request.query['format'] === 'csv' ? exportMigrations(services) : buildMigrationsView(services, request),
     },
     {
       method: 'POST',

@@ -1,6 +1,7 @@
 /** /projects: readable for all accounts, editable for administrators (contract 80). */
 import joi from 'joi';
 import {
+  createCsvFile,
   getFormFields,
   fromForm,
   createFormPage,
@@ -11,8 +12,10 @@ import {
   type PageResult,
   type Logger,
   type PageSpec,
+  type Reply,
 } from '../../kernel/contract/index.js';
 import { LOGO_TYPES, MAX_LOGO_BYTES } from '../../lib/brand/logo.js';
+import { formatCsvPages } from '../../lib/text/csv.js';
 import { invalid } from '../../kernel/errors.js';
 import type {
   PathRoot,
@@ -36,6 +39,21 @@ import {
 } from './project.js';
 import type { ProjectService } from './service.js';
 import { findFreeSlug } from './slug.js';
+
+const EXPORT_PAGE_SIZE = 200;
+const CSV_COLUMNS = ['slug', 'name', 'number', 'archived', 'repo_url', 'created_at'] as const;
+
+async function exportProjects(projects: ProjectService, { principal }: HttpRequest): Promise<Reply> {
+  const csv = await formatCsvPages(
+    CSV_COLUMNS,
+    (cursor) => projects.page(principal, { limit: EXPORT_PAGE_SIZE, ...(cursor !== null && { cursor }) }),
+    (project) => {
+      const view = toProjectView(project);
+      return CSV_COLUMNS.map((name) => view[name]);
+    },
+  );
+  return createCsvFile('projects', csv);
+}
 
 const readAccess = { session: 'member' } as const;
 const manageAccess = { session: 'admin' } as const;
@@ -233,9 +251,10 @@ export function buildProjectPages({
         also: ['products', 'applications', 'dsn', 'intake keys', 'sentry'],
       },
       access: readAccess,
-      input: { query: joi.object({ cursor: joi.string().max(4096) }) },
+      input: { query: joi.object({ cursor: joi.string().max(4096), format: joi.string().valid('csv').empty('') }) },
       handle: async (request) => {
-        const { cursor } = request.query as { cursor?: string };
+        const { cursor, format } = request.query as { cursor?: string; format?: 'csv' };
+        if (format === 'csv') return exportProjects(projects, request);
         const page = await projects.page(request.principal, { limit: 50, cursor });
         return new View('projects', {
           items: page.items.map(toProjectView),

@@ -2,7 +2,8 @@
  * Versions of a project with their sessions, and the dashboard card (contract 21, release health).
  */
 import joi from 'joi';
-import { View, type HttpRequest, type PageSpec } from '../../kernel/contract/index.js';
+import { createCsvFile, View, type HttpRequest, type PageSpec, type Reply } from '../../kernel/contract/index.js';
+import { formatCsvRecords } from '../../lib/text/csv.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { ReleaseHealth, VersionHealth } from '../../ports/domain/release-health.js';
 
@@ -24,6 +25,7 @@ interface HealthPageQuery {
   project?: string;
   environment?: string;
   hours: number;
+  format?: 'csv';
 }
 
 const formatPercent = (share: number | null): string | null =>
@@ -40,20 +42,41 @@ function toRow(health: VersionHealth): object {
   };
 }
 
-const buildPageUrl = ({ hours, ...given }: HealthPageQuery): string => {
+const buildPageUrl = ({ hours, format: _format, ...given }: HealthPageQuery): string => {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(given)) if (value !== undefined) search.set(name, value);
   if (hours !== DEFAULT_HOURS) search.set('hours', String(hours));
   return search.size === 0 ? '/release-health' : `/release-health?${search.toString()}`;
 };
 
-async function renderHealthPage({ figures, projects, latest }: HealthPageDeps, { query }: HttpRequest): Promise<View> {
+const CSV_COLUMNS = [
+  'version',
+  'started',
+  'crashed',
+  'crash_free_sessions',
+  'people',
+  'crash_free_people',
+  'adoption',
+] as const satisfies readonly (keyof VersionHealth)[];
+
+async function renderHealthPage(
+  { figures, projects, latest }: HealthPageDeps,
+  { query }: HttpRequest,
+): Promise<View | Reply> {
   const given = query as unknown as HealthPageQuery;
   const known = await projects.list();
   const project = given.project ?? (await latest()) ?? known[0]?.slug ?? null;
   const { hours, environment } = given;
   const versions = project === null ? [] : await figures.listVersions({ project, hours, environment });
+  if (given.format === 'csv') return createCsvFile('release-health', formatCsvRecords(CSV_COLUMNS, versions));
+  const search = new URLSearchParams({
+    ...(project !== null && { project }),
+    ...(environment !== undefined && { environment }),
+    hours: String(hours),
+    format: 'csv',
+  });
   return new View('release-health', {
+    csv: `/release-health?${search.toString()}`,
     chosen: project,
     items: versions.slice(0, MAX_ROWS).map(toRow),
     more: Math.max(0, versions.length - MAX_ROWS),
@@ -90,6 +113,7 @@ export const buildReleaseHealthPages = (deps: HealthPageDeps): PageSpec[] => [
           .number()
           .valid(...RANGE_OPTIONS.map(({ hours }) => hours))
           .default(DEFAULT_HOURS),
+        format: joi.string().valid('csv').empty(''),
       }),
     },
     handle: (request) => renderHealthPage(deps, request),

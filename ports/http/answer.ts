@@ -42,3 +42,8 @@ export const created = (body: object): Reply => new Reply(201, body);
 /** Returns text of any type, without envelope. */
 export const text = (body: string | Buffer | SharedBytes, type = 'text/plain; charset=utf-8', status = 200): Reply =>
   new Reply(status, body).header('content-type', type);
+/** Returns a CSV file as a download; `name` without its extension. */
+export const createCsvFile = (name: string, body: string): Reply =>
+  text(body, 'text/csv; charset=utf-8')
+    .header('cache-control', 'no-store')
+    .header('content-disposition', `attachment; filename="${name}.csv"`);

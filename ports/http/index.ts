@@ -1,6 +1,6 @@
 /** Routes and pages as data, independent of the web server. */
 export type { Access, AccessRule } from './access.js';
-export { Answer, created, Reply, text, type Cookie } from './answer.js';
+export { Answer, createCsvFile, created, Reply, text, type Cookie } from './answer.js';
 export type { Authenticator, RequestRejection } from './authenticator.js';
 export type { BasicCredentials, BasicGuard, BasicPrincipal, BasicRequest, BasicDecision } from './basic.js';
 export { EventStreamAnswer, type EventStreamOptions, type ServerSentEvent } from './event-stream.js';

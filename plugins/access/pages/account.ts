@@ -1,11 +1,20 @@
 import joi from 'joi';
-import { Redirect, View, type HttpRequest, type PageSpec, type FormRejection } from '../../../kernel/contract/index.js';
+import {
+  createCsvFile,
+  Redirect,
+  View,
+  type HttpRequest,
+  type PageSpec,
+  type FormRejection,
+  type Reply,
+} from '../../../kernel/contract/index.js';
 import { conflict, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
 import type { Account } from '../model/account.js';
 import { toAccountView } from '../model/account.js';
 import type { AccessServices } from '../services.js';
 import { DEVICE_COOKIE } from '../login/devices.js';
 import { SESSION_LIFETIME_MS, SESSION_COOKIE } from '../sessions/sessions.js';
+import { formatCsvRecords } from '../../../lib/text/csv.js';
 import { formatBrowserName } from '../../../lib/text/browser-name.js';
 import { listPasskeys } from '../passkeys/passkeys.js';
 import { createPasswordDisabledError } from '../policy/sign-in-policy.js';
@@ -17,6 +26,7 @@ const memberAccess = { session: 'member' } as const;
 /** How long after the sign-in an account without a password can change its factors. */
 const RECENT_SIGN_IN_MS = 10 * 60_000;
 const title = 'Account';
+const SESSION_COLUMNS = ['user_agent', 'address', 'current', 'created_at', 'last_seen_at', 'expires_at'] as const;
 
 const readClockForm = (request: HttpRequest): object => ({
   timezone: readField(request, 'timezone'),
@@ -47,6 +57,11 @@ export function buildAccountPages(services: AccessServices): PageSpec[] {
       sessions: list.map((session) => Object.assign(session, { browser: formatBrowserName(session.user_agent) })),
       ...problem,
     });
+  };
+
+  const exportSessions = async (request: HttpRequest): Promise<Reply> => {
+    const list = await sessions.list(await own(request), requireSession(request).session_id);
+    return createCsvFile('sessions', formatCsvRecords(SESSION_COLUMNS, list));
   };
 
   /** @throws ServiceError conflict */
@@ -164,7 +179,14 @@ export function buildAccountPages(services: AccessServices): PageSpec[] {
   };
 
   return [
-    { path: '/account', title, access: memberAccess, duringEnrollment: true, handle: (request) => page(request) },
+    {
+      path: '/account',
+      title,
+      access: memberAccess,
+      duringEnrollment: true,
+      input: { query: joi.object({ format: joi.string().valid('csv').empty('') }) },
+      handle: (request) => (request.query['format'] === 'csv' ? exportSessions(request) : page(request)),
+    },
     post('/account/clock', (request) =>
       renderOnError(
         () => setClock(request),

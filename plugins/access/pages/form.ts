@@ -2,8 +2,6 @@ import {
   createFormPage as plainFormPage,
   orAgain as refusedAgain,
   createPageActions as plainPageActions,
-  text,
-  type Reply,
   type HttpRequest,
   type PageResult,
   type PageSpec,
@@ -27,10 +25,6 @@ export function readFields(request: HttpRequest, name: string): string[] {
 }
 
 const CORRECTABLE_ERRORS = [401, 403, 409, 422, 429];
-
-/** Downloads a list. */
-export const createCsvReply = (name: string, csv: string): Reply =>
-  text(csv, 'text/csv; charset=utf-8').header('content-disposition', `attachment; filename="${name}.csv"`);
 
 export const renderOnError = (
   run: () => Promise<PageResult>,

@@ -1,5 +1,6 @@
 import joi from 'joi';
 import {
+  createCsvFile,
   Redirect,
   View,
   type Reply,
@@ -13,7 +14,7 @@ import type { TokenKind } from '../../../ports/http/index.js';
 import type { AccessServices } from '../services.js';
 import { isLive } from '../model/token.js';
 import { formatCsvPages, type CsvValue } from '../../../lib/text/csv.js';
-import { createCsvReply, readField, readFields, buildFormPage, requireSession } from './form.js';
+import { readField, readFields, buildFormPage, requireSession } from './form.js';
 import { buildTokenSnippets } from './token-snippets.js';
 import { listPresets, groupScopes } from './scopes.js';
 
@@ -108,7 +109,7 @@ export function buildAccessTokenPages(services: AccessServices): PageSpec[] {
       (after) => tokens.listPage({ kind, project }, EXPORT_PAGE_SIZE, after),
       (token) => toCsvRow(token, state(token)),
     );
-    return createCsvReply(`tokens-${kind}`, csv);
+    return createCsvFile(`tokens-${kind}`, csv);
   };
 
   /** @param request submitted values after an error; a GET has the preset */

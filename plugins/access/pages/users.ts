@@ -1,5 +1,6 @@
 import joi from 'joi';
 import {
+  createCsvFile,
   Redirect,
   View,
   type Reply,
@@ -11,7 +12,7 @@ import { toAccountView, isActiveAdmin, ROLES, type AccountView } from '../model/
 import type { AccessServices } from '../services.js';
 import { formatCsvPages } from '../../../lib/text/csv.js';
 import { buildInvitationActions, toInvitationRow } from './invitations.js';
-import { createCsvReply, readField, renderOnError, buildPageActions, requireSession } from './form.js';
+import { readField, renderOnError, buildPageActions, requireSession } from './form.js';
 
 const adminAccess = { session: 'admin' } as const;
 const title = 'Members';
@@ -49,7 +50,7 @@ export function buildUserPages(services: AccessServices): PageSpec[] {
       (after) => accounts.listPage(EXPORT_PAGE_SIZE, after),
       (account) => CSV_COLUMNS.map((column) => account[column]),
     );
-    return createCsvReply('members', csv);
+    return createCsvFile('members', csv);
   };
 
   const detail = async (request: HttpRequest, problem: Partial<FormRejection> = {}): Promise<View> => {

@@ -1,5 +1,6 @@
 import joi from 'joi';
 import {
+  createCsvFile,
   createPageActions,
   formatProblem,
   Redirect,
@@ -7,7 +8,9 @@ import {
   type HttpRequest,
   type PageSpec,
   type PanelSpec,
+  type Reply,
 } from '../../../kernel/contract/index.js';
+import { formatCsvTable } from '../../../lib/text/csv.js';
 import { changeBody } from '../model/fields.js';
 import { toLicenseView } from '../model/view.js';
 import { parseLicenseForm, getFormText } from './form.js';
@@ -36,7 +39,11 @@ async function countPending(
   return { licenses, machines };
 }
 
-async function renderApprovals(parts: LicensePageServices, request: HttpRequest, problem?: string): Promise<View> {
+async function renderApprovals(
+  parts: LicensePageServices,
+  request: HttpRequest,
+  problem?: string,
+): Promise<View | Reply> {
   const { deps, activations } = parts;
   const product = request.query['product'] as string | undefined;
   const now = deps.clock.now();
@@ -53,8 +60,18 @@ async function renderApprovals(parts: LicensePageServices, request: HttpRequest,
     const name = machine.machine_name ?? machine.machine_id;
     rows.push({ ...machine, name, license: toShownLicense(toLicenseView(license, 0, now)) });
   }
+  const licenses = pending.items.map((license) => toShownLicense(toLicenseView(license, 0, now)));
+  if (request.query['format'] === 'csv') {
+    const table = [
+      ...licenses.map(({ key, product: of, created_at }) => ['license', of, key, null, created_at]),
+      ...rows.map(({ license, name, first_seen }) => ['machine', license.product, license.key, name, first_seen]),
+    ];
+    return createCsvFile('approvals', formatCsvTable(['kind', 'project', 'key', 'machine', 'requested_at'], table));
+  }
+  const search = new URLSearchParams({ ...(product !== undefined && { product }), format: 'csv' });
   return new View('approvals', {
-    licenses: pending.items.map((license) => toShownLicense(toLicenseView(license, 0, now))),
+    csv: `/license-approvals?${search.toString()}`,
+    licenses,
     machines: rows,
     products: await listProducts(parts, true),
     admin: isAdmin(request),
@@ -97,7 +114,9 @@ export function approvalPages(parts: LicensePageServices): PageSpec[] {
       },
       access: LICENSE_MEMBER_AUTH,
       projectQuery: 'product',
-      input: { query: joi.object({ product: joi.string().max(64).empty('') }) },
+      input: {
+        query: joi.object({ product: joi.string().max(64).empty(''), format: joi.string().valid('csv').empty('') }),
+      },
       handle: (request) => renderApprovals(parts, request),
     },
     post('approve', 'License approved.', (request) =>

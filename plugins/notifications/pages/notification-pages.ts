@@ -1,5 +1,6 @@
 import joi from 'joi';
 import {
+  createCsvFile,
   createFormPage,
   getFormFields,
   invalid,
@@ -9,6 +10,7 @@ import {
   type HttpRequest,
   type PageSpec,
 } from '../../../kernel/contract/index.js';
+import { formatCsvRecords } from '../../../lib/text/csv.js';
 import { formatOutboundFault } from '../../../lib/http/outbound-fault.js';
 import type { Clock } from '../../../ports/clock.js';
 import { capitalize } from '../../../lib/sentence.js';
@@ -82,6 +84,8 @@ async function renderChannelPage(
   });
 }
 
+const CSV_COLUMNS = ['name', 'kind', 'target', 'enabled', 'disabled_reason', 'failing_since', 'last_sent_at'] as const;
+
 export function buildNotificationPages(parts: NotificationPageServices): PageSpec[] {
   const { channels, tests, clock } = parts;
   const action = createPageActions(
@@ -113,10 +117,12 @@ export function buildNotificationPages(parts: NotificationPageServices): PageSpe
         ],
       },
       access,
-      handle: async () => {
+      input: { query: joi.object({ format: joi.string().valid('csv').empty('') }) },
+      handle: async ({ query }) => {
         const items = (await channels.list()).map((one) =>
           Object.assign(channels.toView(one), { kind_label: CHANNEL_KINDS[one.kind].label }),
         );
+        if (query['format'] === 'csv') return createCsvFile('channels', formatCsvRecords(CSV_COLUMNS, items));
         return new View('channels', { items });
       },
     },

@@ -1,6 +1,7 @@
 /** Releases that not every machine is offered yet, as a tab of the releases. */
 import joi from 'joi';
-import { View, type HttpRequest, type PageSpec } from '../../../kernel/contract/index.js';
+import { createCsvFile, View, type HttpRequest, type PageSpec, type Reply } from '../../../kernel/contract/index.js';
+import { formatCsvRecords } from '../../../lib/text/csv.js';
 import type { CachedRelease } from '../update-check/channel-releases.js';
 import type { ReleaseServices } from '../services.js';
 import { loadAdoption } from './adoption.js';
@@ -24,9 +25,20 @@ export function listRollouts(
     .slice(0, MAX_ROLLOUTS);
 }
 
-async function renderRollouts({ deps, index }: ReleaseServices, { query }: HttpRequest): Promise<View> {
-  const { product } = query as { product?: string };
+const CSV_COLUMNS = [
+  'product',
+  'version',
+  'channel',
+  'platform',
+  'rollout_percent',
+  'halted_at',
+  'published_at',
+] as const;
+
+async function renderRollouts({ deps, index }: ReleaseServices, { query }: HttpRequest): Promise<View | Reply> {
+  const { product, format } = query as { product?: string; format?: 'csv' };
   await index.ensureCurrent();
+  if (format === 'csv') return createCsvFile('rollouts', formatCsvRecords(CSV_COLUMNS, listRollouts(index, product)));
   const items = listRollouts(index, product).map(async (release) => {
     const adoption = await loadAdoption(deps, release);
     return Object.assign({}, release, {
@@ -34,7 +46,12 @@ async function renderRollouts({ deps, index }: ReleaseServices, { query }: HttpR
       adoption: adoption === null ? null : { updated: adoption.updated, all: adoption.all, href: adoption.href },
     });
   });
-  return new View('rollouts', { live_topics: 'releases', items: await Promise.all(items) });
+  const search = new URLSearchParams({ ...(product && { product }), format: 'csv' });
+  return new View('rollouts', {
+    live_topics: 'releases',
+    items: await Promise.all(items),
+    csv: `/rollouts?${search.toString()}`,
+  });
 }
 
 export const rolloutPages = (services: ReleaseServices): PageSpec[] => [
@@ -51,7 +68,9 @@ export const rolloutPages = (services: ReleaseServices): PageSpec[] => [
     },
     access: RELEASE_MEMBER_AUTH,
     projectQuery: 'product',
-    input: { query: joi.object({ product: joi.string().max(64).empty('') }) },
+    input: {
+      query: joi.object({ product: joi.string().max(64).empty(''), format: joi.string().valid('csv').empty('') }),
+    },
     handle: (request) => renderRollouts(services, request),
   },
 ];

@@ -1,5 +1,6 @@
 import joi from 'joi';
 import {
+  createCsvFile,
   getFormFields,
   createFormPage,
   Redirect,
@@ -10,6 +11,7 @@ import {
   type FormRejection,
 } from '../../../kernel/contract/index.js';
 import { invalid, notFound } from '../../../kernel/errors.js';
+import { formatCsvRecords } from '../../../lib/text/csv.js';
 import { MAX_LOGO_BYTES, LOGO_TYPES } from '../../../lib/brand/logo.js';
 import { canSetHost } from '../caller.js';
 import { toAnnouncementView } from '../model/announcement.js';
@@ -28,6 +30,8 @@ export const getPageHref = (id: string): string => `${LIST_PATH}/${encodeURIComp
 
 const redirectTo = (location: string, message: string): Redirect =>
   new Redirect(location, { tone: 'success', message });
+
+const CSV_COLUMNS = ['slug', 'title', 'published', 'project', 'components', 'url'] as const;
 
 export function buildAdminPages(services: StatusPageServices): PageSpec[] {
   const { pages, announcements, projects, clock, timezone } = services;
@@ -116,7 +120,13 @@ export function buildAdminPages(services: StatusPageServices): PageSpec[] {
         also: ['customers', 'public', 'uptime', 'statuspage'],
       },
       access,
-      handle: async ({ principal }) => new View('pages', { items: await pages.list(principal) }),
+      input: { query: joi.object({ format: joi.string().valid('csv').empty('') }) },
+      handle: async ({ principal, query }) => {
+        const items = await pages.list(principal);
+        if (query['format'] !== 'csv') return new View('pages', { items });
+        const rows = items.map((page) => Object.assign({}, page, { components: page.components.length }));
+        return createCsvFile('status-pages', formatCsvRecords(CSV_COLUMNS, rows));
+      },
     },
     { path: `${LIST_PATH}/new`, title: 'New status page', access, handle: (request) => editor(request) },
     createFormPage(

@@ -2,6 +2,7 @@ import joi from 'joi';
 import {
   getFormFields,
   createFormPage,
+  createCsvFile,
   toLocalTime,
   Redirect,
   utcOfLocal,
@@ -12,6 +13,7 @@ import {
   type FormRejection,
 } from '../../../kernel/contract/index.js';
 import { invalid } from '../../../kernel/errors.js';
+import { formatCsvRecords } from '../../../lib/text/csv.js';
 import { DAY_MS, HOUR_MS, toIsoString } from '../../../lib/time.js';
 import { MONITOR_SOURCE_PATTERN } from '../../../ports/domain/watchdog.js';
 import { MAX_WINDOW_SOURCES, type NewWindow } from '../maintenance/window-service.js';
@@ -42,6 +44,25 @@ function toWindowRow(window: WindowView): WindowRow {
   const minutes = duration_seconds === null ? null : Math.round(duration_seconds / 60);
   return { ...window, label, href: only === undefined ? null : getMonitorPageHref(only), minutes };
 }
+
+const CSV_COLUMNS = [
+  'kind',
+  'sources',
+  'open',
+  'from',
+  'until',
+  'schedule',
+  'timezone',
+  'minutes',
+  'reason',
+  'created_by',
+] as const;
+
+const formatWindows = (windows: readonly WindowRow[], silences: readonly WindowRow[]): string => {
+  const toRecord = (kind: string) => (row: WindowRow) =>
+    Object.assign({}, row, { kind, sources: row.subtree === null ? row.sources.join(' ') : row.label });
+  return formatCsvRecords(CSV_COLUMNS, [...windows.map(toRecord('maintenance')), ...silences.map(toRecord('silence'))]);
+};
 
 const getTextField = (form: Record<string, unknown>, name: string): string => {
   const value = form[name];
@@ -132,11 +153,14 @@ export function buildMaintenancePages(services: WatchdogServices): PageSpec[] {
         also: ['silence', 'mute', 'downtime', 'maintenance windows'],
       },
       access,
-      handle: async ({ principal }) => {
+      input: { query: joi.object({ format: joi.string().valid('csv').empty('') }) },
+      handle: async ({ principal, query }) => {
         const rows = (await windows.list(toWatchdogCaller(principal))).map(toWindowRow);
+        const silences = (await windows.list(toWatchdogCaller(principal), 'silence')).map(toWindowRow);
+        if (query['format'] === 'csv') return createCsvFile('maintenance', formatWindows(rows, silences));
         return new View('maintenance', {
           live_topics: 'monitors',
-          silences: (await windows.list(toWatchdogCaller(principal), 'silence')).map(toWindowRow),
+          silences,
           open: rows.filter(({ open }) => open),
           planned: rows.filter(({ next_from }) => next_from !== null),
         });

@@ -1,6 +1,7 @@
 import joi from 'joi';
-import { View, type PageSpec } from '../../../kernel/contract/index.js';
+import { createCsvFile, View, type HttpRequest, type PageSpec, type Reply } from '../../../kernel/contract/index.js';
 import type { EventQuery } from '../deliveries/delivery-log.js';
+import { formatCsvPages } from '../../../lib/text/csv.js';
 import { getEventPage } from '../../../ports/domain/event-page.js';
 import { toWebhookEventView, type WebhookEventView } from '../model/stored-event.js';
 import { crumb, cursor, PAGE_SIZE, formatJson, readAccess, type WebhookPageParts } from './page-helpers.js';
@@ -17,6 +18,7 @@ export function buildEventPages({ choices, log }: WebhookPageParts): PageSpec[] 
           cursor,
           event: joi.string().max(100).allow(''),
           project_slug: joi.string().max(64).allow(''),
+          format: joi.string().valid('csv').empty(''),
         }),
       },
       handle: async (request) => {
@@ -31,6 +33,7 @@ export function buildEventPages({ choices, log }: WebhookPageParts): PageSpec[] 
           ...(project_slug && { project_slug }),
           ...(after !== undefined && { cursor: after }),
         };
+        if (request.query['format'] === 'csv') return exportEvents(log, request, query);
         const page = await log.listEvents(request.principal, query);
         const items = page.items.map((stored) =>
           Object.assign(addSubject(toWebhookEventView(stored)), { body: formatJson(stored.body) }),
@@ -42,11 +45,32 @@ export function buildEventPages({ choices, log }: WebhookPageParts): PageSpec[] 
           names,
           projects: await choices.listProjects(),
           next_cursor: page.next,
+          csv: `/webhooks/events?${new URLSearchParams({ ...(event && { event }), ...(project_slug && { project_slug }), format: 'csv' }).toString()}`,
           crumbs,
         });
       },
     },
   ];
+}
+
+const EXPORT_PAGE_SIZE = 200;
+
+async function exportEvents(log: WebhookPageParts['log'], request: HttpRequest, query: EventQuery): Promise<Reply> {
+  const { cursor: _first, ...filters } = query;
+  const csv = await formatCsvPages(
+    ['timestamp', 'event', 'project_slug', 'subject', 'data'],
+    (after) =>
+      log.listEvents(request.principal, {
+        ...filters,
+        limit: EXPORT_PAGE_SIZE,
+        ...(after !== null && { cursor: after }),
+      }),
+    (stored) => {
+      const { timestamp, event, project_slug, about, data } = addSubject(toWebhookEventView(stored));
+      return [timestamp, event, project_slug, about, data ?? null];
+    },
+  );
+  return createCsvFile('events', csv);
 }
 
 const toText = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
