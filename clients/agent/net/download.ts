@@ -110,14 +110,20 @@ async function fetchAll(path: string, wanted: PackageSource, downloader: Downloa
     const before = await getFileSize(path);
     if (before === wanted.size) return;
     if (before > wanted.size) await rm(path);
+    let isAccepted = false;
+    const onAccepted = (): void => {
+      isAccepted = true;
+      downloader.onAccepted();
+    };
     try {
-      await fetchRest(path, before > wanted.size ? 0 : before, wanted, downloader);
+      await fetchRest(path, before > wanted.size ? 0 : before, wanted, { ...downloader, onAccepted });
       return;
     } catch (error) {
       const pause = downloader.hooks.retryMs[attempt];
       const again =
         error instanceof AgentFailure && EXIT_CODES[error.outcome] === EXIT_CODES.transient && pause !== undefined;
-      if (!again || (await getFileSize(path)) === before) throw error;
+      // A response that was cut may leave no bytes.
+      if (!again || !isAccepted) throw error;
       await sleep(pause, undefined, { signal: downloader.signal });
     }
   }
