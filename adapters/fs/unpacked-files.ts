@@ -169,11 +169,14 @@ export class UnpackedFiles {
 
   async #retireFolder(folder: string): Promise<void> {
     if ((await listNames(folder)) === null) return;
-    await makeFolder(this.root, this.#pool, PRIVATE_FOLDER_MODE);
-    const retired = join(this.#pool, `${RETIRED_POOL_PREFIX}${randomUUID()}`);
-    await rename(folder, retired).catch((error: unknown) => {
-      if (!isMissingFileError(error)) throw error;
-    });
+    try {
+      await makeFolder(this.root, this.#pool, PRIVATE_FOLDER_MODE);
+      await rename(folder, join(this.#pool, `${RETIRED_POOL_PREFIX}${randomUUID()}`));
+    } catch (error) {
+      if (isMissingFileError(error)) return;
+      // On a full disk. The next sweep removes the bytes.
+      await rm(folder, REMOVE_OPTIONS);
+    }
   }
 
   async #sweepPool(signal?: AbortSignal): Promise<number> {

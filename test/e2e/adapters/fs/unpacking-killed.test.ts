@@ -1,5 +1,4 @@
 /** Files of releases after kill -9: each file is whole, and a sweep completes what is missing. */
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, utimes } from 'node:fs/promises';
@@ -9,26 +8,10 @@ import { expect } from 'chai';
 import { FsReleaseStore } from '../../../../adapters/fs/release-store.js';
 import { updateAllFiles } from '../../../kit/contracts/release-files.js';
 import { scaleRepeats } from '../../../support/repeat-budget.js';
+import { runUntilKilled } from './unpacking-runs.js';
 
 const KILLS = scaleRepeats(3);
 const MAX_DELAY_MS = 40;
-const PROGRAM = join(import.meta.dirname, 'unpacking-process.js');
-
-async function runUntilKilled(root: string, line: string, ms: number): Promise<void> {
-  const child = spawn(process.execPath, [PROGRAM, root], { stdio: ['ignore', 'pipe', 'inherit'] });
-  let printed = '';
-  const ended = new Promise((resolve) => child.once('close', resolve));
-  await new Promise<void>((resolve, reject) => {
-    child.once('exit', (code) => reject(new Error(`it exited with ${code}`)));
-    child.stdout.on('data', (piece: Buffer) => {
-      printed += piece.toString();
-      if (printed.includes(`${line}\n`)) resolve();
-    });
-  });
-  await new Promise((resolve) => setTimeout(resolve, ms));
-  child.kill('SIGKILL');
-  await ended;
-}
 
 describe('files of releases after kill -9', () => {
   let root: string;

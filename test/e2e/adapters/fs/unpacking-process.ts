@@ -1,14 +1,18 @@
 /**
  * Publishes and withdraws releases whose files are unpacked, until it is killed; prints each
- * version. Started by unpacking-killed.test.ts.
+ * version. Started by unpacking-runs.ts.
  */
 import { createHash } from 'node:crypto';
 import { writeSync } from 'node:fs';
+import { ThreadPackageReader } from '../../../../adapters/fs/package-reader.js';
 import { FsReleaseStore } from '../../../../adapters/fs/release-store.js';
+import { GridFsReleaseStore } from '../../../../adapters/mongodb/gridfs/release-store.js';
 import { buildPackage, splitChunks } from '../../../kit/contracts/release-store.js';
 
-const [root = ''] = process.argv.slice(2);
-const store = new FsReleaseStore(root, undefined, undefined, { enabled: true });
+const [target = ''] = process.argv.slice(2);
+const store = target.startsWith('mongodb:')
+  ? new GridFsReleaseStore({ url: target, unpackFiles: true }, new ThreadPackageReader())
+  : new FsReleaseStore(target, undefined, undefined, { enabled: true });
 await store.access.write('shop', '.htpasswd', '# aos-access format=3 product=shop\n');
 for (let n = 1; ; n++) {
   const contents = Array.from({ length: 20 }, (_, at) => `${at} ${at % 5 === 0 ? n : ''} `.repeat(2_000));

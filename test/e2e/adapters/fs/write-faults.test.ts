@@ -3,12 +3,14 @@
  * runs (contract 95, a bad day).
  */
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { FsReleaseStore } from '../../../../adapters/fs/release-store.js';
 import { createWriteRunner } from '../../../../adapters/fs/write-faults.js';
+import { listHashes, putRelease } from '../../../kit/contracts/release-files.js';
 import { buildPackage, splitChunks } from '../../../kit/contracts/release-store.js';
 import { getRejection } from '../../../harness.js';
 
@@ -92,6 +94,29 @@ describe('disk write errors', () => {
       expect(await store.packages.listStaged()).to.deep.equal([]);
       await truncate(filler, 0);
       await publish();
+    });
+
+    it('full while files of a release are stored: leaves nothing, serves the package, and continues later', async () => {
+      // It counts on more space than there is, so that a write fails.
+      const options = { enabled: true, keepFree: -(16 << 20) };
+      const unpacking = new FsReleaseStore(join(mounted, 'releases'), undefined, undefined, options);
+      const files = { a: 'same', big: randomBytes(1_200_000).toString('hex').slice(0, 1_200_000) };
+      const place = { ...PLACE, version: '3.0' };
+      await putRelease(unpacking, place, files);
+      const filler = join(mounted, 'filler');
+      await writeFile(filler, Buffer.alloc(Math.floor((await unpacking.packages.getFreeBytes()) / 2)));
+      expect((await getRejection(unpacking.packages.updateFiles(place))).name).to.equal('DiskFull');
+      expect(await readdir(join(mounted, 'releases', 'shop', 'stable', '3.0', 'any'))).to.have.members([
+        'manifest.json',
+        'package.tar.gz',
+      ]);
+      expect(await unpacking.open(['shop', 'stable', '3.0', 'any', 'package.tar.gz'])).not.to.equal(null);
+      await truncate(filler, 0);
+      await unpacking.packages.updateFiles(place);
+      expect(await readdir(join(mounted, 'releases', 'shop', 'stable', '3.0', 'any', 'files'))).to.have.members(
+        listHashes(files),
+      );
+      expect(await unpacking.packages.withdraw(place)).to.equal(true);
     });
 
     it('read-only: rejects every write, still reads, and works again when the disk is writable', async () => {
