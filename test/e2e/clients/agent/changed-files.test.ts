@@ -68,11 +68,11 @@ class CountingProxy {
   }
 }
 
-const engines = durableEngines.map(({ name, settings }) => ({
-  name: name === 'mongodb' ? 'MongoDB' : 'a directory',
+const engines = durableEngines.map((engine) => ({
+  name: engine.name === 'mongodb' ? 'MongoDB' : 'a directory',
   settings: async () => {
-    const found = await settings();
-    return found === null || name !== 'mongodb' ? found : { ...found, SVC_RELEASES__URL: 'mongodb:' };
+    const found = await engine.settings();
+    return found === null || engine.name !== 'mongodb' ? found : { ...found, SVC_RELEASES__URL: 'mongodb:' };
   },
 }));
 
@@ -85,7 +85,7 @@ for (const engine of engines)
     let client: MongoClient | null = null;
     before(async function () {
       const settings = await engine.settings();
-      if (settings === null) return this.skip();
+      if (settings === null) this.skip();
       dir = await scratch();
       service = await TestService.createInProcess(settings);
       if (settings['SVC_RELEASES__URL'] !== undefined) client = new MongoClient(String(settings['SVC_STORAGE_URL']));

@@ -18,7 +18,7 @@ describe('files of releases in GridFS after kill -9', () => {
     const server = await findMongoUrl();
     if (server === null) {
       process.stdout.write(`  ${NO_MONGODB_MESSAGE}\n`);
-      return this.skip();
+      this.skip();
     }
     url = createDatabaseUrl(server);
     client = new MongoClient(url);
