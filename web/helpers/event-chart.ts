@@ -15,6 +15,7 @@ const BASE = TOP + PLOT_HEIGHT;
 const HEIGHT = BASE + 20;
 /** Labels of releases that are nearer to each other than this many percent would overlap. */
 const MIN_LABEL_DISTANCE = 9;
+const MIN_PHONE_LABEL_DISTANCE = 24;
 /** Shared scales, as in charts.ts; each chart sets their domains. */
 const COLUMN_SCALE = scaleBand<number>().range([0, 100]).padding(0.18);
 const COUNT_SCALE = scaleLinear().range([0, PLOT_HEIGHT]);
@@ -57,17 +58,22 @@ function renderColumn({ count, href, chosen }: Fields, i: number, title: string)
   return `<a class="event-column" href="${escapeHtml(link)}" aria-label="${escapeHtml(says)}">${body}</a>`;
 }
 
+/** The newest first: where labels would overlap, the older ones are left out. */
 function renderMarks(marks: readonly Fields[]): string {
-  let last = -Infinity;
+  let next = Infinity;
+  let nextOnPhone = Infinity;
   return marks
     .map((mark) => ({ at: Math.min(Math.max(toNumber(mark['at']) ?? 0, 0), 1) * 100, label: toText(mark['label']) }))
-    .toSorted((a, b) => a.at - b.at)
+    .toSorted((a, b) => b.at - a.at)
     .map(({ at, label }) => {
-      const isApart = at - last >= MIN_LABEL_DISTANCE;
-      if (isApart) last = at;
+      const isApart = next - at >= MIN_LABEL_DISTANCE;
+      const isApartOnPhone = isApart && nextOnPhone - at >= MIN_PHONE_LABEL_DISTANCE;
+      if (isApart) next = at;
+      if (isApartOnPhone) nextOnPhone = at;
+      const kind = isApartOnPhone ? 'event-mark-label' : 'event-mark-label event-mark-between';
       const line = renderAttributes({ x1: `${round(at)}%`, x2: `${round(at)}%`, y1: MARK_TOP, y2: BASE });
       const near = `<line class="chart-mark-near"${line}/>`;
-      const text = isApart ? renderText('event-mark-label', at, 12, label) : '';
+      const text = isApart ? renderText(kind, at, 12, label) : '';
       return `<g class="event-mark"><line${line}/>${near}${text}<title>${escapeHtml(label)} published</title></g>`;
     })
     .join('');
