@@ -35,10 +35,14 @@ export function buildEventPages({ choices, log }: WebhookPageParts): PageSpec[] 
         };
         if (request.query['format'] === 'csv') return exportEvents(log, request, query);
         const page = await log.listEvents(request.principal, query);
-        const items = page.items.map((stored) =>
-          Object.assign(addSubject(toWebhookEventView(stored)), { body: formatJson(stored.body) }),
-        );
-        const names = choices.listEvents().map(({ name }) => ({ value: name, label: name }));
+        const known = choices.listEvents();
+        const descriptions = new Map(known.map(({ name, description }) => [name, description]));
+        const items = page.items.map((stored) => {
+          const view = addSubject(toWebhookEventView(stored));
+          const description = descriptions.get(view.event) ?? view.event;
+          return Object.assign(view, { description, body: formatJson(stored.body) });
+        });
+        const names = known.map(({ name, description }) => ({ value: name, label: description }));
         const crumbs = [crumb, { label: 'Event log' }];
         return new View('events', {
           items,
