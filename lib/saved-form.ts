@@ -14,7 +14,7 @@ export const MAX_SAVED_FORM_LENGTH = 48 * 1024;
 
 const SECRET_NAME_PATTERN = /pass|secret|totp|^code$/i;
 
-export const listWrittenFields = (fields: SavedForm['fields']): { name: string; value: string }[] =>
+export const listMultiWordFields = (fields: SavedForm['fields']): { name: string; value: string }[] =>
   fields.filter(([, value]) => /\S\s+\S/.test(value)).map(([name, value]) => ({ name: toFieldLabel(name), value }));
 
 const toFieldLabel = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`.replaceAll('_', ' ');

@@ -77,7 +77,7 @@ export class AgendaJobs implements Jobs {
   private readonly log: Logger;
   private readonly clock: Clock;
   private readonly work: JobRunner;
-  private readonly nudged = new Set<string>();
+  private readonly pollsRequested = new Set<string>();
   private readonly runs: Counter;
   private readonly options: Required<AgendaJobsOptions>;
   private started = false;
@@ -256,10 +256,10 @@ export class AgendaJobs implements Jobs {
       setTimeout(() => this.pollSoon(name), inMs).unref();
       return;
     }
-    if (this.nudged.has(name)) return;
-    this.nudged.add(name);
+    if (this.pollsRequested.has(name)) return;
+    this.pollsRequested.add(name);
     setImmediate(() => {
-      this.nudged.delete(name);
+      this.pollsRequested.delete(name);
       if (!this.started || this.repository.stopping || this.channel.state !== 'connected') return;
       const note = { jobId: toJobId(name), jobName: name, nextRunAt: null, priority: 0, timestamp: new Date() };
       this.channel

@@ -202,11 +202,13 @@ function detectPlatform(dir: string, warn: (text: string) => void): Platform {
   return 'any';
 }
 
-const listOffered = (history: readonly ListedRelease[]): ListedRelease[] =>
+const listOfferedReleases = (history: readonly ListedRelease[]): ListedRelease[] =>
   history.filter((release) => isVersion(release.version) && release.withdrawn_at === null);
 
 function listNewerReleaseWarnings(history: readonly ListedRelease[], version: string, platform: Platform): string[] {
-  const seen = listOffered(history).filter((release) => release.platform === platform || release.platform === 'any');
+  const seen = listOfferedReleases(history).filter(
+    (release) => release.platform === platform || release.platform === 'any',
+  );
   const [newest] = seen.toSorted((a, b) => compareVersions(b.version, a.version));
   if (newest === undefined || compareVersions(newest.version, version) <= 0) return [];
   return [
@@ -221,7 +223,7 @@ function listReplacementWarnings(
   platform: Platform,
   sha256: string,
 ): string[] {
-  const same = listOffered(history).find(
+  const same = listOfferedReleases(history).find(
     (release) => isSameVersion(release.version, version) && release.platform === platform,
   );
   if (same === undefined || same.package_sha256 === sha256) return [];

@@ -45,7 +45,7 @@ export class Lifecycle {
   #lock: InstanceLock | null = null;
   #isListening = false;
   #stopping: Promise<void> | undefined;
-  #placing: Promise<void> | undefined;
+  #installersPlaced: Promise<void> | undefined;
 
   constructor(private readonly parts: LifecycleParts) {
     const { setup, kernel, ports } = parts;
@@ -86,7 +86,7 @@ export class Lifecycle {
     const { address } = await kernel.boot(mode, options);
     if (mode !== 'serve') return { address, firstAdmin: null };
     await fleet?.start();
-    if (places) this.#placing = placeInstallers(ports.installers, ports.log);
+    if (places) this.#installersPlaced = placeInstallers(ports.installers, ports.log);
     if (server.base_url === null && address !== null) app.base_url = address;
     const firstAdmin = (await kernel.findService(ADMIN_BOOTSTRAP)?.ensureAdmin()) ?? null;
     if (address === null) return { address, firstAdmin };
@@ -102,7 +102,7 @@ export class Lifecycle {
     await kernel.stop();
     await ports.releaseStore.close();
     await unlisted.flush();
-    await this.#placing;
+    await this.#installersPlaced;
     await Promise.all([ports.hasher.close(), ports.sourceMaps.close()]);
     await this.#announcement.stop();
     await this.#removeAddress();

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { getUrgency } from '../../lib/urgency.js';
 import type { ReportDetails, Report } from '../../ports/domain/bugs.js';
 import type { ErrorSender, FeedbackReport } from '../../ports/domain/errors.js';
-import { cutObject } from './truncate.js';
+import { truncateObject } from './truncate.js';
 import { cutText } from '../../lib/text/cut-text.js';
 import { REPORT_LIMITS } from './report-converter.js';
 import { toErrorTitle } from '../../lib/text/error-title.js';
@@ -51,7 +51,7 @@ export function buildFeedbackReport(
   return {
     report,
     details: () => ({
-      context: cutObject({ name, email, url, event_id, message }, REPORT_LIMITS.context),
+      context: truncateObject({ name, email, url, event_id, message }, REPORT_LIMITS.context),
       breadcrumbs: null,
     }),
   };

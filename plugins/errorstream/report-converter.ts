@@ -7,7 +7,7 @@ import type { ErrorDetails, ErrorReport, ErrorSender } from '../../ports/domain/
 import type { Json } from '../../ports/store/index.js';
 import type { UnmappedFrames } from '../../ports/domain/frame-rewriting.js';
 import type { ErrorBody } from './report-body.js';
-import { cutHead, cutNewest, cutObject, cutStack } from './truncate.js';
+import { truncateHead, truncateNewest, truncateObject, truncateStackTrace } from './truncate.js';
 import { formatCrashReport } from './apple-crash.js';
 import { cutText } from '../../lib/text/cut-text.js';
 import { toErrorTitle } from '../../lib/text/error-title.js';
@@ -56,12 +56,12 @@ class FieldTruncator {
     return cutElements;
   }
 
-  cutObject(name: string, value: { [key: string]: Json } | null | undefined, limit: number): Json {
-    return value ? this.#recordCut(name, value, cutObject(value, limit)) : null;
+  truncateObject(name: string, value: { [key: string]: Json } | null | undefined, limit: number): Json {
+    return value ? this.#recordCut(name, value, truncateObject(value, limit)) : null;
   }
 
-  cutNewest(name: string, value: Json[] | null | undefined, count: number, limit: number): Json {
-    return value ? this.#recordCut(name, value, cutNewest(value, count, limit)) : null;
+  truncateNewest(name: string, value: Json[] | null | undefined, count: number, limit: number): Json {
+    return value ? this.#recordCut(name, value, truncateNewest(value, count, limit)) : null;
   }
 
   #recordCut<T>(name: string, before: T, after: T): T {
@@ -99,8 +99,13 @@ const cutDetails = (
   { context, breadcrumbs }: Pick<ErrorBody, 'context' | 'breadcrumbs'>,
   cutter: FieldTruncator,
 ): ReportDetails => ({
-  context: cutter.cutObject('context', context, REPORT_LIMITS.context),
-  breadcrumbs: cutter.cutNewest('breadcrumbs', breadcrumbs, REPORT_LIMITS.breadcrumbs, REPORT_LIMITS.breadcrumbs_text),
+  context: cutter.truncateObject('context', context, REPORT_LIMITS.context),
+  breadcrumbs: cutter.truncateNewest(
+    'breadcrumbs',
+    breadcrumbs,
+    REPORT_LIMITS.breadcrumbs,
+    REPORT_LIMITS.breadcrumbs_text,
+  ),
 });
 
 type ActualError = Pick<Report, 'members'> & { type: string | null; text: string };
@@ -175,11 +180,11 @@ export function toErrorReport(
     message_template: body.message_template ?? null,
     members: members ?? null,
     exception_class: exceptionClass,
-    file_path: cutter.cutText(file, path, REPORT_LIMITS.path, cutHead),
+    file_path: cutter.cutText(file, path, REPORT_LIMITS.path, truncateHead),
     function_name: body.function ?? null,
     line_no: body.line ?? body.line_no ?? null,
     late: body.late ? boundLate(body.late) : null,
-    stack_trace: cutter.cutText('stack_trace', trace, REPORT_LIMITS.stack_trace, cutStack),
+    stack_trace: cutter.cutText('stack_trace', trace, REPORT_LIMITS.stack_trace, truncateStackTrace),
     environment,
     app_version: cutter.cutText(
       version,

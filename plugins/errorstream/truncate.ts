@@ -14,7 +14,7 @@ function findStartIndex(text: string, limit: number): number {
   return at;
 }
 
-export function cutHead(text: string, limit: number): string {
+export function truncateHead(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const start = findStartIndex(text, limit);
   return start === 0 ? text : text.slice(start);
@@ -26,7 +26,7 @@ const PYTHON_TRACE_HEADER = 'Traceback (most recent call last):\n';
  * Keeps the end with the origin: the last frame in Python, else the first (contract 21, first
  * frame).
  */
-export function cutStack(text: string, limit: number): string {
+export function truncateStackTrace(text: string, limit: number): string {
   if (text.length <= limit || !text.startsWith(PYTHON_TRACE_HEADER)) return cutText(text, limit);
   const start = findStartIndex(text, limit - PYTHON_TRACE_HEADER.length);
   return findStartIndex(text, limit) === 0 ? text : PYTHON_TRACE_HEADER + text.slice(start);
@@ -64,11 +64,11 @@ function fitValue(value: Json, limit: number): Json | undefined {
   return Object.fromEntries(fittedEntries);
 }
 
-export function cutObject(value: { [key: string]: Json }, limit: number): { [key: string]: Json } {
+export function truncateObject(value: { [key: string]: Json }, limit: number): { [key: string]: Json } {
   return getJsonSize(value, limit) <= limit ? value : (fitValue(value, limit) as { [key: string]: Json });
 }
 
-export function cutNewest(list: Json[], count: number, limit: number): Json[] {
+export function truncateNewest(list: Json[], count: number, limit: number): Json[] {
   let from = list.length;
   let size = 1;
   while (from > 0 && list.length - from < count) {

@@ -19,7 +19,7 @@ import {
 import type { SourcePosition } from '../../ports/source-map-reader.js';
 import type { Logger } from '../../ports/logger.js';
 import type { Json } from '../../ports/store/index.js';
-import { cutHead, cutObject, cutStack } from './truncate.js';
+import { truncateHead, truncateObject, truncateStackTrace } from './truncate.js';
 import { REPORT_LIMITS } from './report-converter.js';
 import { FRAME_REWRITER_RESOLVER, MAX_RAW_TRACE_LENGTH, formatSourceLines } from './minified-traces.js';
 import { findFramesOfScripts, replaceFrames, type TextFrame } from './text-frames.js';
@@ -139,13 +139,16 @@ function buildRewrittenOccurrence(
   if (own !== null) Object.assign(rest, formatSourceLines(own));
   return {
     stack_trace:
-      stack_trace === null ? null : cutStack(replaceFrames(stack_trace, text, inText), REPORT_LIMITS.stack_trace),
-    context: Object.keys(rest).length === 0 ? null : cutObject(rest as { [key: string]: Json }, REPORT_LIMITS.context),
+      stack_trace === null
+        ? null
+        : truncateStackTrace(replaceFrames(stack_trace, text, inText), REPORT_LIMITS.stack_trace),
+    context:
+      Object.keys(rest).length === 0 ? null : truncateObject(rest as { [key: string]: Json }, REPORT_LIMITS.context),
     place:
       own === null
         ? undefined
         : {
-            file_path: cutHead(own.file, REPORT_LIMITS.path),
+            file_path: truncateHead(own.file, REPORT_LIMITS.path),
             line_no: own.line,
             function_name: own.function === null ? null : cutText(own.function, REPORT_LIMITS.short),
           },

@@ -13,7 +13,7 @@ const SESSION_NOTE_RETENTION_MS = DAY_MS;
 export class HealthRetention {
   constructor(
     @inject(collection<HourDoc>('hours')) private readonly hours: Collection<HourDoc>,
-    @inject(collection<TroubledDoc>('troubled')) private readonly troubled: Collection<TroubledDoc>,
+    @inject(collection<TroubledDoc>('troubled')) private readonly troubledSessions: Collection<TroubledDoc>,
     @inject(CONFIG) private readonly config: ReleaseHealthConfig,
     @inject(PORT.clock) private readonly clock: Clock,
   ) {}
@@ -25,6 +25,6 @@ export class HealthRetention {
   async run(signal: AbortSignal): Promise<void> {
     const now = this.clock.now();
     await removeAll(this.hours, { hour: { lt: toIsoString(now - this.config.days * DAY_MS) } }, signal);
-    await removeAll(this.troubled, { at: { lt: toIsoString(now - SESSION_NOTE_RETENTION_MS) } }, signal);
+    await removeAll(this.troubledSessions, { at: { lt: toIsoString(now - SESSION_NOTE_RETENTION_MS) } }, signal);
   }
 }

@@ -236,7 +236,7 @@ const KIND_CASES: readonly HostileArchive[] = [
   buildKindCase('the rest of a file of several volumes', 'M', /unknown kind/),
   buildKindCase('a sparse file of GNU', 'S', /sparse/),
   buildKindCase('the label of a volume', 'V', /unknown kind/),
-  buildKindCase('a kind that nobody knows', 'Z', /unknown kind/),
+  buildKindCase('an unknown kind', 'Z', /unknown kind/),
   {
     what: 'a symbolic link through pax',
     entry: 'odd',

@@ -122,12 +122,12 @@ describe('plugin validation at startup', () => {
       /views\/shifts\.hbs:3 has a form without its token, .*: add \{\{> csrf\}\} to it/,
     ],
     [
-      'a form that nobody takes',
+      'a form that no page accepts',
       { parts: both(), views: { shifts: `<form method="post" action="/oncall/{{id}}/ende">{{> csrf}}</form>` } },
       /views\/shifts\.hbs:1 sends a form to \/oncall\/…\/ende, which has no page with method POST/,
     ],
     [
-      'a confirmation that nobody takes',
+      'a confirmation that no page accepts',
       { parts: both(), views: { shifts: `{{> confirm action="/oncall/end" label="End"}}` } },
       /views\/shifts\.hbs:1 sends a form to \/oncall\/end/,
     ],

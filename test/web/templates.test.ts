@@ -168,7 +168,7 @@ describe('layouts', () => {
     expect(renderFile('web/layouts/app.hbs', { ...context, nav })).to.not.include('Issues pages');
   });
 
-  it('draw the settings beside the content, for large and for small screens', () => {
+  it('draw the settings next to the content, for large and for small screens', () => {
     const groups = [
       { group: 'workspace', label: 'Workspace', items: [{ href: '/users', label: 'Members', current: true }] },
     ];

@@ -232,7 +232,7 @@ export class BodyReader {
     const { inflated_bytes, json_bytes } = this.options.limits;
     const encoding = req.headers['content-encoding'];
     const most = bytes ?? json_bytes;
-    const sift = (): BodyFilterStream | null => {
+    const bodyFilter = (): BodyFilterStream | null => {
       if (sieve === undefined) return null;
       const maxRetainedBytes = isEncoded(encoding) ? inflated_bytes : most;
       return new BodyFilterStream({
@@ -242,12 +242,12 @@ export class BodyReader {
         most: { kept: maxRetainedBytes, decoded: MAX_FILTERED_BYTES },
       });
     };
-    const long = mayExceedLimit(req, most) ? sift() : null;
+    const long = mayExceedLimit(req, most) ? bodyFilter() : null;
     if (long !== null) return wire.readFiltered(this.#getPace(sender), long);
     const sent = await wire.readWhole(this.#getPace(sender));
     if (sent instanceof Failure || encoding === undefined) return sent;
     const whole = await this.#inflater.inflate(sent, encoding, inflated_bytes, wire.lease, sender.key);
-    const again = whole instanceof Failure && whole.code === 'payload_too_large' ? sift() : null;
+    const again = whole instanceof Failure && whole.code === 'payload_too_large' ? bodyFilter() : null;
     return again === null ? whole : this.#inflater.inflateFiltered(sent, again, sender.key);
   }
 

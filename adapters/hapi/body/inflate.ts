@@ -36,13 +36,13 @@ export class Inflater {
     });
   }
 
-  inflateFiltered(body: Buffer, sift: BodyFilterStream, owner: string): Promise<Buffer | Failure> {
+  inflateFiltered(body: Buffer, bodyFilter: BodyFilterStream, owner: string): Promise<Buffer | Failure> {
     return this.#whole.run(owner, async () => {
       try {
-        const passed = sift.push(body, () => undefined);
-        return passed instanceof Failure ? passed : await sift.end();
+        const passed = bodyFilter.push(body, () => undefined);
+        return passed instanceof Failure ? passed : await bodyFilter.end();
       } finally {
-        sift.destroy();
+        bodyFilter.destroy();
       }
     });
   }

@@ -31,7 +31,7 @@ export class WireBody {
   #most = Infinity;
   #failure: Failure | null = null;
   #settle: ((failure: Failure | null) => void) | null = null;
-  #sift: BodyFilterStream | null = null;
+  #bodyFilter: BodyFilterStream | null = null;
 
   private constructor(
     private readonly req: IncomingMessage,
@@ -62,20 +62,20 @@ export class WireBody {
     return this.readHead(bytes, pace);
   }
 
-  async readFiltered(pace: Pace, sift: BodyFilterStream): Promise<Buffer | Failure> {
+  async readFiltered(pace: Pace, bodyFilter: BodyFilterStream): Promise<Buffer | Failure> {
     const first = this.#concatenate();
     this.#chunks = [];
     this.lease.shrink(first.length);
-    this.#sift = sift;
+    this.#bodyFilter = bodyFilter;
     try {
-      const passed = sift.push(first, () => undefined);
+      const passed = bodyFilter.push(first, () => undefined);
       if (passed instanceof Failure) this.fail(passed);
       const failure = await this.#read(Infinity, pace);
       if (failure) return failure;
       this.lease.markArrived();
-      return await sift.end();
+      return await bodyFilter.end();
     } finally {
-      sift.destroy();
+      bodyFilter.destroy();
     }
   }
 
@@ -130,9 +130,9 @@ export class WireBody {
     });
   }
 
-  #filterPiece(sift: BodyFilterStream, piece: Buffer): void {
+  #filterPiece(bodyFilter: BodyFilterStream, piece: Buffer): void {
     this.#bytes += piece.length;
-    const passed = sift.push(piece, () => {
+    const passed = bodyFilter.push(piece, () => {
       if (this.#settle !== null) this.req.resume();
     });
     if (passed instanceof Failure) this.fail(passed);
@@ -151,7 +151,7 @@ export class WireBody {
     const remaining = this.#most - this.#bytes;
     const chunk = arrived.length > remaining ? arrived.subarray(0, remaining) : arrived;
     if (this.#bytes + chunk.length > this.limit) this.fail(createTooLargeFailure(this.limit));
-    else if (this.#sift !== null) this.#filterPiece(this.#sift, chunk);
+    else if (this.#bodyFilter !== null) this.#filterPiece(this.#bodyFilter, chunk);
     else if (!this.lease.grow(chunk.length)) this.fail(OVERLOADED);
     else {
       this.#bytes += chunk.length;

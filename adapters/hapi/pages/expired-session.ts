@@ -2,7 +2,7 @@
  * Response to a form whose session has expired: 401 with the login form, which retains what the
  * user typed (contract 80, conduct).
  */
-import { encodeSavedForm, listWrittenFields } from '../../../lib/saved-form.js';
+import { encodeSavedForm, listMultiWordFields } from '../../../lib/saved-form.js';
 import type { View } from '../../../ports/http/index.js';
 import { UNAUTHORIZED } from '../access/access-policy.js';
 import { ForeignView } from './form-idempotency.js';
@@ -19,7 +19,7 @@ export function buildExpiredSessionView(
   const view = new ForeignView('', 'ended', {
     title: 'Session ended',
     kept: savedForm,
-    fields: listWrittenFields(controls),
+    fields: listMultiWordFields(controls),
   }).withStatus(401);
   for (const [name, value] of Object.entries(UNAUTHORIZED.more.headers ?? {})) view.header(name, value);
   return view;

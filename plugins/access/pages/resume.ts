@@ -1,7 +1,7 @@
 import joi from 'joi';
 import { View, type PageSpec } from '../../../kernel/contract/index.js';
 import { notFound } from '../../../kernel/errors.js';
-import { isFormForAccount, listWrittenFields, type SavedForm } from '../../../lib/saved-form.js';
+import { isFormForAccount, listMultiWordFields, type SavedForm } from '../../../lib/saved-form.js';
 import { computeSha256 } from '../model/token.js';
 import type { AccessServices } from '../services.js';
 import { requireSession } from './form.js';
@@ -34,7 +34,7 @@ export const buildResumePages = ({ forms }: Pick<AccessServices, 'forms'>): Page
         path,
         first: found.first,
         fields: fields.map(([name, value]) => ({ name, value })),
-        shown: listWrittenFields(fields),
+        shown: listMultiWordFields(fields),
       });
     },
   },

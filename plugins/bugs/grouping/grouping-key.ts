@@ -71,13 +71,13 @@ function formatMembers({ members }: GroupingInput): string {
     .join('');
 }
 
-export interface FloodKeys {
+export interface FloodGroupingKeys {
   source: string;
   /** Null if no word contains a digit: no other key then has the same coarse key. */
   coarse_key: string | null;
 }
 
-export function computeFloodKey(input: GroupingInput, { origin, masked }: Grouping): FloodKeys | null {
+export function computeFloodKey(input: GroupingInput, { origin, masked }: Grouping): FloodGroupingKeys | null {
   if (getFingerprint(input) !== null) return null;
   const [type = '', project = '', exceptionClass = ''] = listKeyPrefix(input);
   const source = [type, project, toCoarseText(exceptionClass)];

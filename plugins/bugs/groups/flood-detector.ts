@@ -10,13 +10,18 @@ import { DEPS } from '../deps.js';
 import { hashWithinProject } from '../item/document-ids.js';
 import type { FloodDoc, ItemDoc } from '../item/model.js';
 import { COARSE_KEYS_FIELD } from '../item/stored-field-names.js';
-import { computeFloodKey, type FloodKeys, type Grouping, type GroupingInput } from '../grouping/grouping-key.js';
+import {
+  computeFloodKey,
+  type FloodGroupingKeys,
+  type Grouping,
+  type GroupingInput,
+} from '../grouping/grouping-key.js';
 import type { GroupingSettings } from '../grouping/grouping-settings.js';
 import type { Clock } from '../../../ports/clock.js';
 
 const MAX_INLINE_KEYS = 25;
 
-export interface FloodSource extends FloodKeys {
+export interface FloodSource extends FloodGroupingKeys {
   project: string;
   /** Null if no item has the report's coarse key. */
   stored: Pick<FloodDoc, 'made_at' | typeof COARSE_KEYS_FIELD> | null;

@@ -11,7 +11,7 @@ import { PayloadSampler } from './payload-sampler.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { DEPS, type BugsConfig } from '../deps.js';
 import type { ItemDoc, TextsDoc } from '../item/model.js';
-import { findAddedMarks } from '../item/place-marks.js';
+import { buildMarksUpdate } from '../item/place-marks.js';
 import { getLevelRank, resolveErrorLocation } from '../item/first-document.js';
 import { rebuildSearchText } from '../text/search-text.js';
 import { countLastHour, rollUpDays, listStaleDays, listStalePaths } from '../item/occurrence-rate.js';
@@ -34,11 +34,11 @@ export class OccurrencePlaceRecorder {
   constructor(@inject(DEPS.items) private readonly items: Collection<ItemDoc>) {}
 
   isDue(doc: ItemDoc, { report }: IncomingReport): boolean {
-    return findAddedMarks(doc, report) !== null;
+    return buildMarksUpdate(doc, report) !== null;
   }
 
   async recordPlace(doc: ItemDoc, { report }: IncomingReport): Promise<void> {
-    const push = findAddedMarks(doc, report);
+    const push = buildMarksUpdate(doc, report);
     if (push === null) return;
     const key = `${doc.id} ${JSON.stringify(push)}`;
     const others = this.#adding.get(key);

@@ -101,7 +101,7 @@ export class ReportIntake {
     @inject(DEPS.clock) private readonly clock: Clock,
     @inject(ReportAcceptor) private readonly acceptance: ReportAcceptor,
     @inject(ClientRefService) private readonly refs: ClientRefService,
-    @inject(GroupResolver) private readonly placing: GroupResolver,
+    @inject(GroupResolver) private readonly groupResolver: GroupResolver,
     @inject(OccurrenceCounter) private readonly counting: OccurrenceCounter,
     @inject(CountFollowUp) private readonly followUp: CountFollowUp,
     @inject(ItemService) private readonly items: ItemService,
@@ -133,7 +133,7 @@ export class ReportIntake {
 
   async #placeAndCount(accepted: AcceptedReport): Promise<CountResult | null> {
     const { ref } = accepted;
-    const leading = this.placing.findPlacement(accepted);
+    const leading = this.groupResolver.findPlacement(accepted);
     const known = leading instanceof Promise ? await leading : leading;
     // References are nearly always new, and the write rejects an existing one.
     const isTried = known !== null && (ref === null || !this.refs.isRecentlyUsed(ref.id));
@@ -143,14 +143,14 @@ export class ReportIntake {
     const bound = ref === null ? null : await this.refs.find(ref.id);
     if (bound?.open_at === null) return this.counting.resolveRepeat(accepted, bound);
     if (bound !== null)
-      return this.counting.countWithReload(accepted, this.placing.toPlacement(bound.item_id, accepted), bound);
+      return this.counting.countWithReload(accepted, this.groupResolver.toPlacement(bound.item_id, accepted), bound);
     if (known !== null) return this.counting.countWithReload(accepted, known, null);
     const { project, bare_key } = accepted.keyed;
     return this.#familyMutex.run(hashWithinProject(project, bare_key), () => this.#decideAndCount(accepted));
   }
 
   async #decideAndCount(accepted: AcceptedReport): Promise<CountResult | null> {
-    const place = await this.placing.decide(accepted);
+    const place = await this.groupResolver.decide(accepted);
     if (place.writes.length > 0) return this.counting.createItem(accepted, place);
     return (await this.counting.countFastPath(accepted, place)) ?? this.counting.countWithReload(accepted, place, null);
   }
@@ -177,7 +177,7 @@ export class ReportIntake {
 export class ReportBatchIntake {
   constructor(
     @inject(ReportAcceptor) private readonly acceptance: ReportAcceptor,
-    @inject(GroupResolver) private readonly placing: GroupResolver,
+    @inject(GroupResolver) private readonly groupResolver: GroupResolver,
     @inject(ReportIntake) private readonly intake: ReportIntake,
   ) {}
 
@@ -200,7 +200,7 @@ export class ReportBatchIntake {
   async #recordClass(listed: readonly AcceptedEntry[], results: RecordResult[]): Promise<void> {
     const groups = groupReports(listed, ({ keyed }) => [keyed.dedup_key]);
     const known = await Promise.all(
-      groups.map(async ([first]) => first && (await this.placing.findPlacement(first.accepted))),
+      groups.map(async ([first]) => first && (await this.groupResolver.findPlacement(first.accepted))),
     );
     await Promise.all(groups.filter((_, i) => known[i]).map((group) => this.#recordTogether(group, results)));
     for (const group of groups.filter((_, i) => !known[i])) {

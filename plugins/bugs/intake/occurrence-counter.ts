@@ -153,7 +153,7 @@ export class OccurrenceCounter {
     @inject(DEPS.items) private readonly items: Collection<ItemDoc>,
     @inject(DEPS.removals) private readonly removals: Collection<RemovalDoc>,
     @inject(ClientRefService) private readonly refs: ClientRefService,
-    @inject(GroupResolver) private readonly placing: GroupResolver,
+    @inject(GroupResolver) private readonly groupResolver: GroupResolver,
     @inject(ItemCreator) private readonly newItems: ItemCreator,
     @inject(CountBatcher) private readonly batcher: CountBatcher,
     @inject(OccurrenceRecorder) private readonly seen: OccurrenceRecorder,
@@ -192,7 +192,7 @@ export class OccurrenceCounter {
       this.#finishReference(counted);
       return counted;
     }
-    await this.placing.removeKeys(place, at.item_id);
+    await this.groupResolver.removeKeys(place, at.item_id);
     if (at.ref !== null) await this.refs.release(at.ref.id, at.item_id);
     if (accepted.ref !== null) accepted.ref.opened = false;
     return null;
@@ -202,7 +202,7 @@ export class OccurrenceCounter {
   async resolveRepeat(accepted: AcceptedReport, { id, item_id }: RefDoc): Promise<CountResult | null> {
     const doc = await this.items.get(item_id);
     if (doc !== null)
-      return toRepeatResult(doc, toIncomingReport(accepted, this.placing.toPlacement(item_id, accepted), null));
+      return toRepeatResult(doc, toIncomingReport(accepted, this.groupResolver.toPlacement(item_id, accepted), null));
     if (!(await this.#isDeleted(item_id)))
       throw conflict('The report with this client_ref is being stored; try again.');
     await this.refs.release(id, item_id);

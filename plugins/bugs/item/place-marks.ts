@@ -19,19 +19,19 @@ const toMark = (text: string): string => hash('sha256', text, 'base64url').slice
 export const toVersionMark = (version: string): string => toMark(getVersionIdentity(version));
 export const toHostMark = (host: string): string => toMark(host.trim());
 
-export interface OccurrencePlace {
+export interface VersionAndHost {
   app_version?: string | null;
   host?: string | null;
 }
 
 const isNamed = (text: string | null | undefined): text is string => typeof text === 'string' && text.trim() !== '';
 
-export const buildFirstMarks = ({ app_version, host }: OccurrencePlace): Required<PlaceMarks> => ({
+export const buildFirstMarks = ({ app_version, host }: VersionAndHost): Required<PlaceMarks> => ({
   version_marks: isNamed(app_version) ? [toVersionMark(app_version)] : [],
   host_marks: isNamed(host) ? [toHostMark(host)] : [],
 });
 
-export function buildMarks(seen: readonly OccurrencePlace[]): Required<PlaceMarks> {
+export function buildMarks(seen: readonly VersionAndHost[]): Required<PlaceMarks> {
   const versions = seen.flatMap(({ app_version }) => (isNamed(app_version) ? [toVersionMark(app_version)] : []));
   const hosts = seen.flatMap(({ host }) => (isNamed(host) ? [toHostMark(host)] : []));
   return {
@@ -41,9 +41,9 @@ export function buildMarks(seen: readonly OccurrencePlace[]): Required<PlaceMark
 }
 
 /** Returns null when the marks exist. */
-export function findAddedMarks(
+export function buildMarksUpdate(
   { version_marks = [], host_marks = [] }: PlaceMarks,
-  { app_version, host }: OccurrencePlace,
+  { app_version, host }: VersionAndHost,
 ): NonNullable<Update['push']> | null {
   const version = isNamed(app_version) ? toVersionMark(app_version) : null;
   const isNew = version !== null && !version_marks.includes(version);

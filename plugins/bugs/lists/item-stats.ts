@@ -20,7 +20,7 @@ import type { Clock } from '../../../ports/clock.js';
 import type { ItemDoc, ActivityDoc } from '../item/model.js';
 
 export const STATS_DAYS = 30;
-export interface StatsDay {
+export interface DailyStats {
   date: string;
   new: number;
   resolved: number;
@@ -31,7 +31,7 @@ export interface StatsResponse {
   by_status: Record<ItemStatus, number>;
   by_severity: Record<Severity, number>;
   by_project: Record<string, number>;
-  per_day: StatsDay[];
+  per_day: DailyStats[];
 }
 
 type GroupCounts = readonly { key: Scalar; n: number }[];
@@ -144,8 +144,8 @@ function buildDays(
   made: readonly number[],
   counts: GroupCounts,
   project: string | null,
-): StatsDay[] {
-  const all = days.map((date, i): StatsDay => ({ date, new: made[i] ?? 0, resolved: 0, regressed: 0 }));
+): DailyStats[] {
+  const all = days.map((date, i): DailyStats => ({ date, new: made[i] ?? 0, resolved: 0, regressed: 0 }));
   const byDay = new Map(all.map((day) => [day.date, day]));
   for (const { key, n } of counts) {
     const [date = '', kind, slug] = String(key).split(' ');

@@ -153,7 +153,7 @@ export class ProbeScheduler {
       if (name === undefined) return;
       if (this.#runningProbes.has(name) || !this.#hasLease()) continue;
       if (fails) this.#runningFailing++;
-      const asked = this.#runProbe(name)
+      const running = this.#runProbe(name)
         .catch((err: unknown) => {
           this.log.error({ err, monitor: name }, 'a probe failed with an internal error');
           this.#table.schedule(name, this.clock.monotonic() + RETRY_DELAY_MS);
@@ -163,7 +163,7 @@ export class ProbeScheduler {
           if (fails) this.#runningFailing--;
           this.#startDue();
         });
-      this.#runningProbes.set(name, asked);
+      this.#runningProbes.set(name, running);
     }
   }
 

@@ -24,7 +24,7 @@ export class SessionDeduplicator {
   readonly #notes: BoundedMap<{ n: number }>;
 
   constructor(
-    @inject(collection<TroubledDoc>('troubled')) private readonly troubled: Collection<TroubledDoc>,
+    @inject(collection<TroubledDoc>('troubled')) private readonly troubledSessions: Collection<TroubledDoc>,
     @inject(PORT.clock) private readonly clock: Clock,
   ) {
     const now = (): number => clock.now();
@@ -54,13 +54,13 @@ export class SessionDeduplicator {
   async #recordTrouble(id: string, outcome: TroubledDoc['outcome']): Promise<Partial<SessionCounts>> {
     const at = this.clock.iso();
     try {
-      await this.troubled.insert({ id, outcome, at });
+      await this.troubledSessions.insert({ id, outcome, at });
       return { [outcome]: 1 };
     } catch (error) {
       if (!(error instanceof StoreConflict)) throw error;
     }
     if (outcome === 'errored') return {};
-    const worse = await this.troubled.change({ id, outcome: 'errored' }, { set: { outcome, at } });
+    const worse = await this.troubledSessions.change({ id, outcome: 'errored' }, { set: { outcome, at } });
     return worse === null ? {} : { errored: -1, [outcome]: 1 };
   }
 

@@ -4,7 +4,7 @@
 import { normalizeTime } from '../../../lib/time.js';
 import type { ConfigFields, ConfigKind, ConfigReference } from '../../../ports/domain/config/kinds.js';
 import type { Principal } from '../../../ports/http/index.js';
-import type { NewWindow } from '../maintenance/window-service.js';
+import type { NewMaintenanceWindow } from '../maintenance/window-service.js';
 import { toWatchdogCaller } from '../model/caller.js';
 import type { WatchdogServices } from '../services.js';
 import { windowBody } from './maintenance-routes.js';
@@ -12,7 +12,7 @@ import { windowBody } from './maintenance-routes.js';
 type WindowKindServices = Pick<WatchdogServices, 'windows' | 'evaluator' | 'audit' | 'clock'>;
 
 function normalizeTimes(fields: ConfigFields): ConfigFields {
-  const { from, until } = fields as NewWindow;
+  const { from, until } = fields as NewMaintenanceWindow;
   return {
     ...fields,
     ...(from && { from: normalizeTime(from) ?? from }),
@@ -20,13 +20,13 @@ function normalizeTimes(fields: ConfigFields): ConfigFields {
   };
 }
 
-function listMonitorReferences({ sources = [], subtree = null }: NewWindow): ConfigReference[] {
+function listMonitorReferences({ sources = [], subtree = null }: NewMaintenanceWindow): ConfigReference[] {
   const named = sources.map((name) => ({ field: 'sources', kind: 'monitors', name }));
   return subtree === null ? named : [...named, { field: 'subtree', kind: 'monitors', name: subtree }];
 }
 
 export function createMaintenanceKind({ windows, evaluator, audit, clock }: WindowKindServices): ConfigKind {
-  const create = async (principal: Principal, given: NewWindow): Promise<void> => {
+  const create = async (principal: Principal, given: NewMaintenanceWindow): Promise<void> => {
     const made = await windows.create(given, toWatchdogCaller(principal));
     await audit.record(principal, 'maintenance.created', made.id, { reason: made.reason ?? '' });
   };
@@ -51,7 +51,7 @@ export function createMaintenanceKind({ windows, evaluator, audit, clock }: Wind
       })),
     normalize: async (_principal, fields, before) => {
       const window = normalizeTimes(fields);
-      const { sources, until } = window as NewWindow;
+      const { sources, until } = window as NewMaintenanceWindow;
       if (before === null && until && until <= clock.iso()) return null;
       windows.check(window);
       return { ...window, ...(sources && { sources: [...new Set(sources)] }) };
@@ -62,7 +62,7 @@ export function createMaintenanceKind({ windows, evaluator, audit, clock }: Wind
     },
     // Windows cannot be changed. The new one is open before the old one ends.
     update: async (principal, { id, managed, fields }, _changed, whole) => {
-      const { from = null } = fields as NewWindow;
+      const { from = null } = fields as NewMaintenanceWindow;
       const isPlanned =
         whole['from'] === undefined && whole['schedule'] === undefined && from !== null && from > clock.iso();
       await create(principal, { ...whole, ...(isPlanned && { from }), ...(managed && { managed: true as const }) });

@@ -7,7 +7,7 @@ import {
   withSchemaName,
   type RouteSpec,
 } from '../../../kernel/contract/index.js';
-import { MAX_REPEATED_SECONDS, MAX_WINDOW_SOURCES, type NewWindow } from '../maintenance/window-service.js';
+import { MAX_REPEATED_SECONDS, MAX_WINDOW_SOURCES, type NewMaintenanceWindow } from '../maintenance/window-service.js';
 import { toWatchdogCaller } from '../model/caller.js';
 import type { WindowKind, WindowView } from '../model/maintenance-window.js';
 import type { WatchdogServices } from '../services.js';
@@ -103,7 +103,7 @@ interface WindowRouteSpec {
   list: joi.Schema;
   /** Key of the object in the response. */
   field: string;
-  parse: (given: NewWindow) => NewWindow;
+  parse: (given: NewMaintenanceWindow) => NewMaintenanceWindow;
   view: (window: WindowView) => object;
 }
 
@@ -178,7 +178,7 @@ function buildRoutes(
       status: 201,
       output: shapes.answer,
       handle: async ({ body, principal }) => {
-        const made = await windows.create(parse(body as NewWindow), toWatchdogCaller(principal), kind);
+        const made = await windows.create(parse(body as NewMaintenanceWindow), toWatchdogCaller(principal), kind);
         await audit.record(principal, `${kind}.created`, made.id, { reason: made.reason ?? '' });
         return created({ [field]: view(made) });
       },

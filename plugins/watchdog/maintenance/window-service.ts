@@ -30,7 +30,7 @@ export const MAX_REPEATED_SECONDS = (7 * DAY_MS) / 1000;
 const PAGE_SIZE = 500;
 const RFC_3339_PATTERN = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
-export interface NewWindow {
+export interface NewMaintenanceWindow {
   sources?: string[];
   subtree?: string | null;
   reason?: string | null;
@@ -72,7 +72,11 @@ export class MaintenanceWindowService {
    * If it is already open, its monitors are in it when this resolves.
    * @throws ServiceError validation_failed, not_found, insufficient_scope
    */
-  async create(given: NewWindow, caller: WatchdogCaller, kind: WindowKind = 'maintenance'): Promise<WindowView> {
+  async create(
+    given: NewMaintenanceWindow,
+    caller: WatchdogCaller,
+    kind: WindowKind = 'maintenance',
+  ): Promise<WindowView> {
     const { clock, ids, windows } = this;
     await this.tokens.rejectTokens({ reason: given.reason ?? null });
     const now = clock.now();
@@ -100,7 +104,7 @@ export class MaintenanceWindowService {
    * Checks fields without writing; not whether the monitors exist.
    * @throws ServiceError validation_failed
    */
-  check(given: NewWindow): void {
+  check(given: NewMaintenanceWindow): void {
     parseTimes(given, this.clock.now());
     if ((given.sources ?? []).length === 0 && (given.subtree ?? null) === null)
       throw invalid({ sources: 'must contain a monitor, or a `subtree`' });
@@ -151,7 +155,7 @@ function parseTime(field: 'from' | 'until', text: string): string {
 }
 
 /** @throws ServiceError validation_failed */
-function parseTimes(given: NewWindow, now: number): WindowTimes {
+function parseTimes(given: NewMaintenanceWindow, now: number): WindowTimes {
   const { schedule = null, timezone, duration_seconds = null, from = null } = given;
   const zone = timezone ?? 'UTC';
   if (schedule === null) {

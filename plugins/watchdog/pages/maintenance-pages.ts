@@ -16,7 +16,7 @@ import { invalid } from '../../../kernel/errors.js';
 import { formatCsvRecords } from '../../../lib/text/csv.js';
 import { DAY_MS, HOUR_MS, toIsoString } from '../../../lib/time.js';
 import { MONITOR_SOURCE_PATTERN } from '../../../ports/domain/watchdog.js';
-import { MAX_WINDOW_SOURCES, type NewWindow } from '../maintenance/window-service.js';
+import { MAX_WINDOW_SOURCES, type NewMaintenanceWindow } from '../maintenance/window-service.js';
 import { toWatchdogCaller } from '../model/caller.js';
 import type { WindowView } from '../model/maintenance-window.js';
 import type { WatchdogServices } from '../services.js';
@@ -73,7 +73,7 @@ const getTextField = (form: Record<string, unknown>, name: string): string => {
  * Reads from the pressed button or the selected kind.
  * @throws ServiceError validation_failed
  */
-function readWindowTimes(form: Record<string, unknown>, now: number, timezone: string): Partial<NewWindow> {
+function readWindowTimes(form: Record<string, unknown>, now: number, timezone: string): Partial<NewMaintenanceWindow> {
   const span = getTextField(form, 'span');
   if (span === 'hour') return { until: toIsoString(now + HOUR_MS) };
   if (span === 'tomorrow') {
@@ -95,7 +95,7 @@ function readWindowTimes(form: Record<string, unknown>, now: number, timezone: s
 }
 
 /** @throws ServiceError validation_failed */
-function readWindowForm(form: Record<string, unknown>, now: number, timezone: string): NewWindow {
+function readWindowForm(form: Record<string, unknown>, now: number, timezone: string): NewMaintenanceWindow {
   const sources = getTextField(form, 'sources').split(/\s+/).filter(Boolean);
   const wrong = sources.find((source) => !MONITOR_SOURCE_PATTERN.test(source));
   if (wrong !== undefined) throw invalid({ sources: `no source: ${wrong.slice(0, 64)}` });

@@ -123,7 +123,7 @@ describe('update-agent: --action rollback', function () {
     expect(await treeOf(dir)).to.deep.equal(before);
   });
 
-  it('does not return to the version that was left until it is told to, or a newer one is offered', async () => {
+  it('does not return to the version it rolled back from until an option requires it or a newer one is offered', async () => {
     publish('1.1.0');
     await update();
     await rollBack();

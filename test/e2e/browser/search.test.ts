@@ -69,7 +69,7 @@ describe('web: search in a real browser', () => {
     expect(web.tab.faults).to.deep.equal([]);
   });
 
-  it('forgets recent pages when nobody is signed in', async () => {
+  it('forgets recent pages after sign-out', async () => {
     const { page } = await web.openTab();
     await web.tab.go(`/bugs/${ref}`);
     expect(await page.evaluate("localStorage.getItem('aos.recent')")).to.include(ref);

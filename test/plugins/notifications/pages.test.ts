@@ -106,7 +106,7 @@ describe('notifications: pages', () => {
     ['rejects it', status(404), 'The receiver responded with HTTP 404'],
     ['is down', null, 'Connection refused'],
   ] as const)
-    it(`saves nothing when the receiver of the test ${what}, unless asked to`, async () => {
+    it(`saves nothing when the receiver of the test ${what}, unless requested`, async () => {
       const closed = await Receiver.open();
       if (answer === null) await closed.close();
       else closed.answer = answer;

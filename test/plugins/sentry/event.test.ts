@@ -57,7 +57,7 @@ describe('sentry event: exception and message', () => {
     ['formatted', { message: { message: 'stock of %s', params: ['tea'], formatted: 'stock of tea' } }, 'stock of tea'],
     ['a template alone', { message: { message: 'stock of %s' } }, 'stock of %s'],
     ['a log entry', { logentry: { message: 'stock of %s', formatted: 'stock of tea' } }, 'stock of tea'],
-    ['a log entry beside an empty message', { message: '', logentry: { message: 'low' } }, 'low'],
+    ['a log entry next to an empty message', { message: '', logentry: { message: 'low' } }, 'low'],
     ['nothing at all', {}, '<unlabeled event>'],
     ['an empty list of exceptions', { exception: { values: [] }, message: 'low' }, 'low'],
   ];

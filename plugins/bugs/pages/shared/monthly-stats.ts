@@ -1,12 +1,12 @@
 import type { Clock } from '../../../../ports/clock.js';
-import type { StatsService, StatsDay } from '../../lists/item-stats.js';
+import type { StatsService, DailyStats } from '../../lists/item-stats.js';
 
 const CACHE_TTL_MS = 60_000;
 
-export type EventTotals = Omit<StatsDay, 'date'>;
+export type EventTotals = Omit<DailyStats, 'date'>;
 
 export interface MonthlyStats {
-  days: StatsDay[];
+  days: DailyStats[];
   sums: EventTotals;
 }
 

@@ -51,7 +51,7 @@ describe('access: sign-in by OpenID Connect', function () {
     expect(browser.cookies.has('svc_oidc')).to.equal(false);
   });
 
-  it('shows its button on /login, beside the password form', async () => {
+  it('shows its button on /login, next to the password form', async () => {
     const fixture = await open({ label: 'Sign in with <Example>' });
     const { text } = await fixture.browser().get('/login?next=%2Faccount');
     expect(text).to.include('Sign in with &lt;Example&gt;').and.include('/auth/oidc/start?next&#x3D;%2Faccount');

@@ -179,7 +179,7 @@ describe('grouping rules: rejections', () => {
     ['a group that is not there', { message: '(a)', fingerprint: ['{{ 2 }}'] }, 'fingerprint', /it has 1/],
     ['a group without a pattern', { origin: 'a', title: '{{ 1 }}' }, 'title', /it has 0/],
     [
-      '{{ default }} beside other text',
+      '{{ default }} next to other text',
       { message: 'a', fingerprint: ['x {{ default }}'] },
       'fingerprint',
       /must be a separate element/,

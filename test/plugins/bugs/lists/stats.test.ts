@@ -1,7 +1,7 @@
 /** Numbers over all items (contract 20, endpoints: `GET /stats`). */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
-import type { StatsDay } from '../../../../plugins/bugs/lists/item-stats.js';
+import type { DailyStats } from '../../../../plugins/bugs/lists/item-stats.js';
 import { dying, attempt } from '../dying.js';
 import { httpOf, READ, REPORT } from '../http.js';
 import {
@@ -19,7 +19,7 @@ import {
 import { useStore } from '../../../support/stores.js';
 
 const DAY = 86_400_000;
-const dayOf = (days: readonly StatsDay[], date: string): Omit<StatsDay, 'date'> => {
+const dayOf = (days: readonly DailyStats[], date: string): Omit<DailyStats, 'date'> => {
   const { date: _, ...counts } = days.find((day) => day.date === date) ?? {
     date,
     new: -1,
@@ -72,7 +72,7 @@ for (const engine of ENGINES) {
       // The regression made the error critical.
       expect(answer.body['by_severity']).to.deep.equal({ critical: 2, high: 0, medium: 5, low: 0 });
       expect(answer.body['by_project']).to.deep.equal({ alpha: 6, beta: 1 });
-      const days = answer.body['per_day'] as unknown as StatsDay[];
+      const days = answer.body['per_day'] as unknown as DailyStats[];
       expect(days).to.have.lengthOf(30);
       expect([days[0]?.date, days[29]?.date]).to.deep.equal(['2026-10-23', '2026-11-21']);
       expect(dayOf(days, '2026-11-20')).to.deep.equal({ new: 7, resolved: 3, regressed: 0 });

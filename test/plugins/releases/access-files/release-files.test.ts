@@ -70,7 +70,7 @@ for (const unpack_files of [false, true])
       expect((await ask(hashOf('last'), { ...AS_ADMIN, range: 'bytes=4-' })).status).to.equal(416);
     });
 
-    it('compresses a file when asked', async () => {
+    it('compresses a file on request', async () => {
       const content = FILES['a.txt'] ?? '';
       for (const accepted of ['gzip', 'br, gzip;q=0.8', '*']) {
         const answer = await ask(hashOf(content), { ...AS_ADMIN, 'accept-encoding': accepted });

@@ -1,7 +1,7 @@
 /** Maintenance windows (contract 30, beyond the specification), on every engine. */
 import { expect } from 'chai';
 import { parseHeartbeat } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
-import type { NewWindow } from '../../../../plugins/watchdog/maintenance/window-service.js';
+import type { NewMaintenanceWindow } from '../../../../plugins/watchdog/maintenance/window-service.js';
 import type { WatchdogCaller } from '../../../../plugins/watchdog/model/caller.js';
 import type { WindowDoc, WindowView } from '../../../../plugins/watchdog/model/maintenance-window.js';
 import type { ServiceError } from '../../../../kernel/errors.js';
@@ -32,7 +32,7 @@ for (const engine of STORES) {
 
     const reported = (): string[] => fixture.told.map(({ event, data }) => `${event} ${data.source}`);
     const later = (ms: number): string => toIsoString(fixture.clock.now() + ms);
-    const open = (given: NewWindow, caller: WatchdogCaller = ANYONE): Promise<WindowView> =>
+    const open = (given: NewMaintenanceWindow, caller: WatchdogCaller = ANYONE): Promise<WindowView> =>
       fixture.windows.create({ until: later(HOUR), ...given }, caller);
     const rejected = async (work: Promise<unknown>): Promise<{ code: string; fields: Record<string, string> }> =>
       work.then(
@@ -204,7 +204,7 @@ for (const engine of STORES) {
       [{ until: '2026-11-21T10:00' }, 'until'],
       [{ until: 'Sat, 21 Nov 2026 10:00:00 GMT' }, 'until'],
       [{ from: '2026-11-20' }, 'from'],
-    ] as [NewWindow, string][])
+    ] as [NewMaintenanceWindow, string][])
       it(`rejects ${JSON.stringify(given)} next to an end, by its field`, async () => {
         await fixture.beat('a');
         const { code, fields } = await rejected(open({ sources: ['a'], ...given }));
@@ -316,7 +316,7 @@ for (const engine of STORES) {
       await fixture.beat('a');
       const sources = ['a'];
       const zone = { schedule: '0 2 * * *', duration_seconds: 60, until: null };
-      const cases: [NewWindow, string, RegExp][] = [
+      const cases: [NewMaintenanceWindow, string, RegExp][] = [
         [{ sources: [] }, 'sources', /must contain a monitor/],
         [{ sources: ['b'] }, 'sources', /^unknown: b$/],
         [{ subtree: 'b' }, 'subtree', /^unknown: b$/],

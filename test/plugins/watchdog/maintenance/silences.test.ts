@@ -1,7 +1,7 @@
 /** Silences (contract 30, amendments: silence and maintenance), on every engine. */
 import { expect } from 'chai';
 import { parseHeartbeat } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
-import type { NewWindow } from '../../../../plugins/watchdog/maintenance/window-service.js';
+import type { NewMaintenanceWindow } from '../../../../plugins/watchdog/maintenance/window-service.js';
 import { MIGRATIONS } from '../../../../plugins/watchdog/migrations.js';
 import type { WindowDoc, WindowView } from '../../../../plugins/watchdog/model/maintenance-window.js';
 import { toIsoString } from '../../../../lib/time.js';
@@ -15,7 +15,7 @@ for (const engine of STORES) {
     useStore(engine, (store) => (fixture = fixtureOn(store)), { end: () => fixture.settled() });
 
     const later = (ms: number): string => toIsoString(fixture.clock.now() + ms);
-    const silence = (given: NewWindow): Promise<WindowView> =>
+    const silence = (given: NewMaintenanceWindow): Promise<WindowView> =>
       fixture.windows.create({ until: later(HOUR), ...given }, ANYONE, 'silence');
     const reported = async (): Promise<string[]> => {
       await fixture.settled();
@@ -155,7 +155,7 @@ for (const engine of STORES) {
       for (const source of sources) await fixture.beat(source, { interval: 86_400 });
       const now = fixture.clock.now();
       const morning = '2026-12-02T09:00:00.000Z';
-      const times: Record<string, NewWindow> = {
+      const times: Record<string, NewMaintenanceWindow> = {
         hour: { from: toIsoString(now - 40), until: toIsoString(now - 40 + HOUR) },
         morning: { until: morning },
         planned: { from: toIsoString(now + HOUR), until: toIsoString(now + 2 * HOUR) },
