@@ -61,7 +61,7 @@ describe('contrast', () => {
       ['light', 0],
       ['dark', 1],
     ] as const) {
-      it(`${text} on ${ground}, ${theme}: at least ${ratio}`, () => {
+      it(`has a contrast of at least ${ratio} for ${text} on ${ground}, ${theme}`, () => {
         const [a, b] = [tokens.get(text), tokens.get(ground)];
         if (!a || !b) throw new Error(`no colour ${a ? ground : text}`);
         expect(contrast(a[index], b[index])).to.be.at.least(ratio);

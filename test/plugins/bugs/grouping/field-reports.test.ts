@@ -39,7 +39,7 @@ function read(input: Record<string, unknown>): Report {
 
 describe('grouping: field reports', () => {
   for (const { name, groups, expected, inputs, origin, title } of [...reports, ...variants])
-    it(`${name}: ${expected}`, () => {
+    it(`groups ${name} as expected: ${expected}`, () => {
       const found = inputs.map(read);
       const [first] = found;
       expect(new Set(found.map((report) => computeGrouping(report).dedup_key)).size).to.equal(groups);

@@ -15,7 +15,8 @@ function meet(a: ReturnType<typeof keysOf>, b: ReturnType<typeof keysOf>): boole
 
 describe('grouping: the shared vectors', () => {
   for (const { name, a, b, same_group } of cases)
-    it(`${name}: same group is ${same_group}`, () => expect(meet(keysOf(a), keysOf(b))).to.equal(same_group));
+    it(`puts ${name} into ${same_group ? 'one group' : 'two groups'}`, () =>
+      expect(meet(keysOf(a), keysOf(b))).to.equal(same_group));
 });
 
 const SAME: readonly (readonly [string, string])[] = [

@@ -55,7 +55,7 @@ async function filled(): Promise<StoreFixture> {
 
 function answers(who: () => { base: string; clock: StoreFixture['clock'] }): void {
   for (const row of TABLE) {
-    it(`answers ${row.what}`, async () => {
+    it(`returns ${[row.status].flat().join(' or ')} for ${row.what}`, async () => {
       const { base, clock } = who();
       const { method, headers } = row;
       const answer = await get(base, row.path, { ...(method && { method }), ...(headers && { headers }) });
