@@ -144,7 +144,12 @@ export function describeChanges(fixture: ContractFixture): void {
         { push: { l: { each: [2, { x: 1 }] }, m: { each: ['a'] } } },
         { l: [1, 2, { x: 1 }], m: ['a'] },
       ],
-      ['push that keeps the last values', { l: [1, 2, 3] }, { push: { l: { each: [4, 5], keep: 3 } } }, { l: [3, 4, 5] }],
+      [
+        'push that keeps the last values',
+        { l: [1, 2, 3] },
+        { push: { l: { each: [4, 5], keep: 3 } } },
+        { l: [3, 4, 5] },
+      ],
       ['push that keeps no value', { l: [1] }, { push: { l: { each: [2], keep: 0 } } }, { l: [] }],
       ['pull values by type', { l: [1, '1', true, 'a', 'a'] }, { pull: { l: { in: ['a', 1] } } }, { l: ['1', true] }],
       [
