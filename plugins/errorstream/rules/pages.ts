@@ -17,6 +17,7 @@ import type { TrackedItems } from '../../../ports/domain/bugs.js';
 import { MATCH_TYPE_LABELS } from './match-types.js';
 import type { IgnoreRuleService } from './ignore-rules.js';
 import { MATCH_TYPES, type RuleView } from './rule.js';
+import { PAGE_PREVIEW_MS } from './rule-applier.js';
 import { ignoreRulesCrumb, RuleEditor, IGNORE_RULES_TITLE, redirectToRule } from './rule-editor.js';
 
 const PAGE_SIZE = 50;
@@ -102,9 +103,8 @@ class RulePages {
       this.registry.countMutedGroups([id]),
     ]);
     const running = run?.state === 'running';
-    // The number of groups requires checking all of them.
     const shouldPreview = request.query['apply'] !== undefined && !running;
-    const preview = shouldPreview ? await this.registry.preview(request.principal, rule) : null;
+    const preview = shouldPreview ? await this.registry.preview(request.principal, rule, PAGE_PREVIEW_MS) : null;
     return new View('ignore-rule', {
       title: rule.name,
       rule: toRuleFields(rule, this.clock.now()),

@@ -14,7 +14,7 @@ import { buildSimilarPattern } from './ignore-link.js';
 import { matchTypeOptions } from './match-types.js';
 import type { IgnoreRuleService } from './ignore-rules.js';
 import { ruleChangeSchema, ruleCreationSchema, type RuleView } from './rule.js';
-import type { PreviewResult } from './rule-applier.js';
+import { PAGE_PREVIEW_MS, type PreviewResult } from './rule-applier.js';
 
 const MAX_NAME_LENGTH = 200;
 
@@ -44,9 +44,6 @@ const toFormValues = (rule: RuleView): RuleFormValues => ({
   expires: 'keep',
 });
 
-/** The link of an issue opens the form at once; *Preview* looks longer. */
-const MAX_FIRST_PREVIEW_MS = 10;
-
 export class RuleEditor {
   constructor(
     private readonly registry: IgnoreRuleService,
@@ -64,7 +61,7 @@ export class RuleEditor {
     };
     if (!form['pattern']) return this.#buildView({ form });
     return orAgain(
-      () => this.#showPreview(request, { form }, MAX_FIRST_PREVIEW_MS),
+      () => this.#showPreview(request, { form }, PAGE_PREVIEW_MS),
       (problem) => this.#buildView({ form, problem }),
     );
   }
