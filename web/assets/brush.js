@@ -7,21 +7,20 @@
     const begins = chart.dataset.begins.split(' ');
     const columns = [...chart.querySelectorAll('.event-column')];
     const near = (i) => columns[i].querySelector('.event-near');
+    // In the page only while a range is selected: what a script adds would count as a change (follow.js).
     const brush = document.createElementNS(SVG, 'rect');
     brush.setAttribute('class', 'event-brush');
-    chart.prepend(brush);
     const status = document.createElement('p');
     status.className = 'visually-hidden';
     status.setAttribute('role', 'status');
-    chart.after(status);
 
     let start = null;
     let end = null;
     let isDragged = false;
     const clear = () => {
       start = end = null;
-      brush.removeAttribute('width');
-      status.textContent = '';
+      brush.remove();
+      status.remove();
     };
     const show = (to) => {
       end = Math.min(Math.max(to, 0), columns.length - 1);
@@ -30,6 +29,10 @@
       brush.setAttribute('x', `${left}%`);
       brush.setAttribute('width', `${right - left + parseFloat(near(high).getAttribute('width'))}%`);
       for (const name of ['y', 'height']) brush.setAttribute(name, near(low).getAttribute(name));
+      if (!brush.isConnected) {
+        chart.prepend(brush);
+        chart.after(status);
+      }
       const words = [low, high].map((i) => columns[i].querySelector('.event-value').textContent);
       status.textContent = low === high ? words[0] : `From ${words[0]} to ${words[1]}`;
     };

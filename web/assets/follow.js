@@ -40,8 +40,8 @@
       return true;
     if (part.querySelector('details[open].dropdown, details[open] form, input[type="checkbox"][name="ids"]:checked'))
       return true;
-    // A chart is being read out under the pointer.
-    if (part.querySelector('[role="slider"]:hover')) return true;
+    // A chart is being read out under the pointer, or a range of it is selected.
+    if (part.querySelector('[role="slider"]:hover, .event-chart:hover, .event-brush')) return true;
     const marked = getSelection();
     return !marked.isCollapsed && part.contains(marked.anchorNode);
   }
