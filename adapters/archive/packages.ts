@@ -33,7 +33,7 @@ export interface PlacedPackage {
   texts: ManifestTexts;
 }
 
-export interface ArchivedPlaces extends WrittenArchive {
+export interface ArchivedPackages extends WrittenArchive {
   places: readonly ReleaseLocation[];
 }
 

@@ -13,7 +13,7 @@ export interface CheckedHost {
 }
 
 /** @throws OutboundError blocked */
-export function requireAllowed(resolver: string, policy: EgressPolicy): void {
+export function requireAllowedResolver(resolver: string, policy: EgressPolicy): void {
   const reason = findAddressBlock(parseDnsServer(resolver).address, policy);
   if (reason !== null) throw new OutboundError('blocked', `the resolver ${resolver}: ${reason}`);
 }
@@ -28,7 +28,7 @@ export async function resolveChecked(
   resolve: (hostname: string) => Promise<LookupAddress[]>,
   checkAddress = findAddressBlock,
 ): Promise<LookupAddress[]> {
-  if (resolver !== undefined) requireAllowed(resolver, policy);
+  if (resolver !== undefined) requireAllowedResolver(resolver, policy);
   const found = await findAddresses(host, resolver, resolve);
   if (found.length === 0) throw new OutboundError('dns', `${host} has no address`);
   for (const { address } of found) {

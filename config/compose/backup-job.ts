@@ -1,5 +1,5 @@
 import { writeBackup } from '../../adapters/archive/backup/backup.js';
-import type { ArchivedPlaces } from '../../adapters/archive/packages.js';
+import type { ArchivedPackages } from '../../adapters/archive/packages.js';
 import { FsReleaseStore } from '../../adapters/fs/release-store.js';
 import { KEY_FILES } from '../../adapters/node/keys/keys.js';
 import { requireWholeStoreFile } from '../../adapters/archive/transfer/import.js';
@@ -20,7 +20,7 @@ export interface BackupJob {
  * @param copied called when the store has been read
  * @throws Error with one sentence
  */
-export function createBackup(job: BackupJob, copied: () => void = () => undefined): Promise<ArchivedPlaces> {
+export function createBackup(job: BackupJob, copied: () => void = () => undefined): Promise<ArchivedPackages> {
   const { path, store, dataDir, releases, version, keys } = job;
   const about = { version, created_at: new Date().toISOString(), engine: 'sqlite', keys, migrations: null };
   return writeBackup(path, about, {

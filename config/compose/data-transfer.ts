@@ -21,7 +21,7 @@ import {
   validateExport,
 } from '../../adapters/archive/transfer/import.js';
 import { fileExists } from '../../adapters/archive/files.js';
-import type { ArchivedPlaces } from '../../adapters/archive/packages.js';
+import type { ArchivedPackages } from '../../adapters/archive/packages.js';
 import { removeStaleFiles, withStoreCopy } from '../../adapters/archive/temporary-files.js';
 import { InstanceLock } from '../../adapters/node/instance-lock.js';
 import { checkFingerprints, computeFingerprints, type ServiceKeys } from '../../adapters/node/keys/keys.js';
@@ -78,7 +78,7 @@ interface MissingPackages {
 export async function backUpTo(
   path: string,
   { releases }: { releases: boolean },
-): Promise<ArchivedPlaces & MissingPackages> {
+): Promise<ArchivedPackages & MissingPackages> {
   const configuration = await loadConfig();
   const { core } = configuration;
   const store = await requireExistingFile(core, 'use its own tools, or `aos export`');

@@ -27,7 +27,7 @@ export interface TruncatedText {
   length: number;
 }
 
-export interface MarkedAnswer {
+export interface MarkedResponse {
   /** The response with marked external text. Null members below the top level are omitted. */
   data: Record<string, unknown>;
   hasMarks: boolean;
@@ -40,7 +40,7 @@ export function markExternalText(
   outside: readonly string[],
   limits: TextLimits,
   fence: TextFence,
-): MarkedAnswer {
+): MarkedResponse {
   const marker = new ExternalTextMarker(new Set(outside), limits, fence);
   const data = marker.markObject(answer, '', true);
   return { data, hasMarks: marker.hasMarks, cut: marker.cut };

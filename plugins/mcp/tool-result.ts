@@ -6,7 +6,7 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { RouteAnswer, RouteTool } from '../../ports/tools.js';
 import { TextFence, escapeInvisible } from './text-fence.js';
 import { UNTRUSTED_TEXT_NOTICE } from './instructions.js';
-import { markExternalText, type TextLimits, type MarkedAnswer } from './external-text.js';
+import { markExternalText, type TextLimits, type MarkedResponse } from './external-text.js';
 
 export const DEFAULT_TEXT_CHARACTERS = 8_000;
 const MAX_TOTAL_CHARACTERS = 40_000;
@@ -70,7 +70,7 @@ function buildErrorResult(
 }
 
 /** The notice comes first, so that a model reads it before the texts. */
-function toCallToolResult({ data, hasMarks, cut }: MarkedAnswer, { nonce }: TextFence): CallToolResult {
+function toCallToolResult({ data, hasMarks, cut }: MarkedResponse, { nonce }: TextFence): CallToolResult {
   const untrusted = { notice: UNTRUSTED_TEXT_NOTICE, nonce, ...(cut.length > 0 && { cut, more: MORE_TEXT_HINT }) };
   const structuredContent = hasMarks || cut.length > 0 ? { untrusted, ...data } : data;
   return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };

@@ -11,7 +11,7 @@ import {
   type ArchiveEntry,
 } from '../container/writer.js';
 import { readTextFile } from '../files.js';
-import { iteratePackageEntries, type ArchivedPlaces } from '../packages.js';
+import { iteratePackageEntries, type ArchivedPackages } from '../packages.js';
 import { removeStaleFiles, withStoreCopy } from '../temporary-files.js';
 
 export const STORE_ENTRY = 'store.db';
@@ -32,7 +32,7 @@ export async function writeBackup(
   path: string,
   about: Omit<ArchiveHead, 'format' | 'format_version' | 'kind' | 'releases'>,
   source: BackupSource,
-): Promise<ArchivedPlaces> {
+): Promise<ArchivedPackages> {
   await requireMissingFile(path);
   const folder = dirname(path);
   await removeStaleFiles(folder, Date.now());

@@ -2,7 +2,7 @@ import type { ReleaseLocation, ReleaseStore } from '../../../ports/release-store
 import type { Doc, DocumentStore } from '../../../ports/store/index.js';
 import type { ArchiveHead } from '../container/head.js';
 import { createTextEntry, writeArchive, type ArchiveEntry } from '../container/writer.js';
-import { iteratePackageEntries, type ArchivedPlaces } from '../packages.js';
+import { iteratePackageEntries, type ArchivedPackages } from '../packages.js';
 import { requireWholeStore } from './import.js';
 import {
   CONTENTS_ENTRY,
@@ -21,7 +21,7 @@ const PAGE_DOCUMENTS = { first: 10, most: 250 };
 const MAX_PAGE_CHARACTERS = 4 * 1024 * 1024;
 const MAX_PART_CHARACTERS = 4 * 1024 * 1024;
 
-export interface ExportSummary extends ArchivedPlaces {
+export interface ExportSummary extends ArchivedPackages {
   contents: ExportContents;
 }
 

@@ -3,7 +3,7 @@ import type { AccessPolicy } from '../access/access-policy.js';
 import { buildRef, type Components } from './components.js';
 import { listBranches, getComponentName, type SchemaDescription, type JsonSchema } from './schema-description.js';
 import { toInlineSchema, toJsonSchema } from './json-schema.js';
-import { toBareCode } from '../wire/envelope.js';
+import { toCodeWithoutEnvelope } from '../wire/envelope.js';
 
 type Json = Record<string, unknown>;
 
@@ -150,7 +150,7 @@ function buildErrorResponse(names: readonly string[], codes: ErrorCodes, status:
   const [code = ''] = names;
   const message = codes[code]?.[1] ?? '';
   const example = bare
-    ? { status: toBareCode(code), message }
+    ? { status: toCodeWithoutEnvelope(code), message }
     : { status: 'error', error: { code, message, request_id: '0199e7a2-4c1e-7000-8000-3f5a1c9d2b47' } };
   return {
     description: names.map((name) => `\`${name}\`: ${codes[name]?.[1]}`).join(' '),

@@ -101,7 +101,7 @@ export function buildFailureResponse(
   return {
     status: failure.status,
     headers: { ...headers, 'content-type': JSON_TYPE },
-    body: JSON.stringify({ status: toBareCode(code), message, ...(fields && { fields }), ...extra }),
+    body: JSON.stringify({ status: toCodeWithoutEnvelope(code), message, ...(fields && { fields }), ...extra }),
   };
 }
 
@@ -109,7 +109,7 @@ export function buildFailureResponse(
  * Returns the code without the envelope: a bad body is `invalid_request`, 422, and unreadable JSON
  * 400 (contract 00, envelope; contract 50).
  */
-export const toBareCode = (code: string): string =>
+export const toCodeWithoutEnvelope = (code: string): string =>
   code === 'validation_failed' || code === 'invalid_json' ? 'invalid_request' : code;
 
 export { JSON_TYPE };

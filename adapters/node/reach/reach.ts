@@ -15,7 +15,7 @@ import { Deadlines } from '../deadlines.js';
 import { isPublicAddress, findAddressBlock, checkUrl } from '../egress.js';
 import { readPeerCertificate } from '../http-exchange.js';
 import { HostResolver, parseDnsServer } from '../host-resolver.js';
-import { requireAllowed, resolveChecked } from '../resolve-checked.js';
+import { requireAllowedResolver, resolveChecked } from '../resolve-checked.js';
 import { findAuthorityFault } from '../tls-trust.js';
 import { sendEcho } from './echo.js';
 import { databasePings } from './protocols/databases.js';
@@ -109,7 +109,7 @@ export class NodeReach implements NetworkProbe {
   lookup(request: LookupRequest): Promise<{ records: string[]; duration_ms: number }> {
     const { name, type, resolver, policy, timeoutMs = DEFAULT_TIMEOUT_MS } = request;
     return runTimed(timeoutMs, async (clock) => {
-      if (resolver !== undefined) requireAllowed(resolver, policy);
+      if (resolver !== undefined) requireAllowedResolver(resolver, policy);
       return { records: await clock.within(this.#records.lookup(name, type, resolver)) };
     });
   }

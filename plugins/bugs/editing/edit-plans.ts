@@ -64,7 +64,7 @@ export const getEditReason = (edit: ItemEdit): string | null => edit.reason?.tri
  * A reason replaces the current one; with `force`, it explains the override.
  * @throws ServiceError reason_required
  */
-export function planReason(item: ItemDoc, change: ChangeSet, edit: ItemEdit): void {
+export function planEditReason(item: ItemDoc, change: ChangeSet, edit: ItemEdit): void {
   if (edit.reason === undefined || edit.force === true || edit.hold !== undefined) return;
   const reason = getEditReason(edit);
   if (reason === item.reason) return;

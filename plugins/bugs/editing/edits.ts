@@ -37,7 +37,7 @@ import {
   buildWarnings,
   checkType,
   planFields,
-  planReason,
+  planEditReason,
   planSeverity,
   getEditReason,
   normalizeEdit,
@@ -266,7 +266,7 @@ export class EditService {
     if (edit.status === 'in_progress') throw createTransitionError(from, to);
     if (to === 'duplicate') await this.#planDuplicate(item, change, edit);
     else if (edit.duplicate_of) throw invalid({ duplicate_of: 'only allowed with the status duplicate' });
-    if (to === from) return planReason(item, change, edit);
+    if (to === from) return planEditReason(item, change, edit);
     if (!isTransitionAllowed(from, to, 'patch')) throw createTransitionError(from, to);
     if (to === 'wont_fix' && getEditReason(edit) === null)
       throw createReasonRequiredError('The status wont_fix requires a `reason`.');

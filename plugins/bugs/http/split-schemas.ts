@@ -119,7 +119,7 @@ export const groupingOutput = withSchemaName(
           .array()
           .items(
             withSchemaName(
-              'KeyReason',
+              'GroupingKeyReason',
               whole({
                 key: joi.string(),
                 origin: outside.description('Normalized file, or file#function; null if missing or no longer known'),

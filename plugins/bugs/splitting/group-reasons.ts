@@ -12,7 +12,7 @@ const MAX_KEYS = 20;
 const MAX_MERGED_ITEMS = 50;
 const MAX_TEXT_LENGTH = 300;
 
-export interface KeyReason {
+export interface GroupingKeyReason {
   key: string;
   origin: string | null;
   masked: string | null;
@@ -25,7 +25,7 @@ export interface KeyReason {
 
 export interface GroupReasons {
   exception_class: string | null;
-  keys: KeyReason[];
+  keys: GroupingKeyReason[];
   more_keys: number;
   merged: string[];
   split_from: string | null;
@@ -80,7 +80,7 @@ function toKeyReason(
   { key, item_id, came, rule_id, made_of }: KeyDoc,
   occurrences: readonly GroupedOccurrence[],
   names: ReadonlyMap<string, string>,
-): KeyReason {
+): GroupingKeyReason {
   const own = occurrences.filter((one) => one.key === key);
   const [first] = own;
   // Differs with a fingerprint or after a split.
@@ -97,7 +97,7 @@ function toKeyReason(
   };
 }
 
-const ASSIGNMENT_SENTENCES: Record<KeyReason['came'], string> = {
+const ASSIGNMENT_SENTENCES: Record<GroupingKeyReason['came'], string> = {
   first: '',
   joined: ' Joined by class and message.',
   rewritten: ' Its frames were resolved by a source map later.',

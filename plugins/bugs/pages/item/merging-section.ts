@@ -1,10 +1,10 @@
 import { buildNewRuleUrl } from '../grouping/rule-links.js';
-import type { KeyReason } from '../../splitting/group-reasons.js';
+import type { GroupingKeyReason } from '../../splitting/group-reasons.js';
 import { getQueryText, type ItemSectionInput } from './section.js';
 
 const MAX_SHOWN_KEYS = 3;
 
-function buildKeyParts({ origin, masked, rule, fingerprint }: KeyReason): { label: string; value: string }[][] {
+function buildKeyParts({ origin, masked, rule, fingerprint }: GroupingKeyReason): { label: string; value: string }[][] {
   if (rule !== null || fingerprint || masked === null) return [];
   const [file = '', ...name] = origin?.split('#') ?? [];
   const parts = [
