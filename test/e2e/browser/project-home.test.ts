@@ -29,11 +29,12 @@ describe('web: project home page', () => {
     prepare: async () => {
       await web.reportBug('shop', 'A voucher', { severity: 'critical' });
       await web.reportBug('mailer', 'A letter', { severity: 'low' });
+      // Before the heartbeat, whose machine gets the channel of the release with its version.
+      await web.publish('shop', '1.4.0', '&channel=beta&platform=any');
       await web.post('/api/watchdog/v1/monitors', { source: 'till-1', project: 'shop' });
       await web.post('/api/watchdog/v1/monitors', { source: 'post-1', project: 'mailer' });
       await web.post('/api/watchdog/v1/ping', { source: 'till-1', interval: 60_000, app_version: '1.4.0' });
       await web.post('/api/license/v1/licenses', { product: 'shop', licensee: 'Kettleworth', max_activations: 1 });
-      await web.publish('shop', '1.4.0', '&channel=beta&platform=any');
     },
   });
 
