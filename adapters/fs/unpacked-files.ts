@@ -59,6 +59,12 @@ export class UnpackedFiles {
    */
   async retire(place: ReleaseLocation): Promise<void> {
     const release = getPackageFolder(this.root, place);
+    await this.#retireFiles(release);
+    for (const name of (await listNames(release)) ?? [])
+      if (name.startsWith(UNFINISHED_FILES_PREFIX)) await this.#retireFolder(join(release, name));
+  }
+
+  async #retireFiles(release: string): Promise<void> {
     await rm(join(release, UNPACKED_FILE), { force: true });
     await this.#retireFolder(join(release, FILES_FOLDER));
   }
@@ -134,7 +140,8 @@ export class UnpackedFiles {
       if ((await this.#readTag(release)) === tag) await this.#finish(place, folder, tag);
     } catch (error) {
       // Withdrawn or replaced meanwhile: nothing is missing.
-      if (signal?.aborted !== true && (await this.#readTag(release)) !== tag) return;
+      const isRetired = isMissingFileError(error) && (await listNames(folder)) === null;
+      if (signal?.aborted !== true && (isRetired || (await this.#readTag(release)) !== tag)) return;
       throw ['ENOSPC', 'EDQUOT'].includes(getErrorCode(error))
         ? new DiskFull(`the disk of ${this.root} has too little space for the files of a release`, { cause: error })
         : error;
@@ -149,7 +156,7 @@ export class UnpackedFiles {
   /** The name of the package and manifest comes last: without it, the files are linked again. */
   async #finish(place: ReleaseLocation, folder: string, tag: string): Promise<void> {
     const release = getPackageFolder(this.root, place);
-    await this.retire(place);
+    await this.#retireFiles(release);
     try {
       await rename(folder, join(release, FILES_FOLDER));
     } catch (error) {

@@ -1,6 +1,6 @@
 /** Files of releases on the disk, once per content (contract 97, files of a release). */
 import { randomBytes } from 'node:crypto';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
+import { cp, link, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -85,6 +85,17 @@ describe('files of releases on the disk', () => {
     expect(await readdir(getFolder('1.0'))).to.have.members(['.unpacked', 'files', 'manifest.json', 'package.tar.gz']);
     expect(await readdir(getFolder('0.9'))).to.deep.equal([]);
     expect((await readdir(join(root, '.files'))).every((name) => name.length === 2)).to.equal(true);
+  });
+
+  it('removes with a withdrawn release the unfinished work of a killed process', async () => {
+    await put('1.0', first);
+    await mkdir(join(getFolder('1.0'), '.files-killed'));
+    const sha256 = hashContent('one');
+    await link(join(getFolder('1.0'), 'files', sha256), join(getFolder('1.0'), '.files-killed', sha256));
+    await store.packages.withdraw(toPlace('1.0'));
+    await store.packages.updateFiles(toPlace('1.0'));
+    expect(await listPool()).to.deep.equal([]);
+    expect(await readdir(join(root, 'shop', 'stable'))).to.deep.equal([]);
   });
 
   it('never gives a content the name of another, when a manifest is that of another package', async () => {
