@@ -75,7 +75,7 @@ const CASES: Record<FormatName, Case[]> = {
       value: true,
       becomes: '{ "a":"1","b" : true }',
     },
-    { name: 'an integer', text: '{"p":null}', key: 'p', value: 8080, becomes: '{"p":8080}' },
+    { name: 'writes an integer', text: '{"p":null}', key: 'p', value: 8080, becomes: '{"p":8080}' },
     {
       name: 'adds below the last member, after its comment',
       text: '{\r\n\t// head\r\n\t"a": 1 // one\r\n}\r\n',
@@ -113,7 +113,7 @@ const CASES: Record<FormatName, Case[]> = {
       becomes: '{\n  "a":  [1, 2],\n  "b": {\n    "c": 2\n  }\n}',
     },
     {
-      name: 'makes an object of null',
+      name: 'replaces null by an object',
       text: '{\n  "a": null, // none\n  "b": 1\n}',
       key: 'a:c:d',
       value: 1,
@@ -134,28 +134,28 @@ const CASES: Record<FormatName, Case[]> = {
       becomes: '{\n  "a": {\n    "b": 1\n  }\n}',
     },
     {
-      name: 'fills one with a comment',
+      name: 'fills an empty value with a comment',
       text: '{\n  // none\n}\n',
       key: 'a',
       value: 1,
       becomes: '{\n  "a": 1\n  // none\n}\n',
     },
-    { name: 'fills one on a line', text: '{ }', key: 'a', value: 1, becomes: '{\n  "a": 1\n}' },
+    { name: 'fills an empty object on one line', text: '{ }', key: 'a', value: 1, becomes: '{\n  "a": 1\n}' },
     {
-      name: 'makes what is missing on the way, with the file’s indentation',
+      name: 'creates missing parents, with the file’s indentation',
       text: '{\n    "a": 1\n}\n',
       key: 'b:c:d',
       value: 'x',
       becomes: '{\n    "a": 1,\n    "b": {\n        "c": {\n            "d": "x"\n        }\n    }\n}\n',
     },
     {
-      name: 'an entry of a list',
+      name: 'replaces an entry of a list',
       text: '{"a":[{"b":"todo"}]}',
       key: 'a:0:b',
       value: 'x',
       becomes: '{"a":[{"b":"x"}]}',
     },
-    { name: 'makes a file', text: '', key: 'a:b', value: 'x', becomes: '{\n  "a": {\n    "b": "x"\n  }\n}\n' },
+    { name: 'creates a file', text: '', key: 'a:b', value: 'x', becomes: '{\n  "a": {\n    "b": "x"\n  }\n}\n' },
     {
       name: 'is not fooled by __proto__',
       text: '{}',
@@ -181,10 +181,16 @@ const CASES: Record<FormatName, Case[]> = {
       becomes: "A='a b#c'\r\n",
     },
     { name: 'keeps export', text: 'export A=\n', key: 'A', value: 1, becomes: 'export A=1\n' },
-    { name: 'an empty value with a comment', text: 'A= # fill\n', key: 'A', value: true, becomes: 'A=true # fill\n' },
+    {
+      name: 'fills an empty value with a comment',
+      text: 'A= # fill\n',
+      key: 'A',
+      value: true,
+      becomes: 'A=true # fill\n',
+    },
     { name: 'adds a line', text: 'B=1\n', key: 'A', value: 'x', becomes: 'B=1\nA=x\n' },
     { name: 'adds a line after one without an end', text: 'B=1', key: 'A', value: 'x', becomes: 'B=1\nA=x' },
-    { name: 'the last line of a key counts', text: 'A=1\nA=todo\n', key: 'A', value: 'x', becomes: 'A=1\nA=x\n' },
+    { name: 'replaces the last line of a key', text: 'A=1\nA=todo\n', key: 'A', value: 'x', becomes: 'A=1\nA=x\n' },
     {
       name: 'does not look into a value of several lines',
       text: 'B="1\nA=2\n"\n',
@@ -192,7 +198,7 @@ const CASES: Record<FormatName, Case[]> = {
       value: 'x',
       becomes: 'B="1\nA=2\n"\nA=x\n',
     },
-    { name: 'makes a file', text: '', key: 'A', value: 'x', becomes: 'A=x\n' },
+    { name: 'creates a file', text: '', key: 'A', value: 'x', becomes: 'A=x\n' },
   ],
   ini: [
     {
@@ -211,7 +217,7 @@ const CASES: Record<FormatName, Case[]> = {
     },
     { name: 'fills an empty value', text: '[a]\nb =\nc = 1\n', key: 'a:b', value: 2, becomes: '[a]\nb = 2\nc = 1\n' },
     {
-      name: 'fills one with a comment',
+      name: 'fills an empty value with a comment',
       text: '[a]\nb = ; fill\n',
       key: 'a:b',
       value: 2,
@@ -226,15 +232,15 @@ const CASES: Record<FormatName, Case[]> = {
     },
     { name: 'adds a section', text: '[a]\nb = 1\n', key: 'c:d', value: 'x', becomes: '[a]\nb = 1\n\n[c]\nd = x\n' },
     {
-      name: 'a key before the first section',
+      name: 'replaces a key before the first section',
       text: '; head\nk=1\n[a]\nb=1\n',
       key: 'k',
       value: 2,
       becomes: '; head\nk=2\n[a]\nb=1\n',
     },
-    { name: 'adds one there', text: '[a]\nb=1\n', key: 'k', value: 2, becomes: 'k=2\n[a]\nb=1\n' },
+    { name: 'adds a key before the first section', text: '[a]\nb=1\n', key: 'k', value: 2, becomes: 'k=2\n[a]\nb=1\n' },
     { name: 'finds other spellings', text: '[A]\nKey=todo\n', key: 'a:key', value: 2, becomes: '[A]\nKey=2\n' },
-    { name: 'makes a file', text: '', key: 'a:b', value: 'x', becomes: '[a]\nb=x\n' },
+    { name: 'creates a file', text: '', key: 'a:b', value: 'x', becomes: '[a]\nb=x\n' },
   ],
   xml: [
     {
@@ -288,15 +294,21 @@ const CASES: Record<FormatName, Case[]> = {
     },
     { name: 'adds to one line', text: '<a><b>1</b></a>', key: 'a/c', value: 2, becomes: '<a><b>1</b><c>2</c></a>' },
     {
-      name: 'makes what is missing',
+      name: 'creates missing parents',
       text: '<a>\n</a>',
       key: 'a/b/c/@d',
       value: 2,
       becomes: '<a>\n  <b>\n    <c d="2"/>\n  </b>\n</a>',
     },
-    { name: 'takes : between elements', text: '<a><b>todo</b></a>', key: 'a:b', value: 2, becomes: '<a><b>2</b></a>' },
     {
-      name: 'makes a file',
+      name: 'accepts : between elements',
+      text: '<a><b>todo</b></a>',
+      key: 'a:b',
+      value: 2,
+      becomes: '<a><b>2</b></a>',
+    },
+    {
+      name: 'creates a file',
       text: '',
       key: 'a/b',
       value: 'x',
@@ -334,7 +346,7 @@ describe('update-agent: settings files', () => {
     describe(format, () => {
       const editor = SETTINGS_FORMATS[format];
       for (const { name, text, key, value, becomes } of CASES[format])
-        it(`writes ${name}`, () => {
+        it(name, () => {
           const written = editor.write(text, key, value);
           expect(written).to.equal(becomes);
           expect(editor.write(written, key, value), 'again').to.equal(becomes);
