@@ -22,7 +22,7 @@ const text = /\.(css|js|svg)$/;
 /** Scripts of every page, and of pages with a session, bundled in this order. */
 const BUNDLES = {
   'app.js': ['app.js', 'toasts.js'],
-  'page.js': ['keys.js', 'dialogs.js', 'lists.js', 'live.js', 'charts.js', 'brush.js', 'follow.js', 'search.js'],
+  'page.js': ['keys.js', 'dialogs.js', 'lists.js', 'live.js', 'charts.js', 'follow.js', 'search.js'],
 };
 /** Scripts that import a package. */
 const BUNDLED_SCRIPTS = ['passkeys.js'];

@@ -22,7 +22,7 @@ const MAX_SHOWN_MACHINES = 6;
 const MAX_FIGURES = 3;
 const ADOPTION_DAYS = 30;
 /** As many as a chart tells apart. */
-const MAX_AREA_VERSIONS = 6;
+const MAX_AREA_VERSIONS = 5;
 
 export interface MachinePageDeps {
   machines: () => MachineInventory | undefined;

@@ -321,7 +321,7 @@ describe('charts', () => {
       { label: '2.2', counts: [0, 2] },
     ];
     const html = render('{{area-chart s days=d label="Machines"}}', { s: series, d: ['2026-11-28', '2026-11-29'] });
-    expect(html.match(/class="area area-\d" d="M[^"]+Z"/g)).to.have.length(2);
+    expect(html.match(/<path class="tone-(?:accent|info)" [^>]+ d="M[^"]+Z"/g)).to.have.length(2);
     expect(html).to.include('data-texts="28 Nov 2026: 2.1 &lt;b&gt; 4\n29 Nov 2026: 2.1 &lt;b&gt; 3, 2.2 2"');
     expect(html).to.include('<desc>29 Nov 2026: 2.1 &lt;b&gt; 3, 2.2 2</desc>').and.include('2.2 <b>2</b>');
     expect(html).to.not.match(/style=|NaN|undefined/);

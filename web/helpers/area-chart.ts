@@ -14,7 +14,12 @@ import type { TimeOptions } from './time.js';
 const CHART_WIDTH = 720;
 const CHART_HEIGHT = 150;
 const TICK_COUNT = 4;
-const MAX_SERIES = 6;
+/** Red is for what is down; the last is for the others. */
+const TONES = ['accent', 'info', 'warning', 'success', 'none'] as const;
+
+/** An edge of the ground tells areas from each other. Attributes, because few pages have them. */
+const AREA_PAINT =
+  'fill="var(--tone)" fill-opacity="0.85" stroke="var(--surface)" stroke-width="1.5" vector-effect="non-scaling-stroke"';
 
 interface AreaSeries {
   label: string;
@@ -26,7 +31,7 @@ const X_SCALE = scaleLinear().range([0, CHART_WIDTH]).clamp(true);
 const Y_SCALE = scaleLinear().range([CHART_HEIGHT, 0]).clamp(true);
 
 const toSeries = (value: unknown, days: number): AreaSeries[] =>
-  (Array.isArray(value) ? (value as Record<string, unknown>[]) : []).slice(0, MAX_SERIES).map((one) => {
+  (Array.isArray(value) ? (value as Record<string, unknown>[]) : []).slice(0, TONES.length).map((one) => {
     const counts = Array.isArray(one['counts']) ? (one['counts'] as unknown[]) : [];
     return {
       label: toText(one['label']),
@@ -46,7 +51,7 @@ function formatDays(series: readonly AreaSeries[], times: readonly number[], clo
 const renderLegend = (series: readonly AreaSeries[]): string => {
   const items = series.map(({ label, counts }, i) => {
     const now = formatNumber(counts.at(-1) ?? 0);
-    return `<li class="text-break"><span class="dot area-${i}"></span>${escapeHtml(label)} <b>${now}</b></li>`;
+    return `<li class="text-break"><span class="dot tone-${TONES[i]}"></span>${escapeHtml(label)} <b>${now}</b></li>`;
   });
   return `<ul class="list-unstyled d-flex flex-wrap gap-3 mt-2 mb-0 text-secondary">${items.join('')}</ul>`;
 };
@@ -80,7 +85,7 @@ const createAreaChart =
     const parts = [
       `<desc>${escapeHtml(texts.at(-1) ?? '')}</desc>`,
       ...ticks.map((tick) => `<path class="series-grid" d="M0 ${y(tick).toFixed(1)}H${CHART_WIDTH}"/>`),
-      ...layers.map((layer, i) => `<path class="area area-${i}" d="${draw(layer) ?? ''}"/>`),
+      ...layers.map((layer, i) => `<path class="tone-${TONES[i]}" ${AREA_PAINT} d="${draw(layer) ?? ''}"/>`),
     ];
     const picture = renderAttributes({
       class: 'series',

@@ -94,7 +94,7 @@ function renderEventChart(...args: unknown[]): Html {
     height: HEIGHT,
     role: 'group',
     'aria-label': toText(hash['label']) || 'Events over time',
-    // For assets/brush.js.
+    // For plugins/bugs/assets/brush.js.
     'data-brush': toText(hash['brush']) || undefined,
     'data-begins': bars.map(({ begin }) => toText(begin)).join(' ') || undefined,
   });

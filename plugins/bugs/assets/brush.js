@@ -9,7 +9,8 @@
     const near = (i) => columns[i].querySelector('.event-near');
     // In the page only while a range is selected: what a script adds would count as a change (follow.js).
     const brush = document.createElementNS(SVG, 'rect');
-    brush.setAttribute('class', 'event-brush');
+    const paint = { class: 'event-brush', fill: 'var(--accent)', 'fill-opacity': 0.2, 'pointer-events': 'none' };
+    for (const [name, text] of Object.entries(paint)) brush.setAttribute(name, text);
     const status = document.createElement('p');
     status.className = 'visually-hidden';
     status.setAttribute('role', 'status');
