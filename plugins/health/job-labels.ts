@@ -19,6 +19,7 @@ const JOB_LABELS: Readonly<Record<string, string>> = {
   'licensing.reconcile': 'Send pending events',
   'licensing.release': 'Deactivate unseen machines',
   'machines.clean': 'Remove old machines',
+  'machines.days': 'Record versions of machines',
   'notifications.forget': 'Remove old messages',
   'notifications.send': 'Send messages',
   'projects.deletions': 'Complete project deletions',

@@ -1,6 +1,7 @@
 /** /machines: every machine once, by project, version and how it keeps up (contract 80). */
 import { text, type Reply } from '../../kernel/contract/index.js';
 import { formatCsvPages } from '../../lib/text/csv.js';
+import { compareNamedVersions } from '../../lib/versions.js';
 import type {
   MachineCount,
   MachineInventory,
@@ -15,6 +16,7 @@ const CSV_PAGE_SIZE = 1_000;
 const MAX_BAR_PARTS = 6;
 const MAX_SHOWN_CHANNELS = 8;
 const MAX_VERSIONS = 50;
+const UNKNOWN_VERSION = 'Unknown version';
 
 export type MachineState = 'outdated' | 'silent';
 
@@ -51,19 +53,32 @@ export function buildMachinesUrl(filters: Partial<Record<string, string>>): stri
 function countByVersion(counts: readonly MachineCount[]): Map<string, number> {
   const versions = new Map<string, number>();
   for (const { version, machines } of counts) {
-    const label = version ?? 'Unknown version';
+    const label = version ?? UNKNOWN_VERSION;
     versions.set(label, (versions.get(label) ?? 0) + machines);
   }
   return versions;
 }
 
+/** The newest version first; those that most machines have, when there are many. */
 export function toVersionParts(counts: readonly MachineCount[]): VersionPart[] {
   const sorted = [...countByVersion(counts)].toSorted(([, a], [, b]) => b - a);
   const parts = sorted
     .slice(0, MAX_BAR_PARTS)
-    .map(([label, value], i) => ({ label, value, tone: i === 0 ? 'success' : 'info' }));
+    .toSorted(([a], [b]) => compareNewestFirst(a, b))
+    .map(([label, value], i) => ({ label, value, tone: getVersionTone(label, i) }));
   const rest = sorted.slice(MAX_BAR_PARTS).reduce((sum, [, value]) => sum + value, 0);
   return rest === 0 ? parts : [...parts, { label: 'Others', value: rest, tone: 'neutral' }];
+}
+
+function getVersionTone(label: string, position: number): string {
+  if (label === UNKNOWN_VERSION) return 'neutral';
+  return position === 0 ? 'success' : 'info';
+}
+
+function compareNewestFirst(a: string, b: string): number {
+  if (a === UNKNOWN_VERSION || b === UNKNOWN_VERSION)
+    return Number(a === UNKNOWN_VERSION) - Number(b === UNKNOWN_VERSION);
+  return compareNamedVersions(b, a) ?? 0;
 }
 
 /** One bar per project and channel, the largest first. */

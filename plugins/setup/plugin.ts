@@ -94,7 +94,7 @@ export default definePlugin({
         const placing = installers.getPendingManifest();
         if (placing !== null) return { ok: true, update_agents: `${placing.version} is being prepared` };
         const built = await installers.readManifest();
-        return { ok: true, update_agents: built === null ? `none: ${BUILD_COMMAND}` : built.version };
+        return { ok: true, update_agents: built === null ? `not built: run ${BUILD_COMMAND}` : built.version };
       },
     };
   },

@@ -1,5 +1,6 @@
 /** Every list of the settings and the sidebar is exported as CSV (contract 80). */
 import { expect } from 'chai';
+import { formatJobLabel } from '../../plugins/health/job-labels.js';
 import { PlantedService } from './planted.js';
 
 const LISTS: readonly [path: string, header: string][] = [
@@ -43,6 +44,14 @@ describe('web: lists as CSV', () => {
       expect(csv.text).to.not.match(/(?:^|,|\r\n)"?[=@]/);
     });
   }
+
+  it('/system/jobs names each job of AOS in words', async () => {
+    const csv = await planted.admin.get('/system/jobs?format=csv');
+    const names = csv.text.split('\r\n').flatMap((line) => /^[a-z]+\.[a-z_]+/.exec(line) ?? []);
+    expect(names).to.include('machines.days').and.have.length.above(25);
+    const own = names.map((name) => `other.${name.slice(name.indexOf('.') + 1)}`);
+    expect(names.filter((name, i) => formatJobLabel(name) === formatJobLabel(own[i] ?? ''))).to.deep.equal([]);
+  });
 
   it('/webhooks/events exports the events of its filter alone', async () => {
     const { text } = await planted.admin.get('/webhooks/events?event=bug.created&format=csv');
