@@ -46,13 +46,13 @@ export interface KernelParts extends SuppliedPorts {
 export type KernelMode = 'serve' | 'command';
 
 export interface KernelBootOptions {
-  /** False: `serve` without a listening server. */
+  /** False for `serve` without a listening server. */
   listen?: boolean;
-  /** False: `serve` without the plugins' `start` (`aos plugin check`). */
+  /** False for `serve` without the plugins' `start` (`aos plugin check`). */
   start?: boolean;
-  /** False: `serve` without scheduled jobs. */
+  /** False for `serve` without scheduled jobs. */
   jobs?: boolean;
-  /** False: pending migrations stay pending. */
+  /** If false, pending migrations stay pending. */
   migrate?: boolean;
 }
 

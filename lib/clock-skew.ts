@@ -159,7 +159,7 @@ export interface ClockNote {
   epoch: string;
   /** Running time with an untrusted clock. */
   doubted_ms: number;
-  /** Null: trusted. */
+  /** Null when it is trusted. */
   doubt: 'leap' | 'stop' | null;
 }
 

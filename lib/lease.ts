@@ -2,7 +2,7 @@
 
 export interface LeaseRow<O extends object = object> {
   id: string;
-  /** Null: free. */
+  /** Null when it is free. */
   holder: string | null;
   owner?: O | null;
   fence?: number;

@@ -32,7 +32,7 @@ class UnknownFieldWalker {
     else this.#visitObject(one, value as Record<string, unknown>, path);
   }
 
-  /** Null: any field is allowed. */
+  /** Null when any field is allowed. */
   #selectBranch(described: DescribedFields, isList: boolean): DescribedFields | null {
     const fits = ({ type }: DescribedFields): boolean => type === (isList ? 'array' : 'object');
     if (described.type !== 'alternatives') return fits(described) ? described : null;

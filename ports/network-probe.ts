@@ -36,7 +36,7 @@ export interface ConnectResult {
   address: string;
   duration_ms: number;
   certificate: ServerCertificate | null;
-  /** Null: trusted, or no handshake. */
+  /** Null when it is trusted, or there was no handshake. */
   untrusted: string | null;
   said: string | null;
   /** The address is globally reachable. */
@@ -66,7 +66,7 @@ export interface EchoRequest {
 }
 
 export interface NetworkProbe {
-  /** Null: allowed, or a name. */
+  /** Null when it is allowed, or a name. */
   checkHost(host: string, policy: EgressPolicy): string | null;
   /** @param server `address` or `address:port` */
   checkResolver(server: string, policy: EgressPolicy): string | null;
@@ -85,6 +85,6 @@ export interface NetworkProbe {
    *   `connect`: unreachable
    */
   sendEcho(request: EchoRequest): Promise<{ address: string; duration_ms: number }>;
-  /** Null: this system can send ICMP echoes. */
+  /** Null when this system can send ICMP echoes. */
   findEchoFault(): Promise<string | null>;
 }

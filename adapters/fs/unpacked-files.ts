@@ -36,7 +36,7 @@ const SHA256_PATTERN = /^[0-9a-f]{64}$/;
 const REMOVE_OPTIONS = { recursive: true, force: true, maxRetries: 5, retryDelay: 20 } as const;
 
 export interface UnpackOptions {
-  /** False: files of releases are removed. */
+  /** False removes the files of releases. */
   enabled: boolean;
   /** Bytes that stay free on the disk. */
   keepFree?: number;

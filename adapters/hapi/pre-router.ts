@@ -27,7 +27,7 @@ export class PreRouter {
     this.#ownHost = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : '';
   }
 
-  /** False: hapi must handle it. */
+  /** False when hapi must handle it. */
   tryHandle(req: IncomingMessage, res: ServerResponse, routed: RequestListener): boolean {
     if (PROBE_PATHS.has(req.url ?? '')) return false;
     const name = this.hosts.length === 0 ? null : this.#getHostName(req.headers.host);

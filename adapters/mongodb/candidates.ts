@@ -51,8 +51,8 @@ async function findByTrigrams(
   const least = Math.min(...counts);
   if (least > MAX_CANDIDATES) return null;
   const rarest = grams[counts.indexOf(least)] as string;
-  // Null: trigrams not written yet. Queried first, so that documents filled in the meantime are
-  // found by their trigrams.
+  // Documents without trigrams come first, so that those filled in the meantime are found by their
+  // trigrams.
   const unfilled = await findIds(driver, { [field]: null });
   const having = await findIds(driver, { [field]: rarest });
   return having.length + unfilled.length > MAX_CANDIDATES ? null : [...having, ...unfilled];

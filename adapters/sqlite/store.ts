@@ -36,7 +36,7 @@ export interface SqliteStoreOptions {
   /** `external`: another program, such as Litestream, makes them; none is made here. */
   checkpoints?: 'service' | 'external';
   /**
-   * False: the calling thread blocks on the disk, and the write connection opens with the first
+   * If false, the calling thread blocks on the disk, and the write connection opens with the first
    * write.
    */
   threads?: boolean;

@@ -35,7 +35,7 @@ export function isStoredInMongo(configuration: Configuration): boolean {
 }
 
 /**
- * Null: packages are in MongoDB.
+ * Null when packages are in MongoDB.
  * @throws ConfigError
  */
 export function getReleasesFolder(configuration: Configuration): string | null {

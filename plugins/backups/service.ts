@@ -47,7 +47,7 @@ export class BackupService {
     }
   }
 
-  /** Null: the database is not the embedded store. */
+  /** Null when the database is not the embedded store. */
   get folder(): string | null {
     return this.backups.folder;
   }

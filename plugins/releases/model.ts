@@ -65,7 +65,7 @@ export type ReleaseOutboxEntry = PublishedEntry | HaltedEntry | RolledBackEntry;
 export interface RollbackIntent {
   reason: string;
   at: string;
-  /** Null: all platforms. */
+  /** Null for all platforms. */
   platform: Platform | null;
 }
 

@@ -259,7 +259,7 @@ export type FilterCounts = Record<string, Record<string, number>>;
 export type ChangedGroup = ErrorGroup & { fits: boolean };
 
 export interface ErrorTrafficQuery {
-  /** Null: all. */
+  /** Null for all. */
   project: string | null;
   /** End in ms since 1970, rounded up to ten minutes. */
   until: number;

@@ -25,7 +25,7 @@ export interface FrameRewriteRequest {
 /** A script whose source map is unusable or late. */
 export interface MissingMap {
   file: string;
-  /** Null: none, and the map was not read in time. */
+  /** Null when the map has no debug id or was not read in time. */
   debug_id: string | null;
   problem: string;
   /** Upload command, without secrets. */

@@ -55,8 +55,8 @@ export interface Report {
   /** At most the receive time. */
   occurred_at?: string | null;
   /**
-   * Null: sent with a secret credential. Public keys have a separate `client_ref` space and budget
-   * of new groups.
+   * Null when it was sent with a secret credential. Public keys have a separate `client_ref` space
+   * and budget of new groups.
    */
   intake_key?: string | null;
   /** Not stored; a keyed hash is counted (`Item.people`). */

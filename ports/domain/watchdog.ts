@@ -111,7 +111,7 @@ export interface MonitorView {
   /** Allowed silence: warning afterwards, down after the grace period too. */
   period_seconds: number | null;
   grace_seconds: number | null;
-  /** Null: the grace period. */
+  /** Null for the grace period. */
   max_run_seconds: number | null;
   tags: string[];
   group: boolean;
@@ -185,7 +185,7 @@ export interface VersionAdoption {
 export interface CheckIn {
   source: string;
   phase: 'start' | 'ok' | 'error';
-  /** Empty: one run at a time. */
+  /** Empty for one run at a time. */
   run: string;
   /** Seconds between runs, or null. */
   interval: number | null;
@@ -243,7 +243,7 @@ export interface MonitorProbes {
   /** Returns the stored configuration with its secrets; null: not probed. */
   findWithSecrets(source: string): Promise<Record<string, unknown> | null>;
   formatSummary(probe: Record<string, Json>): string;
-  /** Null: the page that creates a probed monitor. */
+  /** Null for the page that creates a probed monitor. */
   getHref(source: string | null): string;
   /** Links to the page that creates a probed monitor of a kind, the most usual first. */
   listKinds(): readonly { value: string; label: string; href: string }[];

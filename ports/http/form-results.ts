@@ -6,7 +6,7 @@ export interface SessionRef {
 /** Result of a form. */
 export interface FormRunResult<T> {
   answer: T;
-  /** Null: nothing changed and the form may be sent again. */
+  /** Null when nothing changed and the form may be sent again. */
   location: string | null;
 }
 

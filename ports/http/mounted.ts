@@ -13,7 +13,7 @@ export interface MountedRoute {
     tags: Readonly<Record<string, string>>;
   };
   spec: RouteSpec;
-  /** False: the plugin's routes respond 503 `not_ready`. */
+  /** If false, the plugin's routes respond 503 `not_ready`. */
   ready: () => boolean;
 }
 

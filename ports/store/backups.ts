@@ -8,7 +8,7 @@ export interface BackupInfo {
 }
 
 export interface Backups {
-  /** Null: no embedded store. */
+  /** Null without an embedded store. */
   readonly folder: string | null;
   /** Finds the newest complete backup, or null. Backups with future timestamps are ignored. */
   findNewest(): Promise<BackupInfo | null>;

@@ -48,7 +48,7 @@ export type Condition =
       gte?: string | number;
       lt?: string | number;
       lte?: string | number;
-      /** True: present and not null; false: missing or null. */
+      /** True for present and not null, false for missing or null. */
       exists?: boolean;
       /** Text prefix, case-sensitive. */
       prefix?: string;

@@ -16,7 +16,7 @@ const SLICE_MS = 4;
 
 export interface ServiceInfo {
   version: string;
-  /** Empty: the server that answered. */
+  /** Empty means the server that answered. */
   base_url: string;
   codes: ErrorCodes;
 }

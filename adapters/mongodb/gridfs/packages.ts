@@ -32,7 +32,7 @@ export interface GridFsPackagesDependencies {
   texts: FolderTexts;
   sweep: GridFsReconciler;
   contents: GridFsContents;
-  /** Null: files of releases are not stored. */
+  /** Null when files of releases are not stored. */
   unpack: ((place: ReleaseLocation, signal: AbortSignal | undefined) => Promise<void>) | null;
   reader: PackageReader;
   /** Called for failed cleanups, which the reconciler repeats. */

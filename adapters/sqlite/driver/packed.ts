@@ -13,7 +13,7 @@ export function buildPackedSql(sql: string, columns: number): string {
   return `WITH "~packed"(${names.join()}) AS (${sql}) SELECT count(*), ${packed.join()} FROM "~packed"`;
 }
 
-/** Null: read one by one. */
+/** Null when they must be read one by one. */
 export function unpackRows([count, ...packed]: readonly SqlValue[]): SqlValue[][] | null {
   if (count === 0) return [];
   const columns: SqlValue[][] = [];
@@ -27,7 +27,7 @@ export function unpackRows([count, ...packed]: readonly SqlValue[]): SqlValue[][
   return rows;
 }
 
-/** Null: several types, blobs, or invalid UTF-8. */
+/** Null for several types, blobs, and invalid UTF-8. */
 function unpackColumn(given: Uint8Array, least: SqlValue | undefined, most: SqlValue | undefined): SqlValue[] | null {
   if (least !== most || (least !== 'text' && least !== 'integer')) return null;
   const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength);

@@ -1,7 +1,7 @@
 import { toEmailKey, type Account, type ExternalIdentity } from '../model/account.js';
 import { computeSha256 } from '../model/token.js';
 
-/** Null: unknown. */
+/** Null when unknown. */
 export interface AccountProfile {
   full_name?: string | null;
   email?: string | null;

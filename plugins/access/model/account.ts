@@ -45,7 +45,7 @@ export interface Account extends Doc {
   identity?: ExternalIdentity | null;
   /** Hash of issuer and subject, for lookups. */
   identity_key?: string | null;
-  /** False: created by a provider's sign-in, with a hash that no password has. */
+  /** False if a provider's sign-in created it, with a hash that no password has. */
   has_password?: boolean;
   passkeys?: Passkey[];
   /** Increases with each change of `passkeys`, which are written as a whole. */

@@ -3,7 +3,7 @@ import type { Role } from '../../../ports/http/index.js';
 import { ROLES } from '../model/account.js';
 
 export interface OidcSettings {
-  /** Null: off. */
+  /** Null when it is off. */
   issuer: string | null;
   client_id: string;
   client_secret: string;

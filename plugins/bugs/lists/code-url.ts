@@ -4,7 +4,7 @@ import type { ProjectInfo } from '../../../ports/domain/projects.js';
 
 interface RepositoryPlace {
   repository: string;
-  /** Null: the newest, or the tag's. */
+  /** Null for the newest commit, or that of the tag. */
   commit: string | null;
   /** Encoded; null if unknown. */
   tag: string | null;

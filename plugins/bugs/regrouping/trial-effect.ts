@@ -20,7 +20,7 @@ export interface GroupSummary {
 }
 
 export interface TrialDestination {
-  /** Null: a new group. */
+  /** Null for a new group. */
   group: GroupSummary | null;
   title: string | null;
   fingerprint: string[] | null;

@@ -113,7 +113,7 @@ export interface MonitorDoc extends Doc {
   checks: string;
   metrics_json: string;
 
-  /** Null: no check (contract 30, evaluator). */
+  /** Null for no check (contract 30, evaluator). */
   next_check_at: string | null;
   /** Compared by compare-and-set. */
   rev: number;

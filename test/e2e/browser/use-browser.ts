@@ -12,7 +12,7 @@ const UNLIMITED = { SVC_LIMITS__INTAKE_PER_MINUTE: '0' };
 
 interface TabOptions {
   width?: number;
-  /** False: no script of a page runs. */
+  /** False to run no script of a page. */
   scripts?: boolean;
   /** Signs in as this user; null: not at all. */
   username?: string | null;

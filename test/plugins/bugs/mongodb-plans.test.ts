@@ -38,7 +38,7 @@ function best(use: (fields: readonly string[]) => number): { fields: readonly st
   return rated.toSorted((a, b) => b.fits - a.fits)[0] ?? null;
 }
 
-/** Null: every document is read. */
+/** Null when every document is read. */
 function planOf({ filter, order }: Query): string | null {
   const wanted = [...new Set([...filter, ...(order === undefined ? [] : [order])])];
   const whole = OWN.find((fields) => wanted.every((path, i) => fields[i] === path));

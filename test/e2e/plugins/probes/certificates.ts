@@ -28,7 +28,7 @@ export interface TestCertificates {
 const KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
 const HERE = 'subjectAltName=DNS:localhost,IP:127.0.0.1';
 
-/** Null: this machine has no openssl, or one that makes no such certificates. */
+/** Null when this machine has no openssl, or one that makes no such certificates. */
 export async function certificates(): Promise<TestCertificates | null> {
   const folder = await mkdtemp(join(tmpdir(), 'aos-certificates-'));
   const openssl = (...words: string[]): void => void execFileSync('openssl', words, { cwd: folder, stdio: 'ignore' });

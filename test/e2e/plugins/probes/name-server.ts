@@ -35,7 +35,7 @@ async function bound(): Promise<Socket> {
 }
 const closed = (socket: Socket): Promise<void> => new Promise((resolve) => socket.close(() => resolve()));
 
-/** Null: this machine has no dnsmasq. */
+/** Null when this machine has no dnsmasq. */
 export async function nameServer(): Promise<NameServer | null> {
   if (!isAvailable('dns', DNSMASQ !== undefined) || DNSMASQ === undefined) return null;
   const [silent, free] = [await bound(), await bound()];
