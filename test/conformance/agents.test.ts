@@ -140,8 +140,8 @@ describe('conformance: agents', function () {
       await post('links', id, { kind: 'discovered_from', ref: other.ref, claim_token });
       expect(newsOf(await post('renew', id, { claim_token }))).to.deep.equal([]);
       await post('links', third.id, { kind: 'related', ref: id }, 'all');
-      const told = newsOf(await post('renew', id, { claim_token }));
-      expect(told.map(({ action }) => action)).to.deep.equal(['link added']);
+      const reported = newsOf(await post('renew', id, { claim_token }));
+      expect(reported.map(({ action }) => action)).to.deep.equal(['link added']);
       const gone = await tracker.call('manager', 'DELETE', `/bugs/${id}/links`, {
         kind: 'discovered_from',
         ref: other.ref,

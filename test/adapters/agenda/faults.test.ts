@@ -36,17 +36,17 @@ type Line = { level: string; message: string } & Record<string, unknown>;
 
 class Lines implements Logger {
   constructor(
-    readonly told: Line[] = [],
+    readonly reported: Line[] = [],
     private readonly bound: object = {},
   ) {}
   #take = (level: string) => (data: object, message: string) =>
-    void this.told.push({ ...this.bound, ...data, level, message });
+    void this.reported.push({ ...this.bound, ...data, level, message });
   debug = this.#take('debug');
   info = this.#take('info');
   warn = this.#take('warn');
   error = this.#take('error');
   child(bindings: object): Logger {
-    return new Lines(this.told, { ...this.bound, ...bindings });
+    return new Lines(this.reported, { ...this.bound, ...bindings });
   }
 }
 
@@ -63,23 +63,23 @@ describe('jobs: unavailable store', function () {
     await jobs.start();
     store.away = true;
     await waitUntil('many polls', async () => store.tries >= 20);
-    expect(log.told.map(({ level, message }) => [level, message])).to.deep.equal([
+    expect(log.reported.map(({ level, message }) => [level, message])).to.deep.equal([
       ['error', 'jobs: an error occurred outside any job'],
     ]);
-    expect(log.told[0]).to.not.have.property('left_out');
+    expect(log.reported[0]).to.not.have.property('left_out');
 
     clock.advance(60_000);
-    const again = await waitUntil('the next line', async () => log.told[1]);
+    const again = await waitUntil('the next line', async () => log.reported[1]);
     expect(again).to.include({ level: 'error', message: 'jobs: an error occurred outside any job' });
     expect(again['left_out']).to.be.a('number').that.is.at.least(19);
 
     clock.advance(5_000);
     store.away = false;
-    const back = await waitUntil('the line that it is back', async () => log.told[2]);
+    const back = await waitUntil('the line that it is back', async () => log.reported[2]);
     expect(back).to.include({ level: 'warn', message: 'the store is reachable again', seconds: 65 });
     expect(back['left_out']).to.be.a('number');
     await jobs.drain();
-    expect(log.told).to.have.lengthOf(3);
+    expect(log.reported).to.have.lengthOf(3);
   });
 
   it('logs other components once a minute each, and requests and other errors every time', () => {
@@ -91,19 +91,19 @@ describe('jobs: unavailable store', function () {
       log.child({ plugin: 'webhooks' }).error({ err: away, n }, 'loading due deliveries failed');
       log.warn({ err: new StoreUnavailable(), n }, 'a live topic could not be queried');
     }
-    expect(lines.told.map(({ message, n }) => [message, n])).to.deep.equal([
+    expect(lines.reported.map(({ message, n }) => [message, n])).to.deep.equal([
       ['loading due deliveries failed', 0],
       ['a live topic could not be queried', 0],
     ]);
     clock.advance(60_000);
     log.error({ err: away }, 'loading due deliveries failed');
-    expect(lines.told.at(-1)).to.include({ left_out: 999 });
-    const before = lines.told.length;
+    expect(lines.reported.at(-1)).to.include({ left_out: 999 });
+    const before = lines.reported.length;
     for (let n = 0; n < 3; n++) {
       log.error({ err: away, request_id: `r${n}` }, 'a route failed');
       log.error({ err: new Error('other') }, 'a listener failed');
       log.warn({}, 'security');
     }
-    expect(lines.told.length - before).to.equal(9);
+    expect(lines.reported.length - before).to.equal(9);
   });
 });

@@ -122,9 +122,9 @@ describe('release store on the file system', function () {
     await store.requireFolder('blog');
     await writeFile(join(blog, '.htaccess'), 'Require all denied\n');
     for (const [name, write] of Object.entries(writes)) {
-      const refused = await getRejection(write());
-      expect(refused, name).to.be.instanceOf(FolderTaken);
-      expect(refused.message, name).to.equal(
+      const rejected = await getRejection(write());
+      expect(rejected, name).to.be.instanceOf(FolderTaken);
+      expect(rejected.message, name).to.equal(
         `${blog} does not belong to this service: it contains ".htaccess". Move it elsewhere, or set releases.path to ` +
           `a separate directory (now ${root()}).`,
       );

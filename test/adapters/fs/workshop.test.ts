@@ -51,8 +51,8 @@ describe('fs: package workers', () => {
       for (let at = 0; at < bytes.length; at += 100) yield bytes.subarray(at, at + 100);
     }
     threads = 0;
-    const asked = [path, pieces()].map((source) => new ThreadPackageReader().inspect(source, RULES));
-    const [byPath, byPieces] = await Promise.all(asked.map((one) => one.catch((error: Error) => ({ error }))));
+    const requested = [path, pieces()].map((source) => new ThreadPackageReader().inspect(source, RULES));
+    const [byPath, byPieces] = await Promise.all(requested.map((one) => one.catch((error: Error) => ({ error }))));
     expect(byPieces).to.deep.equal(byPath);
     return [byPath ?? {}, threads];
   };

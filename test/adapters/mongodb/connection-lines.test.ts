@@ -16,8 +16,8 @@ describe('mongodb: log lines for an unavailable server', () => {
       clock.advance(1_000);
     }
     tell('lost');
-    const told = log.lines.map(({ level, message, data }) => [level, message.split(':')[0], data['left_out'] ?? 0]);
-    expect(told).to.deep.equal([
+    const reported = log.lines.map(({ level, message, data }) => [level, message.split(':')[0], data['left_out'] ?? 0]);
+    expect(reported).to.deep.equal([
       ['error', 'MongoDB is unreachable', 0],
       ['info', 'MongoDB is back', 0],
       ['error', 'MongoDB is unreachable', 59],

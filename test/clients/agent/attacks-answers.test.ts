@@ -21,7 +21,7 @@ describe('update-agent: attacks on each response', function () {
   const go = (...args: string[]): Promise<Ran> =>
     runHere(['--server', server.url, '--dir', dir, '--platform', 'linux-x64', ...args]);
 
-  async function refused(code: number, message: RegExp, ...args: string[]): Promise<void> {
+  async function rejected(code: number, message: RegExp, ...args: string[]): Promise<void> {
     const before = await treeOf(dir);
     const ran = await go(...args);
     expect(ran.code, ran.stdout + ran.stderr).to.equal(code);
@@ -45,14 +45,14 @@ describe('update-agent: attacks on each response', function () {
     for (const field of ['update_available', 'release'])
       it(`rejects a check response without ${field}`, async () => {
         server.lies.check = (body) => without(body, field);
-        await refused(3, /response: update_available/);
+        await rejected(3, /response: update_available/);
       });
 
     const needed = ['version', 'channel', 'platform', 'package_url', 'package_size', 'package_sha256', 'manifest_json'];
     for (const field of needed)
       it(`rejects a check response without release.${field}`, async () => {
         server.lies.check = (body: Body) => ({ ...body, release: without(body.release ?? {}, field) });
-        await refused(3, new RegExp(`response: release\\.${field}`));
+        await rejected(3, new RegExp(`response: release\\.${field}`));
       });
 
     it('rejects a check response without release.manifest_signature and signed', async () => {
@@ -60,7 +60,7 @@ describe('update-agent: attacks on each response', function () {
         ...without(body, 'signed'),
         release: without(body.release ?? {}, 'manifest_signature'),
       });
-      await refused(3, /not signed, and a key is pinned/);
+      await rejected(3, /not signed, and a key is pinned/);
     });
 
     /**
@@ -97,7 +97,7 @@ describe('update-agent: attacks on each response', function () {
     for (const [what, lie] of lies)
       it(`rejects the pubkey response if ${what}`, async () => {
         server.lies.pubkey = lie;
-        await refused(
+        await rejected(
           3,
           /public key|signature of the release|signature of the freshness statement/,
           '--require-signed',
@@ -126,7 +126,7 @@ describe('update-agent: attacks on each response', function () {
     for (const [what, lie] of lies)
       it(`rejects a statement when ${what}`, async () => {
         server.lies.statement = (said) => lie(said as Statement);
-        await refused(3, /statement/, '--require-signed');
+        await rejected(3, /statement/, '--require-signed');
       });
 
     const around: [string, (body: Record<string, unknown>) => unknown][] = [
@@ -139,7 +139,7 @@ describe('update-agent: attacks on each response', function () {
     for (const [what, lie] of around)
       it(`rejects the freshness response if ${what}`, async () => {
         server.lies.freshness = lie;
-        await refused(3, /statement/, '--require-signed');
+        await rejected(3, /statement/, '--require-signed');
       });
   });
 
@@ -165,12 +165,12 @@ describe('update-agent: attacks on each response', function () {
     for (const [status, where, code] of table)
       it(`exits with an error for ${status} on ${where}: exit ${code}`, async () => {
         answering(status, where);
-        await refused(code, /./);
+        await rejected(code, /./);
       });
 
     it('does not blame the account for a 403 from a proxy (S-403)', async () => {
       answering(403, '/releases/');
-      await refused(2, /CDN, proxy or firewall.*credentials were not checked/);
+      await rejected(2, /CDN, proxy or firewall.*credentials were not checked/);
     });
 
     it('exits 8 when the connection is repeatedly reset', async () => {
@@ -179,7 +179,7 @@ describe('update-agent: attacks on each response', function () {
         request.socket.destroy();
         return true;
       };
-      await refused(8, /./);
+      await rejected(8, /./);
     });
   });
 
@@ -187,7 +187,7 @@ describe('update-agent: attacks on each response', function () {
     // Trust on first use cannot tell; --pin can, before the first contact.
     server.keys = others;
     for (const release of server.releases) release.signature = sign(others, release.manifest);
-    await refused(3, /not the pinned key/, '--pin', sha256(keys.spki));
+    await rejected(3, /not the pinned key/, '--pin', sha256(keys.spki));
     expect((await treeOf(join(dir)))['app.txt']).to.be.a('string');
   });
 });

@@ -36,7 +36,7 @@ describe('update-agent: attacks', function () {
     JSON.parse(await readFile(join(dir, '.update-agent', 'state.json'), 'utf8')) as Record<string, unknown>;
 
   /** Refused with this code, a message that matches, and nothing changed. */
-  async function refused(code: number, message: RegExp, ...args: string[]): Promise<void> {
+  async function rejected(code: number, message: RegExp, ...args: string[]): Promise<void> {
     const before = await treeOf(dir);
     const ran = await go(...args);
     expect(ran.code, ran.stdout + ran.stderr).to.equal(code);
@@ -60,13 +60,13 @@ describe('update-agent: attacks', function () {
     it('rejects an older release that is offered as an update', async () => {
       const old = server.publish({ version: '0.9.0', files: files(0) });
       server.lies.check = lying({ version: '0.9.0', manifest_json: old.manifest, manifest_signature: old.signature });
-      await refused(3, /0\.9\.0 is not newer than the installed 1\.0\.0/);
+      await rejected(3, /0\.9\.0 is not newer than the installed 1\.0\.0/);
     });
 
     it('rejects an older release under a newer version number', async () => {
       const old = server.publish({ version: '0.9.0', files: files(0) });
       server.lies.check = lying({ manifest_json: old.manifest, manifest_signature: old.signature });
-      await refused(3, /(version|package\.sha256) of the manifest/);
+      await rejected(3, /(version|package\.sha256) of the manifest/);
     });
 
     it('rejects a release between the installed and the highest version', async () => {
@@ -76,7 +76,7 @@ describe('update-agent: attacks', function () {
       await remove(join(dir, 'app.txt'));
       await install(dir, before ?? expect.fail('no release'));
       server.releases.splice(2);
-      await refused(3, /1\.1\.0 is older than 1\.5\.0/);
+      await rejected(3, /1\.1\.0 is older than 1\.5\.0/);
     });
   });
 
@@ -89,7 +89,7 @@ describe('update-agent: attacks', function () {
         JSON.stringify({ ...known, highest_version: '999.0.0' }),
       );
       server.publish({ version: '1.2.0', files: files(3) });
-      await refused(3, /1\.2\.0 is older than 999\.0\.0/);
+      await rejected(3, /1\.2\.0 is older than 999\.0\.0/);
       server.rotateKeys(others);
       expect((await go()).stdout).to.equal('UPDATED: 1.1.0 -> 1.2.0\n');
       expect(await state()).to.include({ highest_version: '1.2.0' });
@@ -104,42 +104,42 @@ describe('update-agent: attacks', function () {
       const ran = await go();
       expect(ran).to.include({ code: 0 });
       expect(ran.stdout).to.match(/^WARNING: The freshness statement is for version 1\.1\.0.*\nUP_TO_DATE: 1\.0\.0\n$/);
-      await refused(3, /freshness statement is for version 1\.1\.0/, '--require-signed');
+      await rejected(3, /freshness statement is for version 1\.1\.0/, '--require-signed');
     });
 
     it('rejects an expired statement with --require-signed, and warns otherwise', async () => {
       server.lies.statement = (said) => ({ ...said, expires_at: new Date(Date.now() - 1000).toISOString() });
-      await refused(3, /expired at 20\S+Z; this machine’s clock says 20\S+Z\.$/m, '--require-signed');
+      await rejected(3, /expired at 20\S+Z; this machine’s clock says 20\S+Z\.$/m, '--require-signed');
       expect((await go()).stdout).to.match(/^WARNING: .*expired.*\nUPDATED/);
     });
 
     it('rejects a replayed older statement', async () => {
       expect((await go('--require-signed')).code).to.equal(0);
       server.lies.statement = (said) => ({ ...said, issued_at: new Date(Date.now() - 3_600_000).toISOString() });
-      await refused(3, /issued at 20\S+Z, is older than a previous one, issued at 20\S+Z\.$/m, '--require-signed');
+      await rejected(3, /issued at 20\S+Z, is older than a previous one, issued at 20\S+Z\.$/m, '--require-signed');
     });
 
     it('rejects a missing statement with --require-signed, and warns otherwise', async () => {
       server.lies.freshness = () => ({ status: 'success' });
-      await refused(3, /no freshness statement/, '--require-signed');
+      await rejected(3, /no freshness statement/, '--require-signed');
       expect((await go()).stdout).to.match(/^WARNING: the server provides no freshness statement.*\nUPDATED/);
     });
 
     it('rejects a statement for another product or channel, or with an invalid signature', async () => {
       server.lies.statement = (said) => ({ ...said, product: 'other' });
-      await refused(3, /another product/, '--require-signed');
+      await rejected(3, /another product/, '--require-signed');
       server.lies.statement = (said) => ({ ...said, channel: 'beta' });
-      await refused(3, /another channel/, '--require-signed');
+      await rejected(3, /another channel/, '--require-signed');
       server.lies = { freshness: (body) => ({ ...body, signature: sign(others, String(body.statement)) }) };
-      await refused(3, /signature of the freshness statement/, '--require-signed');
+      await rejected(3, /signature of the freshness statement/, '--require-signed');
     });
 
     it('requires the statement when the project’s setting requires signatures, and stores the setting', async () => {
       server.requireSigned = true;
       server.lies.freshness = () => ({ status: 'success' });
-      await refused(3, /no freshness statement/);
+      await rejected(3, /no freshness statement/);
       server.requireSigned = false;
-      await refused(3, /no freshness statement/);
+      await rejected(3, /no freshness statement/);
       expect(await state()).to.include({ require_signed: true });
     });
   });
@@ -152,19 +152,19 @@ describe('update-agent: attacks', function () {
         response.writeHead(200).end(old?.archive);
         return true;
       };
-      await refused(3, /SHA-256|longer|ended/);
+      await rejected(3, /SHA-256|longer|ended/);
     });
 
     it('rejects a package hash in the response that belongs to another package', async () => {
       server.lies.check = lying({ package_sha256: sha256('x') });
-      await refused(3, /package\.sha256/);
+      await rejected(3, /package\.sha256/);
     });
 
     it('rejects a manifest other than the one in the statement', async () => {
       const genuine = server.buildStatement('shop', 'stable');
       server.publish({ version: '1.1.0', files: files(7) });
       server.lies.statement = () => genuine;
-      await refused(3, /has a different manifest for 1\.1\.0/, '--require-signed');
+      await rejected(3, /has a different manifest for 1\.1\.0/, '--require-signed');
     });
 
     it('rejects a package whose files differ from its manifest', async () => {
@@ -173,19 +173,19 @@ describe('update-agent: attacks', function () {
         files: files(2),
         archive: buildArchive([{ path: 'app.txt', content: 'version X' }]),
       });
-      await refused(3, /app\.txt in the package does not match the manifest/);
+      await rejected(3, /app\.txt in the package does not match the manifest/);
       server.publish({
         version: '1.1.0',
         files: files(2),
         archive: buildArchive([...files(2), { path: 'more.txt', content: '' }]),
       });
-      await refused(3, /more\.txt in the package does not match/);
+      await rejected(3, /more\.txt in the package does not match/);
       server.publish({
         version: '1.1.0',
         files: [...files(2), { path: 'b', content: '' }],
         archive: buildArchive(files(2)),
       });
-      await refused(3, /b in the package does not match/);
+      await rejected(3, /b in the package does not match/);
     });
   });
 
@@ -202,7 +202,7 @@ describe('update-agent: attacks', function () {
         more();
         return true;
       };
-      await refused(3, /longer than the \d+ bytes/);
+      await rejected(3, /longer than the \d+ bytes/);
       expect(sent).to.be.lessThan(64 * 1024 * 1024);
     });
 
@@ -217,7 +217,7 @@ describe('update-agent: attacks', function () {
         more();
         return true;
       };
-      await refused(3, /pubkey is larger than/);
+      await rejected(3, /pubkey is larger than/);
     });
 
     it('rejects an archive with an extreme compression ratio', async () => {
@@ -227,7 +227,7 @@ describe('update-agent: attacks', function () {
         files: [{ path: 'app.txt', content: Buffer.alloc(80 * 1024 * 1024) }],
         archive: bomb,
       });
-      await refused(3, /unpacks to more than 200 times/);
+      await rejected(3, /unpacks to more than 200 times/);
     });
   });
 
@@ -249,13 +249,13 @@ describe('update-agent: attacks', function () {
     it('rejects a signed release of another product', async () => {
       const other = server.publish({ version: '1.1.0', files: files(2), product: 'other' });
       server.lies.check = lying({ manifest_json: other.manifest, manifest_signature: other.signature });
-      await refused(3, /product of the manifest/);
+      await rejected(3, /product of the manifest/);
     });
 
     it('rejects a signed release of another channel', async () => {
       const beta = server.publish({ version: '1.1.0', files: files(2), channel: 'beta' });
       server.lies.check = lying({ manifest_json: beta.manifest, manifest_signature: beta.signature });
-      await refused(3, /channel of the manifest/);
+      await rejected(3, /channel of the manifest/);
     });
 
     it('rejects a signed release of another platform', async () => {
@@ -265,23 +265,23 @@ describe('update-agent: attacks', function () {
         manifest_json: arm.manifest,
         manifest_signature: arm.signature,
       });
-      await refused(3, /release\.platform/);
+      await rejected(3, /release\.platform/);
       server.lies.check = lying({ manifest_json: arm.manifest, manifest_signature: arm.signature });
-      await refused(3, /platform of the manifest/);
+      await rejected(3, /platform of the manifest/);
     });
   });
 
   describe('arbitrary software attack', () => {
     it('rejects a manifest that was changed after signing', async () => {
       server.lies.check = (body) => lying({ manifest_json: `${String(body.release?.manifest_json)} ` })(body);
-      await refused(3, /signature of the release is not valid/);
-      await refused(3, /signature of the release is not valid/, '--allow-unsigned');
+      await rejected(3, /signature of the release is not valid/);
+      await rejected(3, /signature of the release is not valid/, '--allow-unsigned');
     });
 
     it('rejects a path outside the installation in a signed manifest', async () => {
       const evil = { version: '1.1.0', files: [{ path: '../evil', content: 'x' }] };
       server.publish(evil);
-      await refused(3, /\.\./);
+      await rejected(3, /\.\./);
     });
 
     it('rejects a package URL on another host or path', async () => {
@@ -294,7 +294,7 @@ describe('update-agent: attacks', function () {
         '/releases/a?b',
       ]) {
         server.lies.check = lying({ package_url });
-        await refused(3, /release\.package_url/);
+        await rejected(3, /release\.package_url/);
       }
     });
   });
@@ -324,13 +324,13 @@ describe('update-agent: attacks', function () {
 
     it('rejects a new key without a proof', async () => {
       resign(others);
-      await refused(3, /not the pinned key, and no key chain endorses/);
+      await rejected(3, /not the pinned key, and no key chain endorses/);
     });
 
     it('rejects a new key with a proof signed by a third key', async () => {
       resign(others);
       server.predecessors = [{ key_id: keys.id, public_key: keys.pem, signature: sign(third, others.spki) }];
-      await refused(3, /not the pinned key/);
+      await rejected(3, /not the pinned key/);
     });
 
     it('follows a chain of predecessors, and then rejects the earlier keys', async () => {
@@ -343,7 +343,7 @@ describe('update-agent: attacks', function () {
       server.predecessors = [];
       server.publish({ version: '1.3.0', files: files(4) });
       resign(keys);
-      await refused(3, /replaced by a newer one/);
+      await rejected(3, /replaced by a newer one/);
     });
 
     it('rejects a chain that starts at a rejected key', async () => {
@@ -353,19 +353,19 @@ describe('update-agent: attacks', function () {
       server.predecessors = [];
       server.publish({ version: '1.3.0', files: files(4) });
       server.rotateKeys(third);
-      await refused(3, /not the pinned key/);
+      await rejected(3, /not the pinned key/);
     });
 
     it('replaces the pinned key only with --pin', async () => {
       resign(others);
-      await refused(3, /not the pinned key/, '--pin', sha256(third.spki));
+      await rejected(3, /not the pinned key/, '--pin', sha256(third.spki));
       expect((await go('--pin', sha256(others.spki))).stdout).to.equal('UPDATED: 1.1.0 -> 1.2.0\n');
     });
 
     it('rejects an unsigned server while a key is pinned, and accepts it for one run with --allow-unsigned', async () => {
       server.keys = null;
       for (const release of server.releases) release.signature = null;
-      await refused(3, /a key is pinned, but the server reports that it has no key/);
+      await rejected(3, /a key is pinned, but the server reports that it has no key/);
       const ran = await go('--allow-unsigned');
       expect(ran.code, ran.stderr).to.equal(0);
       expect(ran.stdout).to.match(/WARNING: the release is not signed[^\n]*\nUPDATED: 1\.1\.0 -> 1\.2\.0\n$/);
@@ -375,7 +375,7 @@ describe('update-agent: attacks', function () {
       const path = join(dir, '.update-agent', 'state.json');
       for (const text of ['', '{', '{}', '{"schema":2}', '[]']) {
         await writeFile(path, text);
-        await refused(3, /state\.json cannot be read/);
+        await rejected(3, /state\.json cannot be read/);
         expect(await readFile(path, 'utf8')).to.equal(text);
       }
     });
@@ -384,7 +384,7 @@ describe('update-agent: attacks', function () {
       const weak = createKeys(1024);
       for (const public_key of [weak.pem, 'x', 7, null, '-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----']) {
         server.lies.pubkey = (body) => ({ ...body, public_key });
-        await refused(3, /public key/);
+        await rejected(3, /public key/);
       }
     });
   });
@@ -397,16 +397,16 @@ describe('update-agent: attacks', function () {
 
     it('rejects the release with a pinned key, --require-signed or the project’s setting', async () => {
       server.lies.check = stripped;
-      await refused(3, /not signed, and a key is pinned/);
-      await refused(3, /not signed, and signed releases are required/, '--require-signed');
+      await rejected(3, /not signed, and a key is pinned/);
+      await rejected(3, /not signed, and signed releases are required/, '--require-signed');
     });
 
     it('rejects the release with the project’s setting even without a pinned key', async () => {
       server.keys = null;
       for (const release of server.releases) release.signature = null;
-      await refused(3, /no freshness statement|not signed/, '--require-signed');
+      await rejected(3, /no freshness statement|not signed/, '--require-signed');
       server.requireSigned = true;
-      await refused(3, /no freshness statement|not signed/);
+      await rejected(3, /no freshness statement|not signed/);
     });
 
     it('warns on each run without a pinned key', async () => {
@@ -419,7 +419,7 @@ describe('update-agent: attacks', function () {
 
     it('rejects signed: true without a signature', async () => {
       server.lies.check = lying({ manifest_signature: null });
-      await refused(3, /manifest_signature is missing/, '--allow-unsigned');
+      await rejected(3, /manifest_signature is missing/, '--allow-unsigned');
     });
   });
 
@@ -438,7 +438,7 @@ describe('update-agent: attacks', function () {
       for (const value of values)
         it(`rejects ${field}: ${JSON.stringify(value)}`, async () => {
           server.lies.check = (body) => ({ ...body, [field]: value });
-          await refused(3, new RegExp(`response: (release|${field}|update_available)`));
+          await rejected(3, new RegExp(`response: (release|${field}|update_available)`));
         });
 
     const release: Record<string, unknown[]> = {
@@ -455,7 +455,7 @@ describe('update-agent: attacks', function () {
       for (const value of values)
         it(`rejects release.${field}: ${JSON.stringify(value)?.slice(0, 30)}`, async () => {
           server.lies.check = lying({ [field]: value });
-          await refused(3, /./);
+          await rejected(3, /./);
         });
 
     it('does not print control characters in server messages', async () => {
@@ -475,7 +475,7 @@ describe('update-agent: attacks', function () {
         response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Log in to the network</h1>');
         return true;
       };
-      await refused(8, /not as an AOS service/);
+      await rejected(8, /not as an AOS service/);
     });
   });
 
@@ -491,7 +491,7 @@ describe('update-agent: attacks', function () {
         package_url: step.url,
       })(body),
     });
-    await refused(3, /requires 1\.5\.0 or newer/);
+    await rejected(3, /requires 1\.5\.0 or newer/);
   });
 
   describe('a fresh installation that is offered only older versions', () => {

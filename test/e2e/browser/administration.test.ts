@@ -147,7 +147,7 @@ describe('web: administration in a real browser', () => {
     await web.post('/api/watchdog/v1/ping', { source: 'queue' });
     await web.service.runCommand(['token', 'create', '--name', 'q', '--scopes', 'watchdog:ping', '--source', 'queue']);
     const { page } = await web.openTab();
-    const asked = async (path: string, menu: string): Promise<string> => {
+    const requested = async (path: string, menu: string): Promise<string> => {
       await web.tab.go(path);
       const confirm = page.locator('details.confirm').filter({ has: page.locator('summary', { hasText: menu }) });
       await confirm.first().locator('summary').click();
@@ -155,18 +155,18 @@ describe('web: administration in a real browser', () => {
     };
     const { id } = made['license'] as { id: string };
     const total = (await deliveries()).length;
-    expect(await asked(`/licenses/${id}`, 'Revoke')).to.equal('Revoke for 2 machines');
-    expect(await asked(`/licenses/${id}`, 'Deactivate license')).to.equal('Deactivate for 2 machines');
-    expect(await asked('/monitors/queue/edit', 'Delete')).to.equal('Delete and revoke 1 token');
-    expect(await asked(`/webhooks/${webhook}`, 'Delete')).to.equal(
+    expect(await requested(`/licenses/${id}`, 'Revoke')).to.equal('Revoke for 2 machines');
+    expect(await requested(`/licenses/${id}`, 'Deactivate license')).to.equal('Deactivate for 2 machines');
+    expect(await requested('/monitors/queue/edit', 'Delete')).to.equal('Delete and revoke 1 token');
+    expect(await requested(`/webhooks/${webhook}`, 'Delete')).to.equal(
       `Delete with ${total} ${total === 1 ? 'delivery' : 'deliveries'}`,
     );
     await web.tab.go('/users');
     await page.getByRole('link', { name: MIA }).click();
     await page.waitForURL(/\/users\/[0-9a-f-]+$/);
     const user = new URL(page.url()).pathname;
-    expect(await asked(user, 'Disable account')).to.match(/^Disable and end 1 session$/);
-    expect(await asked(user, 'Delete account')).to.match(/^Delete and end 1 session$/);
+    expect(await requested(user, 'Disable account')).to.match(/^Disable and end 1 session$/);
+    expect(await requested(user, 'Delete account')).to.match(/^Delete and end 1 session$/);
   });
 
   it('applies undoable bulk changes without confirmation, and offers undo for a minute', async () => {

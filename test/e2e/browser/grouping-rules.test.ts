@@ -24,7 +24,7 @@ describe('web: grouping rules in a real browser', () => {
   const report = (project: string, message: string, file: string): Promise<string> =>
     web.reportError(project, message, { exception_class: 'acme.net.TimeoutError', file });
   /** Nothing that axe-core finds on the page as it is, filled in and tried too. */
-  async function judged(): Promise<void> {
+  async function checked(): Promise<void> {
     await web.page.evaluate(axe);
     const found = await web.page.evaluate<{ id: string; nodes: { html: string }[] }[]>(
       'axe.run(document, { resultTypes: ["violations"] }).then((one) => one.violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html }) => ({ html })) })))',
@@ -61,7 +61,7 @@ describe('web: grouping rules in a real browser', () => {
       expect(tried).to.include('Timeout of db');
       for (const ref of db) expect(tried).to.include(ref);
       await shot(`rule-tried-${width}`);
-      await judged();
+      await checked();
       await page.click('button:has-text("Save rule")');
       expect(await page.textContent('.alert[role=status], [role=status]')).to.include('Rule “timeout of (\\w+)” saved');
 
@@ -72,7 +72,7 @@ describe('web: grouping rules in a real browser', () => {
       const order = (): Promise<string[]> => page.locator('tbody .cell-main a').allTextContents();
       expect(await order()).to.deep.equal(['timeout of (\\w+)', 'All timeouts']);
       await shot(`rules-${width}`);
-      await judged();
+      await checked();
       expect(await web.tab.overflow()).to.equal(0);
 
       await page.click('button:has-text("Down")');

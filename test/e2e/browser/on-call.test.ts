@@ -120,8 +120,8 @@ describe('web: on call with a phone', () => {
     await page.locator('#reason-halt').fill('It loses carts');
     await tap(page.getByRole('button', { name: 'Halt rollout' }));
     await page.getByText('It loses carts').first().waitFor();
-    const asked = `${web.url}/api/updateservice/v1/check?product=shop&channel=stable&platform=any&version=1.3.0`;
-    expect(await (await fetch(asked)).text()).not.to.contain('"1.4.0"');
+    const requested = `${web.url}/api/updateservice/v1/check?product=shop&channel=stable&platform=any&version=1.3.0`;
+    expect(await (await fetch(requested)).text()).not.to.contain('"1.4.0"');
     expect(taps).to.equal(3);
   });
 

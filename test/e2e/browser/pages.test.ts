@@ -108,7 +108,7 @@ describe('web: every page in a real browser', () => {
    */
   const widths = new Map<Tab, number>();
 
-  async function judge(tab: Tab, address: string): Promise<string[]> {
+  async function check(tab: Tab, address: string): Promise<string[]> {
     const faults: string[] = [];
     tab.faults.length = 0;
     await tab.go(address);
@@ -187,8 +187,8 @@ describe('web: every page in a real browser', () => {
     it(`${path}: runs no scripts, does not overflow, and passes axe-core`, async () => {
       const address = planted.addressOf(path);
       if (!address) throw new Error('this page has no address in the planted service');
-      const faults = await judge(inside, address);
-      if (access === 'public') faults.push(...(await judge(outside, address)).map((one) => `signed out, ${one}`));
+      const faults = await check(inside, address);
+      if (access === 'public') faults.push(...(await check(outside, address)).map((one) => `signed out, ${one}`));
       expect(faults, faults.join('\n')).to.deep.equal([]);
     });
 });

@@ -182,8 +182,8 @@ describe('web: publishing in the browser', () => {
     expect(await web.page.locator('summary', { hasText: 'Halt rollout' }).count()).to.equal(0);
     expect(await web.page.locator('.rollout-now').innerText()).to.equal('Halted at 100 %');
     await web.page.getByRole('button', { name: 'Resume rollout at 100 %' }).waitFor();
-    const asked = `${web.url}/api/updateservice/v1/check?product=shop&channel=stable&platform=linux-x64&version=0.9.0`;
-    expect(await (await fetch(asked)).text()).not.to.contain('"1.0.0"');
+    const requested = `${web.url}/api/updateservice/v1/check?product=shop&channel=stable&platform=linux-x64&version=0.9.0`;
+    expect(await (await fetch(requested)).text()).not.to.contain('"1.0.0"');
     await web.page.getByRole('button', { name: 'Update rollout' }).click();
     await web.page.locator('summary', { hasText: 'Halt rollout' }).waitFor();
     await web.page.getByRole('button', { name: '25 %', exact: true }).click();
@@ -204,9 +204,9 @@ describe('web: publishing in the browser', () => {
 
   it('lists machines by version and last contact, with the install command', async () => {
     const ping = { source: 'till-1', interval: 60_000, app_version: '1.0.0', instance_id: 'f00d' };
-    const asked = 'product=shop&channel=stable&platform=linux-x64&version=1.0.0&instance_id=f00d';
+    const requested = 'product=shop&channel=stable&platform=linux-x64&version=1.0.0&instance_id=f00d';
     await web.post('/api/watchdog/v1/monitors', { source: 'till-1', project: 'shop' });
-    expect((await fetch(`${web.url}/api/updateservice/v1/check?${asked}`)).status).to.equal(200);
+    expect((await fetch(`${web.url}/api/updateservice/v1/check?${requested}`)).status).to.equal(200);
     await web.post('/api/watchdog/v1/ping', ping);
     await web.tab.go('/');
     await web.page.getByRole('link', { name: 'Machines', exact: true }).first().click();

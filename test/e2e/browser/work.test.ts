@@ -131,9 +131,9 @@ describe('web: work on errors and bugs in a real browser', () => {
     await error('live', 'stands above it');
     const { page } = await web.openTab();
     await page.clock.install();
-    const asked: string[] = [];
+    const requested: string[] = [];
     page.on('request', (request) => {
-      if (request.url().includes('/errors/live')) asked.push(request.url());
+      if (request.url().includes('/errors/live')) requested.push(request.url());
     });
     await web.tab.go('/errors?project=live');
     const row = page.locator(`tr[data-ref="${ref}"]`);
@@ -152,22 +152,22 @@ describe('web: work on errors and bugs in a real browser', () => {
 
     await page.getByRole('button', { name: 'Live', exact: true }).click();
     expect(await page.locator('[data-live-switch]').innerText()).to.include('Paused');
-    const paused = asked.length;
+    const paused = requested.length;
     await page.clock.runFor(120_000);
-    expect(asked).to.have.length(paused);
+    expect(requested).to.have.length(paused);
     await page.locator('[data-live-switch]').click();
-    await waitUntil('it asks again', () => asked.length > paused);
+    await waitUntil('it asks again', () => requested.length > paused);
 
     const visibility = (state: string): Promise<unknown> =>
       page.evaluate(
         `Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true }); document.dispatchEvent(new Event('visibilitychange'))`,
       );
     await visibility('hidden');
-    const hidden = asked.length;
+    const hidden = requested.length;
     await page.clock.runFor(120_000);
-    expect(asked).to.have.length(hidden);
+    expect(requested).to.have.length(hidden);
     await visibility('visible');
-    await waitUntil('it asks as soon as it is seen', () => asked.length > hidden);
+    await waitUntil('it asks as soon as it is seen', () => requested.length > hidden);
 
     await more.click();
     expect((await order())[0]).to.equal(fresh);

@@ -51,8 +51,8 @@ describe('faults: slow readers', function () {
     await publish('shop', 1_500);
     await publish('large', FILES);
     // Just below what is told inline, and above.
-    expect((await told('shop')).manifest_json?.length).to.be.within(192 * KIB, 256 * KIB);
-    expect(await told('large')).to.include({ manifest_json: null, manifest_url: MANIFEST });
+    expect((await reported('shop')).manifest_json?.length).to.be.within(192 * KIB, 256 * KIB);
+    expect(await reported('large')).to.include({ manifest_json: null, manifest_url: MANIFEST });
     for (let i = 0; i < 100; i++) {
       const bug = { project: 'shop', title: `Bug ${i}`, description: `${i} `.padEnd(9_000, 'lorem ipsum ') };
       const { status, body } = await service.request('POST', '/api/bugtracker/v1/report', token, bug);
@@ -74,9 +74,9 @@ describe('faults: slow readers', function () {
     });
     expect(published.status, await published.text()).to.equal(201);
   }
-  async function told(product: string): Promise<{ manifest_json: string | null; manifest_url: string | null }> {
+  async function reported(product: string): Promise<{ manifest_json: string | null; manifest_url: string | null }> {
     const answer = await fetch(`${service.url}/api/updateservice/v1/check?product=${product}&version=1.0`);
-    return ((await answer.json()) as { release: Awaited<ReturnType<typeof told>> }).release;
+    return ((await answer.json()) as { release: Awaited<ReturnType<typeof reported>> }).release;
   }
 
   const others: [name: string, method: string, path: string, body?: (i: number) => object][] = [

@@ -67,15 +67,15 @@ describe('openapi.json with schemathesis', function () {
    * Each operation that is selected; then, where there is time, more of everything. @param share of
    * the time
    */
-  async function judged(credential: string, share: number, ...which: string[]): Promise<number> {
-    const each = await asked(credential, '--phases', 'fuzzing', '--max-examples', EXAMPLES, ...which);
+  async function checked(credential: string, share: number, ...which: string[]): Promise<number> {
+    const each = await requested(credential, '--phases', 'fuzzing', '--max-examples', EXAMPLES, ...which);
     const [, selected, tested] = /Selected: (\d+)\/\d+\s+Tested: (\d+)/.exec(each) ?? [];
     expect(tested, each.slice(-2_000)).to.be.a('string').and.equal(selected);
-    if (SECONDS > 0) await asked(credential, '--max-time', String(Math.ceil(SECONDS * share)), ...which);
+    if (SECONDS > 0) await requested(credential, '--max-time', String(Math.ceil(SECONDS * share)), ...which);
     return Number(tested);
   }
 
-  async function asked(credential: string, ...which: string[]): Promise<string> {
+  async function requested(credential: string, ...which: string[]): Promise<string> {
     const [code, output] = await run(
       'python3',
       [
@@ -107,15 +107,15 @@ describe('openapi.json with schemathesis', function () {
 
   it('passes for every operation with a token that has all scopes', async () => {
     const token = await service.createToken(SCOPES);
-    const operations = await judged(token, 1, '--exclude-operation-id', 'revokeOwnToken');
+    const operations = await checked(token, 1, '--exclude-operation-id', 'revokeOwnToken');
     expect(operations).to.be.at.least(70);
   });
 
   it('passes for the deletion of the token in use', async () => {
-    await judged(await service.createToken('bugtracker:report'), 1 / 12, '--include-operation-id', 'revokeOwnToken');
+    await checked(await service.createToken('bugtracker:report'), 1 / 12, '--include-operation-id', 'revokeOwnToken');
   });
 
   it('passes for the operations with the shared key', async () => {
-    await judged(SHARED_KEY, 1 / 6, ...OF_THE_SHARED_KEY.flatMap((path) => ['--include-path', path]));
+    await checked(SHARED_KEY, 1 / 6, ...OF_THE_SHARED_KEY.flatMap((path) => ['--include-path', path]));
   });
 });

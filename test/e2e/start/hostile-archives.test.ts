@@ -234,7 +234,7 @@ describe('malicious archives', function () {
     return env;
   }
 
-  async function refused(command: 'import' | 'restore', why: RegExp, archive: Buffer): Promise<void> {
+  async function rejected(command: 'import' | 'restore', why: RegExp, archive: Buffer): Promise<void> {
     await rm(at('target'), { recursive: true, force: true });
     await mkdir(at('target'));
     for (const key of KEYS) await cp(at('first', key), at('target', key)).catch(() => undefined);
@@ -254,12 +254,12 @@ describe('malicious archives', function () {
 
   for (const [name, why, archive] of IMPORTS)
     it(`aos import rejects ${name}, and changes nothing`, async () => {
-      await refused('import', why, archive(unpack(await readFile(at('e.tar.gz')))));
+      await rejected('import', why, archive(unpack(await readFile(at('e.tar.gz')))));
     });
 
   for (const [name, why, archive] of PACKAGES)
     it(`aos restore rejects ${name}, and changes nothing`, async () => {
-      await refused('restore', why, archive(unpack(await readFile(at('b.tar.gz')))));
+      await rejected('restore', why, archive(unpack(await readFile(at('b.tar.gz')))));
     });
 
   /** The backup with another file of the store. */
@@ -273,12 +273,12 @@ describe('malicious archives', function () {
 
   for (const [name, why, change] of STORES)
     it(`aos restore rejects a store with ${name}, and changes nothing`, async () => {
-      await refused('restore', why, pack(await withStore(change)));
+      await rejected('restore', why, pack(await withStore(change)));
     });
 
   it('aos restore rejects a write-ahead log next to the store, and changes nothing', async () => {
     const whole = unpack(await readFile(at('b.tar.gz')));
-    await refused(
+    await rejected(
       'restore',
       /contains .*-wal, which does not belong in it/,
       pack([...whole, textEntry(`${STORE_ENTRY}-wal`, 'x')]),

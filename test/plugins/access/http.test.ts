@@ -139,8 +139,8 @@ describe('access: HTTP', function () {
       const { token: sub } = (await fixture.api('POST', PROVISION, master, { name: 'a' })).json as { token: string };
       expect((await fixture.api('DELETE', SELF, sub)).json).to.deep.equal({ status: 'success', deleted: true });
       expect((await fixture.api('GET', SELF, sub)).status).to.equal(401);
-      const refused = await fixture.api('DELETE', SELF, master);
-      expect([refused.status, refused.json.error?.code]).to.deep.equal([403, 'insufficient_scope']);
+      const rejected = await fixture.api('DELETE', SELF, master);
+      expect([rejected.status, rejected.json.error?.code]).to.deep.equal([403, 'insufficient_scope']);
       expect((await fixture.api('GET', SELF, master)).status).to.equal(200);
     });
   });
@@ -267,8 +267,8 @@ describe('access: HTTP', function () {
 
     it('enables TOTP with QR code and recovery codes, requires it at login, and disables it', async () => {
       const browser = await fixture.signedIn();
-      const refused = await browser.post('/account/totp', { totp_password: 'nope' }, '/account');
-      expect(refused.status).to.equal(422);
+      const rejected = await browser.post('/account/totp', { totp_password: 'nope' }, '/account');
+      expect(rejected.status).to.equal(422);
       expect(
         (await browser.post('/account/totp', { totp_password: PASSWORD }, '/account')).headers['location'],
       ).to.equal('/account/totp');

@@ -133,10 +133,10 @@ export function fixtureOf(system: SystemInfo, jobs: readonly JobInfo[] = []) {
         next: `${limit}:${after ?? ''}`,
       }),
   };
-  const asked: AuditQuery[] = [];
+  const requested: AuditQuery[] = [];
   const reader: AuditReader = {
     search: (query, limit, after) => {
-      asked.push(query);
+      requested.push(query);
       return audit.listRecent(limit, after);
     },
     describeTarget: ({ target }) =>
@@ -173,7 +173,7 @@ export function fixtureOf(system: SystemInfo, jobs: readonly JobInfo[] = []) {
     recorded,
     audit,
     reader,
-    asked,
+    asked: requested,
     runs,
     watchdog,
     jobs: list,

@@ -123,13 +123,13 @@ describe('probes', () => {
   });
 
   it('queries the store once a second, for any number of probes', async () => {
-    let asked = 0;
-    const { call, clock } = mounted({ pingStore: () => Promise.resolve(++asked) });
+    let requested = 0;
+    const { call, clock } = mounted({ pingStore: () => Promise.resolve(++requested) });
     await Promise.all(Array.from({ length: 50 }, () => call('/api/health/ready')));
-    expect(asked).to.equal(1);
+    expect(requested).to.equal(1);
     clock.ms += 1000;
     await call('/api/health/ready');
-    expect(asked).to.equal(2);
+    expect(requested).to.equal(2);
   });
 });
 

@@ -15,16 +15,16 @@ const windowOf = (
 
 describe('releases: halt on crashes', () => {
   let sessions: Record<string, SessionWindow>;
-  let asked: [version: string, since: string][];
+  let requested: [version: string, since: string][];
   let one: Fixture;
 
   beforeEach(async () => {
     sessions = { '1.0': windowOf(1_000, 10) };
-    asked = [];
+    requested = [];
     const health: ReleaseHealth = {
       listVersions: async () => [],
       getSessionsSince: async (_project, version, since) => {
-        asked.push([version, since]);
+        requested.push([version, since]);
         return sessions[version] ?? windowOf(0, 0);
       },
     };
@@ -107,10 +107,10 @@ describe('releases: halt on crashes', () => {
     one.clock.forward(10 * MINUTE + 7_000);
     const chosen = { product: 'shop', channel: 'stable', version: '1.1', platform: 'any' } as const;
     const set = await one.changes.setRollout(CI, chosen, 60);
-    asked.length = 0;
+    requested.length = 0;
     sessions['1.1'] = windowOf(0, 0);
     expect(await halted()).to.equal(false);
-    const [[version, since] = ['', '']] = asked;
+    const [[version, since] = ['', '']] = requested;
     expect(version).to.equal('1.1');
     expect(since > set.rollout_at).to.equal(true);
     expect(Date.parse(since) - Date.parse(set.rollout_at)).to.be.below(MINUTE);

@@ -195,8 +195,8 @@ describe('releases: kill -9 at every write', function () {
             const offered = answer.release?.package_sha256 ?? null;
             expect(offered, where).to.be.oneOf(acknowledged ? [offers[1]] : offers);
             const became = offered === offers[1];
-            const told = new Set([...victim.told, ...heir.told].map(({ id }) => id));
-            expect(told.size, `events, ${where}`).to.equal(became ? events : 0);
+            const reported = new Set([...victim.told, ...heir.told].map(({ id }) => id));
+            expect(reported.size, `events, ${where}`).to.equal(became ? events : 0);
             expect(items.closedBy.size, where).to.be.at.most(versions);
             const [told1] = [...victim.told, ...heir.told]
               .filter(({ event }) => event === 'release.published')

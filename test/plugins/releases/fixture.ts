@@ -119,7 +119,7 @@ export function fixtureOn(
   change: (deps: ReleaseDeps) => void = () => undefined,
 ): Fixture {
   const log = new RecordingLog();
-  const told: Told[] = [];
+  const reported: Told[] = [];
   const audited: string[] = [];
   const process = { host: `host-${++processes}`, pid: 1, started: null };
   const projects = new Map([
@@ -139,7 +139,7 @@ export function fixtureOn(
     log,
     config: releasesConfig.validate({}).value as ReleasesConfig,
     emit: (event, data, options) => {
-      told.push({ event, id: options?.id ?? '', data: data as Record<string, unknown> });
+      reported.push({ event, id: options?.id ?? '', data: data as Record<string, unknown> });
       return Promise.resolve(true);
     },
     store: releaseStore,
@@ -195,7 +195,7 @@ export function fixtureOn(
   return {
     ...services,
     clock,
-    told,
+    told: reported,
     audited,
     log,
     releaseStore,

@@ -32,10 +32,10 @@ describe('releases: list of changes', function () {
     await f.publish('1.2.0');
     expect(await live.getRevision('')).not.to.equal(shown);
     f.clock.forward(2 * MINUTE_MS);
-    const told = await ask(ahead);
-    expect(told.versions).to.include('1.2.0').and.not.include('1.0.0');
+    const reported = await ask(ahead);
+    expect(reported.versions).to.include('1.2.0').and.not.include('1.0.0');
     await f.publish('1.3.0');
-    for (const mark of [ahead, told.mark]) expect((await ask(mark)).versions).to.include('1.3.0');
+    for (const mark of [ahead, reported.mark]) expect((await ask(mark)).versions).to.include('1.3.0');
     hours(6);
     const { mark } = await ask(ahead);
     f.clock.forward(2 * MINUTE_MS);

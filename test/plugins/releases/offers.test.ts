@@ -51,23 +51,28 @@ const release = fc
   );
 
 /** The contract, sentence by sentence. */
-function naive(all: readonly CachedRelease[], asked: { platform: Platform; version: string; instance: string | null }) {
+function naive(
+  all: readonly CachedRelease[],
+  requested: { platform: Platform; version: string; instance: string | null },
+) {
   const kept = [...new Map(all.map((one) => [one.id, one])).values()].filter((one) => one.withdrawn_at === null);
   const perVersion = kept.filter(
     (one) =>
-      one.platform === asked.platform ||
+      one.platform === requested.platform ||
       (one.platform === 'any' &&
-        !kept.some((other) => other.platform === asked.platform && compareVersions(other.version, one.version) === 0)),
+        !kept.some(
+          (other) => other.platform === requested.platform && compareVersions(other.version, one.version) === 0,
+        )),
   );
   const newest = (list: CachedRelease[]) => list.toSorted((a, b) => compareVersions(b.version, a.version))[0] ?? null;
   const selected = perVersion.filter(
-    (one) => one.halted_at === null && isInRollout(one.rollout_percent, asked.instance, one.id),
+    (one) => one.halted_at === null && isInRollout(one.rollout_percent, requested.instance, one.id),
   );
   const reachable = selected.filter(
-    (one) => one.min_version === null || compareVersions(one.min_version, asked.version) <= 0,
+    (one) => one.min_version === null || compareVersions(one.min_version, requested.version) <= 0,
   );
   const best = newest(reachable);
-  const offered = best !== null && compareVersions(best.version, asked.version) > 0 ? best : null;
+  const offered = best !== null && compareVersions(best.version, requested.version) > 0 ? best : null;
   return {
     latest: newest(selected)?.id ?? null,
     release: offered?.id ?? null,
@@ -76,7 +81,7 @@ function naive(all: readonly CachedRelease[], asked: { platform: Platform; versi
       perVersion.some(
         (one) =>
           one.mandatory &&
-          compareVersions(one.version, asked.version) > 0 &&
+          compareVersions(one.version, requested.version) > 0 &&
           compareVersions(one.version, offered.version) <= 0,
       ),
     open: newest(perVersion.filter((one) => one.halted_at === null && one.rollout_percent === 100))?.id ?? null,
@@ -85,9 +90,9 @@ function naive(all: readonly CachedRelease[], asked: { platform: Platform; versi
 
 describe('releases: offered releases', () => {
   it('match a naive implementation of the contract (property)', () => {
-    const asked = fc.record({ platform, version, instance: fc.option(fc.constantFrom('a', 'b', 'c', 'd', 'e')) });
+    const requested = fc.record({ platform, version, instance: fc.option(fc.constantFrom('a', 'b', 'c', 'd', 'e')) });
     fc.assert(
-      fc.property(fc.array(release, { maxLength: 40 }), asked, (releases, question) => {
+      fc.property(fc.array(release, { maxLength: 40 }), requested, (releases, question) => {
         const known = new ChannelReleases();
         // The later one replaces the earlier one of the same four.
         releases.forEach((one, i) => known.add({ ...one, rev: i + 1 }));

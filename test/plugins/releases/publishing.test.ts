@@ -151,12 +151,14 @@ describe('releases: publishing', () => {
     expect(await newer('2.6', '1.0')).to.deep.equal([]);
     expect((await one.check('2.0')).latest_version).to.equal('3.0');
     expect((await one.check('2.0')).release?.version).to.equal('2.6');
-    const told = (by: string, of: string): string[] => [`Version ${by} is newer: machines will not be offered ${of}.`];
-    expect(await newer('2.8', '2.5')).to.deep.equal(told('3.0', '2.8'));
-    expect(await newer('2.4', '1.0')).to.deep.equal(told('2.6', '2.4'));
+    const reported = (by: string, of: string): string[] => [
+      `Version ${by} is newer: machines will not be offered ${of}.`,
+    ];
+    expect(await newer('2.8', '2.5')).to.deep.equal(reported('3.0', '2.8'));
+    expect(await newer('2.4', '1.0')).to.deep.equal(reported('2.6', '2.4'));
     expect(await newer('1.0', null)).to.deep.equal([]);
     await one.publish('3.1');
-    expect(await newer('2.7', null)).to.deep.equal(told('3.1', '2.7'));
+    expect(await newer('2.7', null)).to.deep.equal(reported('3.1', '2.7'));
   });
 
   it('lists unknown package fields in `warnings`, by header and by part', async () => {
@@ -176,14 +178,14 @@ describe('releases: publishing', () => {
         'meta.runtime.os is no field of this call',
       ]);
     const wrong = Buffer.from('{"entry":5}').toString('base64');
-    const refused = await getRejection(
+    const rejected = await getRejection(
       one.uploads.publish(CI, {
         request: { ...REQUEST, version: '3.0' },
         body: uploaded(bytes),
         announced: { ...NOTHING, meta: wrong },
       }),
     );
-    expect((refused as ServiceError).fields).to.deep.equal({ 'x-package-meta.entry': 'must be a string' });
+    expect((rejected as ServiceError).fields).to.deep.equal({ 'x-package-meta.entry': 'must be a string' });
   });
 
   it('leaves nothing behind after a rejected publish', async () => {
@@ -248,8 +250,8 @@ describe('releases: publishing', () => {
       one.publish('1.0', 'b'),
       other.publish('1.0.0', 'c'),
     ]);
-    const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as ServiceError] : []));
-    expect(refused.map(({ code }) => code)).to.deep.equal(['publish_in_progress', 'publish_in_progress']);
+    const rejected = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as ServiceError] : []));
+    expect(rejected.map(({ code }) => code)).to.deep.equal(['publish_in_progress', 'publish_in_progress']);
     const many = await Promise.all(
       ['2.0', '2.1', '2.2', '2.3'].map((version, i) => (i % 2 === 0 ? one : other).publish(version)),
     );
@@ -374,25 +376,25 @@ describe('releases: publishing', () => {
       const changed = (project: ProjectInfo): ProjectInfo => Object.assign(project, { require_signed });
       deps.projects = Object.assign({}, projects, { list: async () => (await projects.list()).map(changed) });
     });
-    const asked = async () => {
+    const requested = async () => {
       const first = await one.check('1.0', { instance: 'm1' });
       expect(await one.check('1.0', { instance: 'm2' })).to.deep.equal(first);
       return first;
     };
     await one.publish('1.0');
-    expect(await asked()).to.include({ release: null, current_withdrawn: false, require_signed: false });
+    expect(await requested()).to.include({ release: null, current_withdrawn: false, require_signed: false });
     await one.publish('1.1');
-    expect((await asked()).release?.version).to.equal('1.1');
+    expect((await requested()).release?.version).to.equal('1.1');
     require_signed = true;
     await one.index.refresh();
-    expect(await asked()).to.include({ require_signed: true });
+    expect(await requested()).to.include({ require_signed: true });
     const chosen = { product: 'shop', channel: 'stable', version: '1.1', platform: 'any' } as const;
     await one.changes.setRollout(CI, chosen, 0);
-    expect((await asked()).release).to.equal(null);
+    expect((await requested()).release).to.equal(null);
     await one.changes.setRollout(CI, chosen, 100);
-    expect((await asked()).release?.version).to.equal('1.1');
+    expect((await requested()).release?.version).to.equal('1.1');
     await one.changes.withdraw(CI, { ...STABLE, version: '1.0' }, 'bad');
-    expect(await asked()).to.include({ current_withdrawn: true });
+    expect(await requested()).to.include({ current_withdrawn: true });
     expect((await one.check('1.0', { channel: 'beta' })).release).to.equal(null);
     expect((await one.check('1.0', { platform: 'win-x64' })).release?.platform).to.equal('any');
   });

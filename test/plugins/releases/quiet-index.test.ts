@@ -11,17 +11,17 @@ describe('unused index of releases', function () {
   it('responds to the first request from the store, and to the next from memory', async () => {
     const [store, packages] = [await ensureCollections(new MemoryStore()), memoryPackages()];
     const maker = fixtureOn(store, packages);
-    const asked = fixtureOn(store, packages, maker.clock);
-    await asked.index.start();
+    const requested = fixtureOn(store, packages, maker.clock);
+    await requested.index.start();
     try {
       await maker.publish('1.1.0');
-      expect((await asked.check('1.0.0')).release?.version).to.equal('1.1.0');
+      expect((await requested.check('1.0.0')).release?.version).to.equal('1.1.0');
       // From now on it looks by itself: what another process did just now may be two seconds away.
       await maker.publish('1.2.0');
-      expect(asked.index.ensureCurrent()).to.equal(null);
-      expect((await asked.check('1.0.0')).release?.version).to.equal('1.1.0');
+      expect(requested.index.ensureCurrent()).to.equal(null);
+      expect((await requested.check('1.0.0')).release?.version).to.equal('1.1.0');
     } finally {
-      await asked.index.stop();
+      await requested.index.stop();
     }
   });
 

@@ -168,7 +168,7 @@ export class StoreFixture {
     const target = { url: 'http://127.0.0.1:1' };
     const outbound: Outbound = {
       checkUrl: (url, policy) => node.checkUrl(url, policy),
-      request: (asked) => node.request({ ...asked, url: asked.url.replace('http://aos.test', target.url) }),
+      request: (requested) => node.request({ ...requested, url: requested.url.replace('http://aos.test', target.url) }),
     };
     const made = createTestKernel([access, projects, stub, releases], {
       ...(options.store && { store: options.store }),

@@ -43,7 +43,7 @@ describe('update-agent: requests from a malicious child process to root', () => 
     return new OwnerRequestHandler(agent as unknown as Agent, { product: 'shop', account: true, ...known });
   }
 
-  async function refused(options: object, wish: object): Promise<void> {
+  async function rejected(options: object, wish: object): Promise<void> {
     const one = served(options);
     await one.handle({ call: 'login' }).catch(() => undefined);
     done = [];
@@ -68,7 +68,7 @@ describe('update-agent: requests from a malicious child process to root', () => 
       { call: 'post', route: 'token', content: { project: 'other' }, most: 10 },
       { call: 'run', verb: 'id' },
     ];
-    for (const wish of wishes) await refused({}, wish);
+    for (const wish of wishes) await rejected({}, wish);
   });
 
   it('rejects setup requests during an update, and setup requests that the action does not need', async () => {
@@ -76,28 +76,28 @@ describe('update-agent: requests from a malicious child process to root', () => 
     const machine = { call: 'post', route: 'agent', content: { name: 'm' }, most: 10 };
     const catalog = { call: 'get', route: 'catalog', query: {}, most: 10 };
     for (const action of ['update', 'recover']) {
-      for (const wish of [token, machine, catalog]) await refused({ action }, wish);
-      await refused({ action }, { call: 'login' });
+      for (const wish of [token, machine, catalog]) await rejected({ action }, wish);
+      await rejected({ action }, { call: 'login' });
     }
-    await refused({ action: 'configure' }, machine);
-    await refused({ action: 'configure' }, catalog);
-    await refused({ action: 'monitor' }, token);
+    await rejected({ action: 'configure' }, machine);
+    await rejected({ action: 'configure' }, catalog);
+    await rejected({ action: 'monitor' }, token);
   });
 
   it('rejects token requests without a project of root, and allows only packages of the installed project', async () => {
     for (const project of ['shop', 'payments', undefined])
-      await refused({ project: null }, { call: 'post', route: 'token', content: { project }, most: 10 });
-    await refused(
+      await rejected({ project: null }, { call: 'post', route: 'token', content: { project }, most: 10 });
+    await rejected(
       { project: null, action: 'monitor' },
       { call: 'post', route: 'agent', content: { project: 'x' }, most: 1 },
     );
     const url = `${SERVER}releases/payments/stable/1/any/package.tar.gz`;
-    await refused({ project: null, action: 'update' }, { call: 'open', url, headers: {} });
+    await rejected({ project: null, action: 'update' }, { call: 'open', url, headers: {} });
   });
 
   it('rejects replacing another machine’s token, unless root allows it', async () => {
     const wish = { call: 'post', route: 'agent', content: { name: 'db-1', replace: true }, most: 10 };
-    await refused({ action: 'monitor' }, wish);
+    await rejected({ action: 'monitor' }, wish);
     const one = served({ action: 'monitor', replace: true });
     await one.handle({ call: 'login' });
     await one.handle(wish as OwnerRequest);
@@ -107,13 +107,13 @@ describe('update-agent: requests from a malicious child process to root', () => 
   it('does not prompt on root’s terminal for an account that was not requested at startup', async () => {
     const one = served({}, { account: false });
     expect(await one.handle({ call: 'login' })).to.equal(false);
-    await refused({}, { call: 'post', route: 'token', content: { project: 'x' }, most: 10 });
+    await rejected({}, { call: 'post', route: 'token', content: { project: 'x' }, most: 10 });
   });
 
   it('rejects services that root did not name, and other service actions', async () => {
-    await refused({ restart: true, service: null }, { call: 'control', verb: 'stop' });
-    await refused({ restart: false, service: 'shop' }, { call: 'control', verb: 'stop' });
-    await refused({ restart: true, service: 'shop' }, { call: 'control', verb: 'mask' });
+    await rejected({ restart: true, service: null }, { call: 'control', verb: 'stop' });
+    await rejected({ restart: false, service: 'shop' }, { call: 'control', verb: 'stop' });
+    await rejected({ restart: true, service: 'shop' }, { call: 'control', verb: 'mask' });
     await served({ restart: true, service: 'shop' }).handle({ call: 'control', verb: 'stop' });
     expect(done).to.deep.equal(['control "stop" "shop"']);
   });

@@ -67,13 +67,15 @@ describe('.htpasswd on a machine with other users', () => {
   });
 
   it('resolves groups by name and by number, and reports invalid groups', async () => {
-    const refused = async (web_group: string): Promise<string> =>
+    const rejected = async (web_group: string): Promise<string> =>
       (await getRejection(resolveAccessMode({ web_group, web_path: null }))).message;
-    expect(await refused('no-such-group-here')).to.equal('is not a group of this machine');
+    expect(await rejected('no-such-group-here')).to.equal('is not a group of this machine');
     if (ROOT)
       expect(await resolveAccessMode({ web_group: 'root', web_path: null })).to.deep.equal({ mode: 0o640, gid: 0 });
     else
-      expect(await refused('4294967')).to.match(/^is a group that this process does not belong to: add its user to it/);
+      expect(await rejected('4294967')).to.match(
+        /^is a group that this process does not belong to: add its user to it/,
+      );
   });
 
   describe('with other users on the machine', () => {

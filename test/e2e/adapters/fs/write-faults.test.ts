@@ -47,7 +47,7 @@ describe('disk write errors', () => {
   describe('a separate disk', () => {
     let mounted: string;
     let store: FsReleaseStore;
-    let told: string[];
+    let reported: string[];
     const mount = (...options: string[]): void => {
       execFileSync('mount', [...options, mounted], { stdio: 'ignore' });
     };
@@ -67,8 +67,8 @@ describe('disk write errors', () => {
       await rm(mounted, { recursive: true });
     });
     beforeEach(() => {
-      told = [];
-      store = new FsReleaseStore(join(mounted, 'releases'), undefined, ({ message }) => void told.push(message));
+      reported = [];
+      store = new FsReleaseStore(join(mounted, 'releases'), undefined, ({ message }) => void reported.push(message));
     });
     const publish = async (): Promise<void> => {
       const { id } = await store.packages.stage(splitChunks(buildPackage({ a: 'x' })), LIMITS);
@@ -89,7 +89,7 @@ describe('disk write errors', () => {
         () => store.access.write('shop', '.htpasswd', 'x'.repeat(10_000)),
       ])
         expect((await getRejection(write())).name).to.equal('DiskFull');
-      expect(told).to.have.length(5);
+      expect(reported).to.have.length(5);
       expect((await store.packages.readPackageInfo(PLACE))?.texts?.manifest, 'what was there stays').to.equal('{}');
       expect(await store.packages.listStaged()).to.deep.equal([]);
       await truncate(filler, 0);

@@ -121,8 +121,8 @@ describe('mongodb: connection faults', function () {
     });
     // Not one of them asks the driver, which would wait half a second for a server.
     const before = proxy.connections;
-    const refused = await Promise.allSettled(Array.from({ length: 1_000 }, () => rows.get('a')));
-    expect(refused.every(({ status }) => status === 'rejected')).to.equal(true);
+    const rejected = await Promise.allSettled(Array.from({ length: 1_000 }, () => rows.get('a')));
+    expect(rejected.every(({ status }) => status === 'rejected')).to.equal(true);
     expect(proxy.connections).to.equal(before);
     proxy.restore();
     await waitUntil('it is back', () => states.at(-1) === 'connected');

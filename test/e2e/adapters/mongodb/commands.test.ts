@@ -53,8 +53,8 @@ describe('mongodb: command batching', function () {
     const ids = ['b', 'a', 'c', 'd', 'c'];
     const settled = await Promise.allSettled(ids.map((id, n) => rows.insert({ id, n })));
     expect(names()).to.deep.equal(['insert']);
-    const refused = settled.map((one) => (one.status === 'rejected' ? (one.reason as StoreConflict).index : null));
-    expect(refused).to.deep.equal([null, 'id', null, null, 'id']);
+    const rejected = settled.map((one) => (one.status === 'rejected' ? (one.reason as StoreConflict).index : null));
+    expect(rejected).to.deep.equal([null, 'id', null, null, 'id']);
     expect((await rows.find()).items).to.deep.equal([
       { id: 'a', n: 0 },
       { id: 'b', n: 0 },

@@ -63,7 +63,7 @@ describe('update-agent: file system paths', function () {
     runAgent([...offline(), ...args], options);
 
   /** Exit code and message, and nothing changed. */
-  async function refused(code: number, message: RegExp, args: string[] = []): Promise<void> {
+  async function rejected(code: number, message: RegExp, args: string[] = []): Promise<void> {
     const before = await treeOf(dir);
     const found = await go(args);
     expect(found.code, found.stderr).to.equal(code);
@@ -88,27 +88,27 @@ describe('update-agent: file system paths', function () {
     it('exits 9 for a symlink with any target', async () => {
       await rename(join(dir, 'lib'), join(work, 'elsewhere'));
       await symlink(join(work, 'elsewhere'), join(dir, 'lib'));
-      await refused(9, /lib is a link; nothing was changed/);
+      await rejected(9, /lib is a link; nothing was changed/);
       expect(await readFile(join(work, 'elsewhere', 'core.txt'), 'utf8')).to.equal('old core');
     });
 
     it('exits 9 for a symlink above a removed file', async () => {
       await rename(join(dir, 'gone'), join(work, 'elsewhere'));
       await symlink(join(work, 'elsewhere'), join(dir, 'gone'));
-      await refused(9, /gone is a link/);
+      await rejected(9, /gone is a link/);
       expect(await readdir(join(work, 'elsewhere'))).to.deep.equal(['x.txt']);
     });
 
     it('checks .update-agent and its folders as parents', async () => {
       await mkdir(join(work, 'elsewhere'));
       await symlink(join(work, 'elsewhere'), join(dir, '.update-agent'));
-      await refused(9, /\.update-agent is a symbolic link/);
+      await rejected(9, /\.update-agent is a symbolic link/);
       expect(await readdir(join(work, 'elsewhere'))).to.deep.equal([]);
       await remove(join(dir, '.update-agent'));
       await mkdir(join(dir, '.update-agent'), { mode: 0o700 });
       for (const name of ['lock', 'download', 'staging', 'backup', 'log']) {
         await symlink(join(work, 'elsewhere'), join(dir, '.update-agent', name));
-        await refused(9, /is a link/);
+        await rejected(9, /is a link/);
         await remove(join(dir, '.update-agent', name));
       }
       expect(await readdir(join(work, 'elsewhere'))).to.deep.equal([]);
@@ -116,23 +116,23 @@ describe('update-agent: file system paths', function () {
 
     it('exits 9 for a parent that other users can write to', async () => {
       await chmod(join(dir, 'lib'), 0o777);
-      await refused(9, /lib is writable by others/);
+      await rejected(9, /lib is writable by others/);
       await chmod(join(dir, 'lib'), 0o755);
       await chmod(dir, 0o757);
-      await refused(9, /is writable by others/);
+      await rejected(9, /is writable by others/);
     });
 
     it('exits 9 when manifest.json is a symlink', async () => {
       await rename(join(dir, 'manifest.json'), join(work, 'm.json'));
       await symlink(join(work, 'm.json'), join(dir, 'manifest.json'));
-      await refused(9, /manifest\.json is a symbolic link/);
+      await rejected(9, /manifest\.json is a symbolic link/);
     });
 
     it('exits 9 for a parent on another device', async function () {
       if (!isRoot) this.skip();
       if (!ran('mount', '-t', 'tmpfs', '-o', 'size=1m,mode=755', 'tmpfs', join(dir, 'lib'))) this.skip();
       try {
-        await refused(9, /lib is on another device/);
+        await rejected(9, /lib is on another device/);
       } finally {
         execFileSync('umount', [join(dir, 'lib')]);
       }
@@ -143,7 +143,7 @@ describe('update-agent: file system paths', function () {
     const text = await readFile(join(dir, 'manifest.json'), 'utf8');
     await writeFile(join(work, 'victim'), 'untouched');
     await writeFile(join(dir, 'manifest.json'), text.replace('gone/x.txt', '../victim1'));
-    await refused(3, /\.\./);
+    await rejected(3, /\.\./);
   });
 
   it('rejects a journal whose paths leave the installation', async () => {
@@ -270,12 +270,12 @@ describe('update-agent: file system paths', function () {
 
     it('exits 9 for a foreign owner in the directory tree', async () => {
       await chown(join(dir, 'lib'), USER, USER);
-      await refused(9, /lib belongs to another user/);
+      await rejected(9, /lib belongs to another user/);
     });
 
     it('exits 9 for a foreign owner above the installation', async () => {
       await chown(work, USER, USER);
-      await refused(9, /belongs to another user/);
+      await rejected(9, /belongs to another user/);
     });
 
     it('replaces files of other users in the installation, and restores their owner', async () => {
@@ -321,7 +321,7 @@ describe('update-agent: file system paths', function () {
 
     it('exits 9 before any write, and names the folder (S-space)', async () => {
       await writeFile(join(disk, 'ballast'), Buffer.alloc(3 * 1024 * 1024));
-      await refused(9, /\/disk\S* has [\d.]+ MiB free, and the update needs/);
+      await rejected(9, /\/disk\S* has [\d.]+ MiB free, and the update needs/);
     });
 
     it('restores the complete old version when the disk fills up at any point of the update', async () => {

@@ -113,9 +113,9 @@ describe('a token that is revoked during a request', () => {
     const path = '/api/0/organizations/any/chunk-upload/';
     const answer = await cutOff(path, 'bugtracker:manage', type, Buffer.from(await whole.arrayBuffer()));
     expect(answer.status).to.equal(401);
-    const asked = { checksum: name, chunks: [name], projects: ['shop'] };
+    const requested = { checksum: name, chunks: [name], projects: ['shop'] };
     const assemble = '/api/0/organizations/any/artifactbundle/assemble/';
-    const { body } = await service.request('POST', assemble, manager, asked);
+    const { body } = await service.request('POST', assemble, manager, requested);
     expect(body['missingChunks']).to.deep.equal([name]);
   });
 

@@ -221,7 +221,7 @@ describe('deletion of a project while a plugin is disabled', () => {
   afterEach(async () => {
     for (const fixture of fixtures.splice(0)) await fixture.stop();
   });
-  const asked: string[] = [];
+  const requested: string[] = [];
   let broken = false;
   const elsewhere = definePlugin({
     id: 'elsewhere',
@@ -234,9 +234,9 @@ describe('deletion of a project while a plugin is disabled', () => {
         extend(PROJECT_CLEANUPS, {
           clear: async (slug) => {
             if (broken) throw new Error('the disk is full');
-            asked.push(`clear ${slug}`);
+            requested.push(`clear ${slug}`);
           },
-          detach: async (slug) => void asked.push(`detach ${slug}`),
+          detach: async (slug) => void requested.push(`detach ${slug}`),
         }),
       ],
     }),
@@ -252,7 +252,7 @@ describe('deletion of a project while a plugin is disabled', () => {
     const manage = await fixture.token(['projects:manage']);
     await work(async (method, path, body) => (await fixture.api(method, `${PROJECTS}${path}`, manage, body)).status);
     await fixtures.pop()?.stop();
-    return asked.splice(0);
+    return requested.splice(0);
   };
   /** One that is there after a stop. */
   const lasting = (): DocumentStore => Object.assign(new MemoryStore(), { close: async () => undefined });

@@ -260,8 +260,8 @@ describe('access: accounts', () => {
       const processes = await Promise.all(
         Array.from({ length: 8 }, (_, i) => services(w, { admin_user: `admin${i}` })),
       );
-      const told = await Promise.all(processes.map((p) => p.first.ensureAdmin()));
-      expect(told.filter((one) => one !== null)).to.have.length(1);
+      const reported = await Promise.all(processes.map((p) => p.first.ensureAdmin()));
+      expect(reported.filter((one) => one !== null)).to.have.length(1);
       expect(await s.accounts.list()).to.have.length(1);
     });
 

@@ -14,14 +14,14 @@ describe('access: account directory', () => {
   let w: Fixture;
   let s: AccessServices;
   /** What stood in the directory each time a watcher was told. */
-  let told: string[];
+  let reported: string[];
 
   beforeEach(async () => {
     w = await fixtureOn();
     s = await services(w);
-    told = [];
+    reported = [];
     w.added.push(
-      extend(ACCOUNT_CHANGE_LISTENERS, { onChange: async () => void told.push(await s.directory.getRevision()) }),
+      extend(ACCOUNT_CHANGE_LISTENERS, { onChange: async () => void reported.push(await s.directory.getRevision()) }),
     );
   });
 
@@ -78,24 +78,24 @@ describe('access: account directory', () => {
       await change();
       const mark = await s.directory.getRevision();
       expect(mark, what).to.not.equal(before);
-      expect(told.at(-1), what).to.equal(mark);
-      expect(told, what).to.have.length(++times);
+      expect(reported.at(-1), what).to.equal(mark);
+      expect(reported, what).to.have.length(++times);
       before = mark;
     }
     await s.accounts.setDisabled('system', (await s.accounts.findByUsername('max')).id, false);
     await s.accounts.remove('system', (await s.accounts.findByUsername('max')).id);
-    expect(told).to.have.length(7);
-    expect(told.at(-1)).to.equal(await s.directory.getRevision());
+    expect(reported).to.have.length(7);
+    expect(reported.at(-1)).to.equal(await s.directory.getRevision());
   });
 
   it('leaves the version marker unchanged and notifies no watcher on other changes', async () => {
     const { id } = await make('ada');
     const mark = await s.directory.getRevision();
-    const before = told.length;
+    const before = reported.length;
     await s.accounts.setRole('system', id, 'admin');
     await s.accounts.resetTotp('system', id);
     await s.credentials.check({ username: 'ada', password: PASSWORD, address: '192.0.2.1', place: 'web' });
-    expect([await s.directory.getRevision(), told.length]).to.deep.equal([mark, before]);
+    expect([await s.directory.getRevision(), reported.length]).to.deep.equal([mark, before]);
   });
 
   it('treats a hash that is renewed at login as a change', async () => {
@@ -106,8 +106,8 @@ describe('access: account directory', () => {
     const mark = await s.directory.getRevision();
     await s.credentials.check({ username: 'ada', password: PASSWORD, address: '192.0.2.1', place: 'web' });
     expect((await open())[0]?.hash).to.match(/^\$2y\$12\$/);
-    expect(told.at(-1)).to.equal(await s.directory.getRevision());
-    expect(told.at(-1)).to.not.equal(mark);
+    expect(reported.at(-1)).to.equal(await s.directory.getRevision());
+    expect(reported.at(-1)).to.not.equal(mark);
   });
 
   it('ignores errors thrown by a watcher', async () => {
@@ -119,6 +119,6 @@ describe('access: account directory', () => {
       }),
     );
     expect(await make('ada')).to.include({ username: 'ada' });
-    expect(told).to.have.length(1);
+    expect(reported).to.have.length(1);
   });
 });

@@ -75,11 +75,11 @@ for (const engine of new PluginStores('access', access.collections ?? []).embedd
           fc.array(kind, { maxLength: 40 }),
           fc.array(queries, { minLength: 1, maxLength: 6 }),
           fc.integer({ min: 1, max: 7 }),
-          async (kinds, asked, limit) => {
+          async (kinds, requested, limit) => {
             await rows.remove({});
             const entries = kinds.map((one, n) => entry(n, one));
             await rows.bulk(entries.map((insert) => ({ insert })));
-            for (const one of asked) {
+            for (const one of requested) {
               const query = Object.fromEntries(Object.entries(one).filter(([, value]) => value !== undefined));
               const expected = entries.filter((e) => fits(e, query)).toSorted(newestFirst);
               expect(await paged(rows, query, limit)).to.deep.equal(expected.map(({ id }) => id));

@@ -156,10 +156,10 @@ describe('access: forms', () => {
       );
 
     it('stores the submitted form, and the 401 page signs in and submits it', async () => {
-      const refused = await late();
-      expect(refused.status).to.equal(401);
-      expect(refused.text).to.include('a name that was &lt;b&gt;long').and.not.include('<b>long');
-      const signed = await signIn(refused);
+      const rejected = await late();
+      expect(rejected.status).to.equal(401);
+      expect(rejected.text).to.include('a name that was &lt;b&gt;long').and.not.include('<b>long');
+      const signed = await signIn(rejected);
       expect(signed.status).to.equal(303);
       const page = await admin.get(locationOf(signed));
       expect(page.text).to.include('data-send').and.include('action="/tokens"');
@@ -170,10 +170,10 @@ describe('access: forms', () => {
     });
 
     it('retains the form after a wrong password, and a page opened earlier does not submit it', async () => {
-      const refused = await late();
-      const wrong = await signIn(refused, { password: 'not the password' });
+      const rejected = await late();
+      const wrong = await signIn(rejected, { password: 'not the password' });
       expect(wrong.status).to.equal(401);
-      expect(keptOf(wrong)).to.equal(keptOf(refused));
+      expect(keptOf(wrong)).to.equal(keptOf(rejected));
       const signed = await signIn(wrong);
       await admin.get(locationOf(signed));
       expect((await admin.get(locationOf(signed))).text).to.include('may already have been submitted');
@@ -188,9 +188,9 @@ describe('access: forms', () => {
         ['/tokens', { ...form, csrf_token: 'x'.repeat(86) }],
         ['/users', user],
       ] as const) {
-        const refused = await admin.raw(path, body);
-        expect(refused.status, path).to.equal(401);
-        expect(keptOf(refused), path).to.equal('');
+        const rejected = await admin.raw(path, body);
+        expect(rejected.status, path).to.equal(401);
+        expect(keptOf(rejected), path).to.equal('');
       }
     });
 
@@ -203,22 +203,22 @@ describe('access: forms', () => {
       const hidden = (name: string): string => new RegExp(`name="${name}" value="([^"]+)"`).exec(text)?.[1] ?? '';
       const form = { ...TOKEN, name: NAME, csrf_token: hidden('csrf_token'), form_id: hidden('form_id') };
       await store.collection('access_sessions').remove({});
-      const refused = await member.raw('/tokens', form);
-      expect(keptOf(refused)).to.not.equal('');
+      const rejected = await member.raw('/tokens', form);
+      expect(keptOf(rejected)).to.not.equal('');
       const signed = await member.raw('/login', {
         username: 'admin',
         password: PASSWORD,
-        csrf_token: /name="csrf_token" value="([^"]+)"/.exec(refused.text)?.[1] ?? '',
-        kept: keptOf(refused),
+        csrf_token: /name="csrf_token" value="([^"]+)"/.exec(rejected.text)?.[1] ?? '',
+        kept: keptOf(rejected),
       });
       expect([signed.status, locationOf(signed)]).to.deep.equal([303, '/']);
       expect((await member.get('/account')).text).to.include('another account');
     });
 
     it('rejects form data from another origin', async () => {
-      const refused = await late();
+      const rejected = await late();
       const forged = Buffer.from(JSON.stringify(['/users', [['username', 'eve']]])).toString('base64url');
-      const signed = await signIn(refused, { kept: `${forged}.${keptOf(refused).split('.')[1]}` });
+      const signed = await signIn(rejected, { kept: `${forged}.${keptOf(rejected).split('.')[1]}` });
       expect([signed.status, locationOf(signed)]).to.deep.equal([303, '/']);
     });
 

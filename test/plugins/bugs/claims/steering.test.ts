@@ -14,7 +14,7 @@ const TWO: BugCaller = { ...MANAGER, id: 'tok-two', name: 'two' };
 const ADA: BugCaller = { ...MANAGER, id: 'user:ada', name: 'ada', kind: 'session' };
 const byTool = (caller: BugCaller): BugCaller => ({ ...caller, by_tool: true });
 
-async function refused(run: Promise<unknown>): Promise<{ code: string } & Record<string, unknown>> {
+async function rejected(run: Promise<unknown>): Promise<{ code: string } & Record<string, unknown>> {
   try {
     await run;
   } catch (error) {
@@ -63,7 +63,7 @@ for (const { name, open } of ENGINES)
       const { claim_token } = (await claim(id)).lease;
       await fixture.comments.add(id, ADA, { body: 'Please keep the old format.' });
       const resolve = { status: 'resolved', claim_token } as const;
-      const stopped = await refused(fixture.edits.edit(id, ONE, resolve));
+      const stopped = await rejected(fixture.edits.edit(id, ONE, resolve));
       expect(stopped.code).to.equal('unread_news');
       expect((stopped['news'] as object[])[0]).to.include({ kind: 'comment', body: 'Please keep the old format.' });
       expect((await shown(fixture, id)).status).to.equal('in_progress');

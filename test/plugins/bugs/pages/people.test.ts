@@ -63,7 +63,7 @@ describe('bugs: workflows of users', () => {
     Promise.resolve(ask('POST', `/bugs/{ref}/${name}`, { ref, body, query }));
   const item = async (ref: string): Promise<Item> => shown(fixture, ref);
 
-  async function refused(run: Promise<unknown>): Promise<View> {
+  async function rejected(run: Promise<unknown>): Promise<View> {
     const view = (await run) as View;
     expect(view).to.not.be.instanceOf(Redirect);
     return view;
@@ -223,7 +223,7 @@ describe('bugs: workflows of users', () => {
       const { ref } = await fixture.bugs.record(report({ title: 'Closed' }));
       await post(ref, 'status', { status: 'closed' });
       fixture.clock.advance(60_001);
-      const late = await refused(post(ref, 'undo', {}));
+      const late = await rejected(post(ref, 'undo', {}));
       expect(late.status).to.equal(409);
       expect(html(late)).to.include('Nothing to undo');
       expect((await item(ref)).status).to.equal('closed');
@@ -233,7 +233,7 @@ describe('bugs: workflows of users', () => {
         { id: 't', name: 'a token', project: null, manage: true, kind: 'token' },
         { status: 'closed' },
       );
-      expect((await refused(post(other, 'undo', {}))).status).to.equal(409);
+      expect((await rejected(post(other, 'undo', {}))).status).to.equal(409);
     });
   });
 
@@ -283,7 +283,7 @@ describe('bugs: workflows of users', () => {
         environment: 'e'.repeat(201),
         client_ref: 'form-3',
       };
-      const view = await refused(Promise.resolve(ask('POST', '/bugs/new', { body })));
+      const view = await rejected(Promise.resolve(ask('POST', '/bugs/new', { body })));
       expect(view.status).to.equal(422);
       expect(view.context['errors']).to.deep.equal({
         project: 'Required',
@@ -357,7 +357,7 @@ describe('bugs: workflows of users', () => {
       expect((await item(requested ?? '')).status).to.equal('needs_info');
       for (const ref of rest) expect((await item(ref)).status).to.equal('open');
       expect((await item(mine)).status, 'an earlier change').to.equal('closed');
-      const again = await refused(undo());
+      const again = await rejected(undo());
       expect(again.status).to.equal(409);
       expect(html(again)).to.include('Nothing to undo');
     });
@@ -384,7 +384,7 @@ describe('bugs: workflows of users', () => {
       fixture.clock.advance(60_001);
       expect(await run(`/${id}`)).to.not.include('/undo"');
       expect(
-        (await refused(Promise.resolve(ask('POST', '/bugs/bulk/runs/{id}/undo', { id, body: {} })))).status,
+        (await rejected(Promise.resolve(ask('POST', '/bugs/bulk/runs/{id}/undo', { id, body: {} })))).status,
       ).to.equal(409);
       for (const { ref } of items) expect((await item(ref)).status).to.equal('closed');
     });

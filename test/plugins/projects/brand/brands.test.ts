@@ -197,9 +197,9 @@ for (const engine of durableEngines)
       // Without another picture it stays.
       expect((await admin.sendForm(path, form({ seller: 'Tool Inc', colour: '' }))).status).to.equal(303);
       expect(await view()).to.include({ colour: null, logo_type: 'image/png' });
-      const refused = await admin.sendForm(path, form({ seller: 'Kept', colour: 'blue' }, SVG));
-      expect(refused.status).to.equal(422);
-      expect(refused.text).to.include('value="Kept"').and.include('value="blue"');
+      const rejected = await admin.sendForm(path, form({ seller: 'Kept', colour: 'blue' }, SVG));
+      expect(rejected.status).to.equal(422);
+      expect(rejected.text).to.include('value="Kept"').and.include('value="blue"');
       expect((await admin.sendForm(path, form({ seller: '', colour: '', no_logo: 'true' }))).status).to.equal(303);
       expect(await view()).to.deep.equal({ seller: null, colour: null, logo_type: null, logo: null });
     });

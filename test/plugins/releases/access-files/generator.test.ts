@@ -65,9 +65,9 @@ describe('access files of the release store', function () {
     const blog = join(fixture.folder, 'releases', 'blog');
     await mkdir(blog);
     await writeFile(join(blog, '.htaccess'), 'Require all denied\n');
-    const refused = await getRejection(fixture.publish({ product: 'blog' }));
-    expect(refused.message).to.match(/^publish: 409 /);
-    expect(JSON.parse(refused.message.slice('publish: 409 '.length)).error).to.deep.include({
+    const rejected = await getRejection(fixture.publish({ product: 'blog' }));
+    expect(rejected.message).to.match(/^publish: 409 /);
+    expect(JSON.parse(rejected.message.slice('publish: 409 '.length)).error).to.deep.include({
       code: 'conflict',
       message:
         `${blog} does not belong to this service: it contains ".htaccess". Move it elsewhere, or set releases.path to ` +
