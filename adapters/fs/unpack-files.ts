@@ -54,7 +54,8 @@ class LinkedFiles implements FilePool {
   }
 
   async write(file: ListedFile, content: AsyncIterable<Uint8Array>): Promise<void> {
-    const temporary = join(this.pool, `${UNFINISHED_POOL_PREFIX}${randomUUID()}`);
+    // In the release's folder, so that it is removed with the folder when this thread is terminated.
+    const temporary = join(this.folder, `${UNFINISHED_POOL_PREFIX}${randomUUID()}`);
     await writeNewFile(temporary, PUBLIC_FILE_MODE, async (handle) => {
       for await (const piece of content) await handle.writeFile(piece);
     });

@@ -6,7 +6,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { link, lstat, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { syncFolder } from '../../lib/folders.js';
 import { DiskFull, type ReleaseLocation } from '../../ports/release-store.js';
 import { getErrorCode, makeFolder, PRIVATE_FOLDER_MODE, PUBLIC_FOLDER_MODE, replaceText } from './durable-writes.js';
@@ -217,12 +217,22 @@ export class UnpackedFiles {
   async #settleRetired(sha256: string): Promise<boolean> {
     const retired = this.#getRetiredPath(sha256);
     const links = (await statFile(retired))?.nlink ?? 0n;
-    if (links > 1n)
-      await link(retired, getPoolPath(this.#pool, sha256)).catch((error: unknown) => {
-        if (!isMissingFileError(error) && getErrorCode(error) !== 'EEXIST') throw error;
-      });
+    if (links > 1n && !(await this.#restore(retired, sha256))) return false;
     await rm(retired, { force: true });
     return links === 1n;
+  }
+
+  /** @returns false when another sweep removed the emptied folder meanwhile; the next one restores it */
+  async #restore(retired: string, sha256: string): Promise<boolean> {
+    const shared = getPoolPath(this.#pool, sha256);
+    try {
+      await mkdir(dirname(shared), { recursive: true, mode: PRIVATE_FOLDER_MODE });
+      await link(retired, shared);
+    } catch (error) {
+      if (isMissingFileError(error)) return false;
+      if (getErrorCode(error) !== 'EEXIST') throw error;
+    }
+    return true;
   }
 
   #getRetiredPath(sha256: string): string {
