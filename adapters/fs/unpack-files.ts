@@ -54,17 +54,22 @@ class LinkedFiles implements FilePool {
   }
 
   async write(file: ListedFile, content: AsyncIterable<Uint8Array>): Promise<void> {
-    // In the release's folder, so that it is removed with the folder when this thread is terminated.
+    // In the release's folder, which is removed when this thread is terminated.
     const temporary = join(this.folder, `${UNFINISHED_POOL_PREFIX}${randomUUID()}`);
     await writeNewFile(temporary, PUBLIC_FILE_MODE, async (handle) => {
       for await (const piece of content) await handle.writeFile(piece);
     });
+    const own = join(this.folder, file.sha256);
     try {
       // Another release may have stored it meanwhile.
       if (await this.#linkShared(file)) return;
       // The release's link comes first, so that a sweep never finds the pool's file without one.
-      await link(temporary, join(this.folder, file.sha256));
-      await this.#moveToPool(temporary, getPoolPath(this.pool, file.sha256));
+      await link(temporary, own);
+      if (await this.#addToPool(temporary, file)) return;
+      await rm(own, { force: true });
+      if (await this.#linkShared(file)) return;
+      await link(temporary, own);
+      await this.#replaceInPool(temporary, file);
     } finally {
       await rm(temporary, { force: true });
     }
@@ -83,15 +88,32 @@ class LinkedFiles implements FilePool {
     }
   }
 
-  async #moveToPool(temporary: string, shared: string): Promise<void> {
-    const move = async (): Promise<void> => {
+  /** @returns false when the pool has one */
+  async #addToPool(temporary: string, { sha256 }: ListedFile): Promise<boolean> {
+    try {
+      await this.#withPoolFolder(sha256, (shared) => link(temporary, shared));
+      return true;
+    } catch (error) {
+      if (getErrorCode(error) !== 'EEXIST') throw error;
+      return false;
+    }
+  }
+
+  /** One that was truncated by a copy, or has too many links. */
+  async #replaceInPool(temporary: string, { sha256 }: ListedFile): Promise<void> {
+    await this.#withPoolFolder(sha256, (shared) => rename(temporary, shared));
+  }
+
+  /** A sweep removes empty folders, so it may be missing. */
+  async #withPoolFolder(sha256: string, write: (shared: string) => Promise<void>): Promise<void> {
+    const shared = getPoolPath(this.pool, sha256);
+    const attempt = async (): Promise<void> => {
       await mkdir(dirname(shared), { recursive: true, mode: PRIVATE_FOLDER_MODE });
-      await rename(temporary, shared);
+      await write(shared);
     };
-    // A sweep removes empty folders, so it may be missing.
-    await move().catch((error: unknown) => {
+    await attempt().catch((error: unknown) => {
       if (getErrorCode(error) !== 'ENOENT') throw error;
-      return move();
+      return attempt();
     });
   }
 }

@@ -117,10 +117,10 @@ export class UnpackedFiles {
         if (await this.#settleRetired(sha256)) removed++;
         continue;
       }
-      for (const content of (await listNames(path)) ?? []) {
-        await rm(join(path, content), { force: true });
-        if (await this.#removeUnlinked(content)) removed++;
-      }
+      const contents = (await listNames(path)) ?? [];
+      // All first: an unfinished file is a link to one of them.
+      for (const content of contents) await rm(join(path, content), { force: true });
+      for (const content of contents) if (await this.#removeUnlinked(content)) removed++;
       await rm(path, REMOVE_OPTIONS);
     }
     return removed;
@@ -222,7 +222,7 @@ export class UnpackedFiles {
     return links === 1n;
   }
 
-  /** @returns false when another sweep removed the emptied folder meanwhile; the next one restores it */
+  /** @returns false when another sweep removed the emptied folder; the next one restores it */
   async #restore(retired: string, sha256: string): Promise<boolean> {
     const shared = getPoolPath(this.#pool, sha256);
     try {
