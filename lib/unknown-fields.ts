@@ -6,7 +6,7 @@ export interface DescribedFields {
   patterns?: unknown;
   items?: readonly DescribedFields[];
   matches?: readonly { schema?: DescribedFields; then?: DescribedFields; otherwise?: DescribedFields }[];
-  metas?: readonly { fields?: DescribedFields; judged_elsewhere?: boolean }[];
+  metas?: readonly { fields?: DescribedFields; validated_elsewhere?: boolean }[];
 }
 
 const MAX_LISTED_FIELDS = 10;
@@ -50,7 +50,7 @@ class UnknownFieldWalker {
   }
 
   #visitObject({ keys, flags, patterns, metas }: DescribedFields, value: Record<string, unknown>, path: string): void {
-    if (metas?.some(({ judged_elsewhere }) => judged_elsewhere)) {
+    if (metas?.some(({ validated_elsewhere }) => validated_elsewhere)) {
       this.warnings.push(...this.dropped(value).map((name) => formatFieldWarning(path, name)));
       return;
     }

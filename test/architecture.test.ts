@@ -1,5 +1,5 @@
 /**
- * Who may import whom (docs/architecture.md), judged over every source file; and proof that the
+ * Who may import whom (docs/architecture.md), checked over every source file; and proof that the
  * judge can see.
  */
 import { expect } from 'chai';

@@ -237,7 +237,7 @@ export default definePlugin<BugsConfig>({
             return found && { name: found.rule.name, href: buildRuleUrl(found.project, id) };
           },
         }),
-        extend(SEARCH_PROVIDERS, buildItemSearch(deps)),
+        extend(SEARCH_PROVIDERS, buildItemSearch({ ...deps, indirectMatches: services.indirectMatches })),
         extend(SAMPLE_DATA, createSampleIssues(bugs, services.removal, deps)),
         extend(CONFIG_KINDS, createGroupingRuleKind(services.regrouping, deps.projects)),
         extend(LIVE_TOPICS, buildItemListTopic(deps)),

@@ -17,6 +17,7 @@ import { ItemOutbox } from './store/item-outbox.js';
 import { ItemRemovalService } from './editing/removal.js';
 import { EditService } from './editing/edits.js';
 import { TrackedItemsFactory } from './editing/tracked-items.js';
+import { IndirectMatchService } from './store/indirect-matches.js';
 import { SecretGuard } from './store/secret-guard.js';
 import { AgentWorkService } from './lists/agent-work.js';
 import { ErrorTrafficService } from './lists/error-traffic.js';
@@ -59,6 +60,7 @@ const SERVICE_CLASSES = {
   muting: MutingService,
   outbox: ItemOutbox,
   filters: CombinedReportFilter,
+  indirectMatches: IndirectMatchService,
   builds: ItemCloser,
   events: StoredOccurrenceReader,
   faults: VersionFaultTracker,

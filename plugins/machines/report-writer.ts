@@ -98,7 +98,10 @@ export class MachineReportWriter {
     }
   }
 
-  async #write(report: MachineReport, sizes: Map<string, number>): Promise<void> {
+  async #write(given: MachineReport, sizes: Map<string, number>): Promise<void> {
+    // Its token is for one monitor: it does not speak for the machine of another.
+    const isOther = await this.#finder.hasOtherMonitor(given);
+    const report = isOther ? { ...given, instance_id: null } : given;
     const found = await this.#finder.findRows(report);
     const known = mergeRows(found);
     if (known === null && report.source === 'update_check' && (await this.#isFull(report.project, sizes))) return;

@@ -12,6 +12,13 @@ import type { InventoryDoc } from './documents.js';
 export class MachineRowFinder {
   constructor(private readonly rows: Collection<InventoryDoc>) {}
 
+  /** Whether the machine of a heartbeat sends those of another monitor. */
+  async hasOtherMonitor({ source, project, key, instance_id }: MachineReport): Promise<boolean> {
+    if (source !== 'heartbeat' || !instance_id) return false;
+    const row = await this.rows.get(getInstanceRowId(project, instance_id));
+    return row !== null && row.monitor !== null && row.monitor !== key;
+  }
+
   /** At most two: the row of the machine's id, then that of its monitor alone. */
   async findRows(report: MachineReport): Promise<InventoryDoc[]> {
     if (report.source === 'activation') return this.#findByActivation(report);

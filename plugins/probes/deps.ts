@@ -18,18 +18,18 @@ export interface ProbesConfig {
 }
 
 export const DEPS = {
-  probes: token<Collection<ProbeDoc>>('probes.probes'),
-  leases: token<Collection<LeaseRow<ProcessOwner>>>('probes.leases'),
-  clock: token<Clock>('probes.clock'),
-  ids: token<Ids>('probes.ids'),
-  log: token<Logger>('probes.log'),
-  cipher: token<Cipher>('probes.cipher'),
-  outbound: token<Pick<Outbound, 'request' | 'checkUrl'>>('probes.outbound'),
-  reach: token<NetworkProbe>('probes.reach'),
-  processes: token<Processes>('probes.processes'),
-  watchdog: token<Pick<WatchdogApi, 'recordObservation' | 'find'>>('probes.watchdog'),
-  policy: token<EgressPolicy>('probes.policy'),
-  version: token<string>('probes.version'),
+  probes: token<Collection<ProbeDoc>>('probes:probes'),
+  leases: token<Collection<LeaseRow<ProcessOwner>>>('probes:leases'),
+  clock: token<Clock>('probes:clock'),
+  ids: token<Ids>('probes:ids'),
+  log: token<Logger>('probes:log'),
+  cipher: token<Cipher>('probes:cipher'),
+  outbound: token<Pick<Outbound, 'request' | 'checkUrl'>>('probes:outbound'),
+  reach: token<NetworkProbe>('probes:reach'),
+  processes: token<Processes>('probes:processes'),
+  watchdog: token<Pick<WatchdogApi, 'recordObservation' | 'find'>>('probes:watchdog'),
+  policy: token<EgressPolicy>('probes:policy'),
+  version: token<string>('probes:version'),
 };
 
 export type ProbesDeps = TokenValues<typeof DEPS>;

@@ -27,25 +27,25 @@ export interface LogoDoc extends Doc {
 export type StatusPagesConfig = { hosts: string[] };
 
 export const DEPS = {
-  pages: token<Collection<StatusPageDoc>>('statuspages.pages'),
-  announcements: token<Collection<AnnouncementDoc>>('statuspages.announcements'),
-  logos: token<Collection<LogoDoc>>('statuspages.logos'),
-  subscribers: token<Collection<SubscriberDoc>>('statuspages.subscribers'),
-  mail: token<() => MailQueue | undefined>('statuspages.mail'),
-  clock: token<Clock>('statuspages.clock'),
-  ids: token<Ids>('statuspages.ids'),
-  log: token<Logger>('statuspages.log'),
-  watchdog: token<Pick<WatchdogApi, 'listConditions'>>('statuspages.watchdog'),
-  projects: token<Pick<ProjectDirectory, 'get' | 'list'>>('statuspages.projects'),
-  brands: token<Pick<SellerBrands, 'find' | 'readLogo'>>('statuspages.brands'),
-  audit: token<Pick<AuditLog, 'record'>>('statuspages.audit'),
-  hasher: token<PasswordHasher>('statuspages.hasher'),
-  cipher: token<Pick<Cipher, 'seal' | 'open' | 'derive'>>('statuspages.cipher'),
-  throttle: token<AttemptThrottle>('statuspages.throttle'),
+  pages: token<Collection<StatusPageDoc>>('statuspages:pages'),
+  announcements: token<Collection<AnnouncementDoc>>('statuspages:announcements'),
+  logos: token<Collection<LogoDoc>>('statuspages:logos'),
+  subscribers: token<Collection<SubscriberDoc>>('statuspages:subscribers'),
+  mail: token<() => MailQueue | undefined>('statuspages:mail'),
+  clock: token<Clock>('statuspages:clock'),
+  ids: token<Ids>('statuspages:ids'),
+  log: token<Logger>('statuspages:log'),
+  watchdog: token<Pick<WatchdogApi, 'listConditions'>>('statuspages:watchdog'),
+  projects: token<Pick<ProjectDirectory, 'get' | 'list'>>('statuspages:projects'),
+  brands: token<Pick<SellerBrands, 'find' | 'readLogo'>>('statuspages:brands'),
+  audit: token<Pick<AuditLog, 'record'>>('statuspages:audit'),
+  hasher: token<PasswordHasher>('statuspages:hasher'),
+  cipher: token<Pick<Cipher, 'seal' | 'open' | 'derive'>>('statuspages:cipher'),
+  throttle: token<AttemptThrottle>('statuspages:throttle'),
   /** With port 0, known only after the server listens. */
-  baseUrl: token<() => string>('statuspages.baseUrl'),
-  hosts: token<readonly string[]>('statuspages.hosts'),
-  timezone: token<string>('statuspages.timezone'),
+  baseUrl: token<() => string>('statuspages:baseUrl'),
+  hosts: token<readonly string[]>('statuspages:hosts'),
+  timezone: token<string>('statuspages:timezone'),
 };
 
 export type StatusPagesDeps = TokenValues<typeof DEPS>;

@@ -11,6 +11,9 @@ const MAX_LINES = 400;
 const MAX_SERVICES = 8;
 const MAX_INJECTED = 16;
 
+/** The kernel binds each plugin's own settings to it. */
+const PLUGIN_CONFIG_TOKEN = 'config';
+
 const ROOT = projectRoot();
 
 describe('architecture: sizes and names', function () {
@@ -47,6 +50,16 @@ describe('architecture: sizes and names', function () {
     for (const [file, { types }] of declared)
       for (const name of types) homes.set(name, [...(homes.get(name) ?? []), file]);
     const shared = [...homes].filter(([, files]) => files.length > 1);
+    expect(shared.map(([name, files]) => `${name}: ${files.join(', ')}`)).to.deep.equal([]);
+  });
+
+  it('rejects two tokens with the same name', () => {
+    const homes = new Map<string, string[]>();
+    for (const [file, text] of texts)
+      for (const [, name = ''] of text.matchAll(/\btoken(?:<[^;]*?>)?\(\s*'([^']+)'/g))
+        homes.set(name, [...(homes.get(name) ?? []), file]);
+    expect(homes.size).to.be.greaterThan(200);
+    const shared = [...homes].filter(([name, files]) => files.length > 1 && name !== PLUGIN_CONFIG_TOKEN);
     expect(shared.map(([name, files]) => `${name}: ${files.join(', ')}`)).to.deep.equal([]);
   });
 

@@ -47,7 +47,7 @@ async function findPages(session: WebSession): Promise<string[]> {
   return pages;
 }
 
-/** Fills the store: items in five projects, and a tenth as many monitors, each of its own host. */
+/** Fills the store with items in five projects, and a tenth as many monitors of separate hosts. */
 async function fill({ url, pids, run }: Server, items: number): Promise<void> {
   for (let i = 0; i < PROJECTS; i++) await run?.(['project', 'create', `bench${i}`]);
   const scopes = 'bugtracker:report,watchdog:ping,license:manage,updateservice:publish';

@@ -119,9 +119,9 @@ describe('lib: outbox', () => {
     await box.drain();
     expect(failures).to.deep.equal(['a']);
     expect(await box.getOldestAge()).to.equal(60);
-    await rows.change({ id: 'a' }, { set: { outbox: [{ ...entry('mended', 60) }] } });
+    await rows.change({ id: 'a' }, { set: { outbox: [{ ...entry('repaired', 60) }] } });
     expect(await box.reconcile()).to.equal(1);
-    expect(reported).to.deep.equal(['mended']);
+    expect(reported).to.deep.equal(['repaired']);
     expect([await box.reconcile(), await box.getOldestAge()]).to.deep.equal([0, 0]);
   });
 

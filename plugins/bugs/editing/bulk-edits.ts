@@ -15,12 +15,10 @@ import type { ItemEdit } from '../item/edit.js';
 import { EditService } from './edits.js';
 import { toCallerFilter, type ItemQuery } from '../item/filters.js';
 import { ItemService } from '../store/item-service.js';
-import { addIndirectMatches } from '../store/indirect-matches.js';
+import { IndirectMatchService } from '../store/indirect-matches.js';
 import { LeaseService } from '../claims/leases.js';
-import type { ItemDoc, RefDoc } from '../item/model.js';
+import type { ItemDoc } from '../item/model.js';
 import { parseSeverity } from '../item/severity.js';
-import type { ProjectDirectory } from '../../../ports/domain/projects.js';
-import type { SearchTextDoc } from '../item/operation-documents.js';
 
 export const MAX_IDS = 200;
 export const MAX_MATCHES = 1000;
@@ -61,9 +59,7 @@ interface BulkTarget {
 export class BulkEditService {
   constructor(
     @inject(DEPS.items) private readonly itemRows: Collection<ItemDoc>,
-    @inject(DEPS.words) private readonly words: Collection<SearchTextDoc>,
-    @inject(DEPS.refs) private readonly refs: Collection<RefDoc>,
-    @inject(DEPS.projects) private readonly projects: ProjectDirectory,
+    @inject(IndirectMatchService) private readonly indirectMatches: IndirectMatchService,
     @inject(ItemService) private readonly items: ItemService,
     @inject(EditService) private readonly edits: EditService,
     @inject(LeaseService) private readonly leases: LeaseService,
@@ -117,10 +113,7 @@ export class BulkEditService {
 
   async #buildFilter(query: ItemQuery, caller: BugCaller): Promise<Filter> {
     const own = caller.project === null ? query : { ...query, project: query.project ?? [caller.project] };
-    return toCallerFilter(
-      caller,
-      await addIndirectMatches({ refs: this.refs, projects: this.projects, words: this.words }, own),
-    );
+    return toCallerFilter(caller, await this.indirectMatches.addTo(own));
   }
 
   async #listMatching(filter: Filter): Promise<BulkTarget[]> {

@@ -17,11 +17,10 @@ import { toItemFilter, type ItemQuery } from '../item/filters.js';
 import type { ItemStatus } from '../../../ports/domain/bugs.js';
 import type { ItemEdit } from '../item/edit.js';
 import { EditService } from './edits.js';
-import type { ItemDoc, RefDoc, ActivityDoc } from '../item/model.js';
-import type { BulkRunDoc, SearchTextDoc } from '../item/operation-documents.js';
-import { addIndirectMatches } from '../store/indirect-matches.js';
+import type { ItemDoc, ActivityDoc } from '../item/model.js';
+import type { BulkRunDoc } from '../item/operation-documents.js';
+import { IndirectMatchService } from '../store/indirect-matches.js';
 import { findLastFinishingChange, createUndoGoneError, canUndoRun, undoLastChange } from './undo.js';
-import type { ProjectDirectory } from '../../../ports/domain/projects.js';
 import type { Logger } from '../../../ports/logger.js';
 import type { Ids } from '../../../ports/ids.js';
 import type { Clock } from '../../../ports/clock.js';
@@ -58,14 +57,12 @@ export class BulkRunService {
 
   constructor(
     @inject(DEPS.items) private readonly items: Collection<ItemDoc>,
-    @inject(DEPS.words) private readonly words: Collection<SearchTextDoc>,
-    @inject(DEPS.refs) private readonly refs: Collection<RefDoc>,
     @inject(DEPS.activity) private readonly activity: Collection<ActivityDoc>,
     @inject(DEPS.bulks) private readonly bulks: Collection<BulkRunDoc>,
     @inject(DEPS.clock) private readonly clock: Clock,
     @inject(DEPS.ids) private readonly ids: Ids,
     @inject(DEPS.log) private readonly log: Logger,
-    @inject(DEPS.projects) private readonly projects: ProjectDirectory,
+    @inject(IndirectMatchService) private readonly indirectMatches: IndirectMatchService,
     @inject(EditService) private readonly edits: EditService,
     @inject(LeaseService) private readonly leases: LeaseService,
   ) {}
@@ -77,10 +74,7 @@ export class BulkRunService {
   async start(order: BulkRunRequest, caller: BugCaller): Promise<BulkRunDoc> {
     const { bulks, clock, items } = this;
     await this.leases.writeExpired();
-    const query = await addIndirectMatches(
-      { refs: this.refs, projects: this.projects, words: this.words },
-      order.query,
-    );
+    const query = await this.indirectMatches.addTo(order.query);
     const run: BulkRunDoc = { ...this.#createRun({ ...order, query }, caller, clock.iso()), failures: [] };
     run.total = await items.count(buildRunFilter(run, null));
     await bulks.insert(run);

@@ -5,11 +5,9 @@ import type { FilterCounts } from '../../../ports/domain/bugs.js';
 import { DEPS } from '../deps.js';
 import { toItemFilter, type ItemQuery } from '../item/filters.js';
 import { SEVERITIES } from '../item/severity.js';
-import { addIndirectMatches } from '../store/indirect-matches.js';
-import type { ProjectDirectory } from '../../../ports/domain/projects.js';
+import { IndirectMatchService } from '../store/indirect-matches.js';
 import type { Clock } from '../../../ports/clock.js';
-import type { SearchTextDoc } from '../item/operation-documents.js';
-import type { ItemDoc, RefDoc } from '../item/model.js';
+import type { ItemDoc } from '../item/model.js';
 import type { Collection } from '../../../ports/store/index.js';
 
 const FILTER_PATHS = {
@@ -34,10 +32,8 @@ export class FilterCountService {
 
   constructor(
     @inject(DEPS.items) private readonly items: Collection<ItemDoc>,
-    @inject(DEPS.words) private readonly words: Collection<SearchTextDoc>,
-    @inject(DEPS.refs) private readonly refs: Collection<RefDoc>,
     @inject(DEPS.clock) clock: Clock,
-    @inject(DEPS.projects) private readonly projects: ProjectDirectory,
+    @inject(IndirectMatchService) private readonly indirectMatches: IndirectMatchService,
   ) {
     this.#cache = new ReadCache({
       max: 200,
@@ -60,7 +56,7 @@ export class FilterCountService {
     if (this.#running >= MAX_CONCURRENT_COUNTS) throw new Error('Too many queries are being counted.');
     this.#running++;
     try {
-      const named = await addIndirectMatches({ refs: this.refs, projects: this.projects, words: this.words }, query);
+      const named = await this.indirectMatches.addTo(query);
       const counts: Record<string, Record<string, number>> = {};
       // Parallel counts would occupy all reading threads.
       for (const name of names) counts[name] = await this.#count(name, named);

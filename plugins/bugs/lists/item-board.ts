@@ -22,16 +22,14 @@ import { ErrorTrafficService } from './error-traffic.js';
 import { FilterCountService, type CountedFilter } from './filter-counts.js';
 import { toItemFilter, toItemSort, type ItemQuery, type SortName } from '../item/filters.js';
 import { LeaseService } from '../claims/leases.js';
-import { addIndirectMatches } from '../store/indirect-matches.js';
+import { IndirectMatchService } from '../store/indirect-matches.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
-import type { ItemDoc, RefDoc } from '../item/model.js';
+import type { ItemDoc } from '../item/model.js';
 import { listDailyCounts, listHourlyCounts } from '../item/occurrence-rate.js';
 import { SEVERITIES } from '../item/severity.js';
 import { toGroupView } from '../item/api-views.js';
 import { findReadable, type ReadablePage } from '../../../ports/store/skipped-documents.js';
-import type { ProjectDirectory } from '../../../ports/domain/projects.js';
 import type { Clock } from '../../../ports/clock.js';
-import type { SearchTextDoc } from '../item/operation-documents.js';
 
 const DEFAULT_ROW_LIMIT = 50;
 const MAX_CHANGES = 100;
@@ -68,10 +66,8 @@ export class ItemBoard implements ErrorGroups {
 
   constructor(
     @inject(DEPS.items) private readonly items: Collection<ItemDoc>,
-    @inject(DEPS.words) private readonly words: Collection<SearchTextDoc>,
-    @inject(DEPS.refs) private readonly refs: Collection<RefDoc>,
     @inject(DEPS.clock) private readonly clock: Clock,
-    @inject(DEPS.projects) private readonly projects: ProjectDirectory,
+    @inject(IndirectMatchService) private readonly indirectMatches: IndirectMatchService,
     @inject(LeaseService) private readonly leases: LeaseService,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
     @inject(AttentionService) private readonly attentionService: AttentionService,
@@ -97,9 +93,7 @@ export class ItemBoard implements ErrorGroups {
   ): Promise<ReadablePage<ErrorGroup>> {
     await this.leases.writeExpired();
     const found = await findReadable(this.items, {
-      filter: toItemFilter(
-        await addIndirectMatches({ refs: this.refs, projects: this.projects, words: this.words }, query),
-      ),
+      filter: toItemFilter(await this.indirectMatches.addTo(query)),
       sort: toItemSort(page.sort),
       limit: page.limit ?? DEFAULT_ROW_LIMIT,
       after: page.cursor ?? null,
@@ -167,9 +161,7 @@ export class ItemBoard implements ErrorGroups {
     const begin = this.watermark.getStart(since);
     const filter: Filter = { ...toItemFilter({ type, project }), updated_at: { gte: begin } };
     const page = await this.items.find({ filter, sort: [['updated_at', 'asc']], limit: MAX_CHANGES });
-    const all = toItemFilter(
-      await addIndirectMatches({ refs: this.refs, projects: this.projects, words: this.words }, query),
-    );
+    const all = toItemFilter(await this.indirectMatches.addTo(query));
     const now = this.clock.now();
     const items = page.items.map((doc) => Object.assign(toGroupView(doc, now), { fits: matchesFilter(doc, all) }));
     const last = page.items.at(-1)?.updated_at;
@@ -179,9 +171,7 @@ export class ItemBoard implements ErrorGroups {
   /** Works even if the item no longer matches; ids break ties. */
   async findNext(query: ItemQuery, sort: SortName | undefined, doc: ItemDoc): Promise<ErrorGroup | null> {
     await this.leases.writeExpired();
-    const filter = toItemFilter(
-      await addIndirectMatches({ refs: this.refs, projects: this.projects, words: this.words }, query),
-    );
+    const filter = toItemFilter(await this.indirectMatches.addTo(query));
     const order = toItemSort(sort);
     const [path] = order[0] as Sort[number];
     const value = doc[path as 'last_seen_at' | 'severity_rank'];
@@ -211,9 +201,7 @@ export class ItemBoard implements ErrorGroups {
    */
   countItems(key: string, query: ItemQuery): Promise<number | null> {
     return this.#totals.getWithin(MAX_WAIT_MS, key, async () =>
-      this.items.count(
-        toItemFilter(await addIndirectMatches({ refs: this.refs, projects: this.projects, words: this.words }, query)),
-      ),
+      this.items.count(toItemFilter(await this.indirectMatches.addTo(query))),
     );
   }
 

@@ -17,9 +17,9 @@ import { findPullRequest } from '../builds/find-pull-request.js';
 import { findSimilarItems } from './similar-items.js';
 import { ItemSurroundingsService, type ItemSurroundings } from './item-surroundings.js';
 import { toCallerFilter, toItemSort, type ItemQuery, type SortName } from '../item/filters.js';
-import { addIndirectMatches } from '../store/indirect-matches.js';
+import { IndirectMatchService } from '../store/indirect-matches.js';
 import { ItemService } from '../store/item-service.js';
-import type { ItemDoc, TextsDoc, RefDoc, ActivityDoc } from '../item/model.js';
+import type { ItemDoc, TextsDoc, ActivityDoc } from '../item/model.js';
 import { UNFILED_CREATION_FIELD } from '../item/stored-field-names.js';
 import { HandoverBuilder, type Handover } from '../claims/handover.js';
 import { LeaseService } from '../claims/leases.js';
@@ -101,11 +101,11 @@ export class ItemListService {
     @inject(DEPS.items) private readonly itemRows: Collection<ItemDoc>,
     @inject(DEPS.texts) private readonly texts: Collection<TextsDoc>,
     @inject(DEPS.words) private readonly words: Collection<SearchTextDoc>,
-    @inject(DEPS.refs) private readonly refs: Collection<RefDoc>,
     @inject(DEPS.activity) private readonly activity: Collection<ActivityDoc>,
     @inject(DEPS.log) private readonly log: Logger,
     @inject(DEPS.projects) private readonly projects: ProjectDirectory,
     @inject(DEPS.pullRequests) private readonly pullRequests: () => readonly PullRequests[],
+    @inject(IndirectMatchService) private readonly indirectMatches: IndirectMatchService,
     @inject(ItemService) private readonly items: ItemService,
     @inject(LeaseService) private readonly leases: LeaseService,
     @inject(PublishedBuildRepository) private readonly known: PublishedBuildRepository,
@@ -127,12 +127,7 @@ export class ItemListService {
   /** @throws ServiceError insufficient_scope */
   async toFilter(caller: BugCaller, query: ItemQuery): Promise<Filter> {
     const own = caller.project === null ? query : { ...query, project: query.project ?? [caller.project] };
-    return toCallerFilter(
-      caller,
-      query.q === undefined
-        ? own
-        : await addIndirectMatches({ refs: this.refs, projects: this.projects, words: this.words }, own),
-    );
+    return toCallerFilter(caller, query.q === undefined ? own : await this.indirectMatches.addTo(own));
   }
 
   async #listPage(filter: Filter, request: ItemListRequest): Promise<ItemListResponse> {

@@ -3,12 +3,12 @@ import { toHeadline } from '../../../lib/text/error-title.js';
 import type { SearchAction, SearchProvider } from '../../../ports/domain/search.js';
 import type { BugDeps } from '../deps.js';
 import { findIdsByClientRef } from '../store/client-ref-lookup.js';
-import { addIndirectMatches, type ItemLookupDeps } from '../store/indirect-matches.js';
+import type { IndirectMatchService } from '../store/indirect-matches.js';
 import { toItemFilter, toItemSort } from '../item/filters.js';
 
 const REF_PATTERN = /^[a-z0-9][a-z0-9._-]{0,63}-\d{1,10}$/;
 
-type SearchDeps = ItemLookupDeps & Pick<BugDeps, 'items'>;
+type SearchDeps = Pick<BugDeps, 'items' | 'refs' | 'projects'> & { indirectMatches: IndirectMatchService };
 
 async function findRefByClientRef(parts: SearchDeps, clientRef: string): Promise<string | null> {
   const [id, ...more] = await findIdsByClientRef(parts, clientRef);
@@ -53,7 +53,7 @@ export const buildItemSearch = (parts: SearchDeps): SearchProvider => ({
   order: 10,
   role: 'member',
   find: async ({ text, limit }) => {
-    const filter = toItemFilter(await addIndirectMatches(parts, { q: [text] }));
+    const filter = toItemFilter(await parts.indirectMatches.addTo({ q: [text] }));
     const page = await parts.items.find({ filter, sort: toItemSort(), limit });
     return page.items.map(({ ref, title, exception_class, status, muted }) => {
       const { message, kind } = toHeadline(title, exception_class);

@@ -14,7 +14,7 @@ import { yieldToEventLoop } from '../../../lib/process/event-loop.js';
 const BATCH_SIZE = 200;
 const MAX_SAMPLES = 20;
 const MAX_PREVIEW_MS = 8_000;
-/** For pages that open at once; *Preview* looks longer. */
+/** Limit while a page is built; *Preview* has the longer one. */
 export const PAGE_PREVIEW_MS = 25;
 const SLICE_MS = 5;
 

@@ -218,7 +218,7 @@ export const probeSchema = withSchemaName(
       ...timingFields,
     })
     .unknown()
-    .meta({ judged_elsewhere: true })
+    .meta({ validated_elsewhere: true })
     // Fields of other kinds must not appear as unknown.
     .prefs({ noDefaults: true })
     .example({ kind: 'http', url: 'https://shop.example/health', expected_status: '200', interval_seconds: 60 }),

@@ -47,7 +47,7 @@ const monitorFields = {
   probe: joi
     .object()
     .unknown()
-    .meta({ judged_elsewhere: true })
+    .meta({ validated_elsewhere: true })
     .allow(null)
     .description('Active check by the service, as described in `Probe`; null for none. If omitted, it is unchanged'),
 };

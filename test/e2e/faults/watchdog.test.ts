@@ -156,10 +156,10 @@ for (const [nth, engine] of durableEngines.entries()) {
           },
           PATIENCE_MS,
         );
-        await waitUntil('the alarm is told', async () => (await reported(source)).length === 1, PATIENCE_MS);
+        await waitUntil('the alarm is sent', async () => (await reported(source)).length === 1, PATIENCE_MS);
         await killed(when(round + 1), () => ping(source, 3600));
         await ping(source, 3600);
-        await waitUntil('the recovery is told', async () => (await reported(source)).length === 2, PATIENCE_MS);
+        await waitUntil('the recovery is sent', async () => (await reported(source)).length === 2, PATIENCE_MS);
       }
       for (let round = 0; round < ROUNDS; round++) {
         const source = `alarm-${round}`;

@@ -51,7 +51,7 @@ describe('/system/backups', () => {
       expect(html, text).to.include(text);
   });
 
-  it('shows that there is none yet, and that backups are off', async () => {
+  it('says that no backup exists yet, and that backups are off', async () => {
     const backups = { ...NO_BACKUPS, folder: '/var/aos/backups' };
     expect(await show(backups)).to.include('None yet');
     expect(await show(backups, { ...CONFIG, every_hours: 0 })).to.include('>Off<');

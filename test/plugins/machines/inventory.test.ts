@@ -121,6 +121,18 @@ describe('machines: the inventory', () => {
     ]);
   });
 
+  it('leaves the monitor and version of a machine after a heartbeat of another monitor with its id', async () => {
+    const { inventory } = await createInventory();
+    inventory.record({ ...heartbeat, instance_id: 'id-7' });
+    await inventory.list({ limit: 1 });
+    inventory.record(report({ source: 'heartbeat', key: 'other', version: '1.0', instance_id: 'id-7' }));
+    const { items } = await inventory.list({ limit: 10 });
+    expect(items.map(({ instance_id, monitor, version }) => ({ instance_id, monitor, version }))).to.have.deep.members([
+      { instance_id: 'id-7', monitor: 'till-linz-1', version: '2.2.0' },
+      { instance_id: null, monitor: 'other', version: '1.0' },
+    ]);
+  });
+
   it('does not count a heartbeat without a version as a machine', async () => {
     const { inventory } = await createInventory();
     inventory.record(report({ source: 'heartbeat', key: 'db-1', version: null, instance_id: 'id-9' }));

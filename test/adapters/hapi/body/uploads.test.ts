@@ -24,7 +24,7 @@ const FORM = `multipart/form-data; boundary=${B}`;
 describe('hapi: streamed request bodies', () => {
   let test: TestServer;
   /**
-   * The same with a least rate that is soon judged: for what is sent to it in one piece, or is to
+   * The same with a least rate that is soon checked: for what is sent to it in one piece, or is to
    * be refused.
    */
   let hasty: TestServer;

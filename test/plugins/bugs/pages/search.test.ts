@@ -7,7 +7,7 @@ import { memoryFixture, report, settled, type Fixture } from '../fixture.js';
 describe('bugs: search', () => {
   let fixture: Fixture;
   const exact = (text: string): Promise<string | null> | undefined =>
-    buildItemSearch(fixture.deps).findExact?.(createSearchQuery(text));
+    buildItemSearch({ ...fixture.deps, indirectMatches: fixture.indirectMatches }).findExact?.(createSearchQuery(text));
   beforeEach(async () => {
     fixture = await memoryFixture();
   });
